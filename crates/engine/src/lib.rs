@@ -63,8 +63,9 @@ mod unlogged_tests;
 
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
-    Check, Column, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, LockEscalation, Module,
-    Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent, TriggerPlace, View,
+    Check, Column, Columnstore, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, LockEscalation,
+    Module, Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent,
+    TriggerPlace, View,
 };
 pub use catalog::filter::{FilterOp, FilterTest, Passes};
 pub use catalog::message::UserMessage;

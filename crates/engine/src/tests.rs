@@ -469,7 +469,14 @@ fn definitions_are_part_of_their_transaction() {
         assert!(db.catalog(&b.tx).table("dbo", "u").is_none());
         let save = a.tx.mark();
         let text = "CREATE PROCEDURE p AS SELECT 1";
-        let procedure = ModuleDefinition { schema: "dbo", name: "p", text, execute_as: None };
+        let procedure = ModuleDefinition {
+            schema: "dbo",
+            name: "p",
+            text,
+            execute_as: None,
+            ansi_nulls: true,
+            quoted_identifier: true,
+        };
         db.put_procedure(&mut a.tx, procedure, PutMode::Create).await.expect("new");
         db.rollback_to(&mut a.tx, save).await.expect("a savepoint");
         assert!(db.catalog(&a.tx).procedure("dbo", "p").is_none());
@@ -543,7 +550,14 @@ fn everything_is_there_after_a_restart() {
             assert_eq!(next, number);
         }
         db.create_schema(&mut a.tx, "s", crate::DBO).await.expect("a new schema");
-        let procedure = ModuleDefinition { schema: "s", name: "p", text: &text, execute_as: Some(Module::AS_OWNER) };
+        let procedure = ModuleDefinition {
+            schema: "s",
+            name: "p",
+            text: &text,
+            execute_as: Some(Module::AS_OWNER),
+            ansi_nulls: true,
+            quoted_identifier: true,
+        };
         db.put_procedure(&mut a.tx, procedure, PutMode::CreateOrAlter).await.expect("new");
         a.commit().await;
     });

@@ -9,6 +9,7 @@ use std::hash::{BuildHasher, RandomState};
 use std::sync::Arc;
 
 use crate::program::{Program, TextHandle};
+use crate::settings::Settings;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 
@@ -18,9 +19,22 @@ const PROGRAMS_PER_SHARD_MAX: usize = 512;
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 const SHARDS: usize = 16;
 
+/// The settings that change what a text means.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(crate) struct Meaning {
+    quoted_identifier: bool,
+    ansi_nulls: bool,
+}
+
+impl Meaning {
+    pub(crate) fn of(settings: &Settings) -> Meaning {
+        Meaning { quoted_identifier: settings.quoted_identifier, ansi_nulls: settings.ansi_nulls }
+    }
+}
+
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 enum Key {
-    Batch { database: i32, quoted_identifier: bool, schema: Option<Arc<str>>, parameters: Box<str>, text: Arc<str> },
+    Batch { database: i32, meaning: Meaning, schema: Option<Arc<str>>, parameters: Box<str>, text: Arc<str> },
     Procedure { database: i32, object_id: i32 },
 }
 
@@ -92,18 +106,18 @@ impl PlanCache {
     pub(crate) fn batch(
         &self,
         database: i32,
-        (quoted, schema): (bool, &Option<Arc<str>>),
+        (meaning, schema): (Meaning, &Option<Arc<str>>),
         parameters: &str,
         text: &str,
     ) -> Option<Arc<Program>> {
         if text.len() > TEXT_BYTES_MAX {
             return None;
         }
-        self.find(&batch_key(database, (quoted, schema), parameters, text.into()), None)
+        self.find(&batch_key(database, (meaning, schema), parameters, text.into()), None)
     }
 
     /// Keeps a compiled batch.
-    pub(crate) fn keep_batch(&self, looked_up: (bool, &Option<Arc<str>>), parameters: &str, program: &Arc<Program>) {
+    pub(crate) fn keep_batch(&self, looked_up: (Meaning, &Option<Arc<str>>), parameters: &str, program: &Arc<Program>) {
         if let Some(source) = program.source.as_ref().filter(|source| source.text.len() <= TEXT_BYTES_MAX) {
             let text = Arc::clone(&source.text);
             self.store(batch_key(program.database_id, looked_up, parameters, text), program);
@@ -160,11 +174,6 @@ impl PlanCache {
     }
 }
 
-fn batch_key(
-    database: i32,
-    (quoted_identifier, schema): (bool, &Option<Arc<str>>),
-    parameters: &str,
-    text: Arc<str>,
-) -> Key {
-    Key::Batch { database, quoted_identifier, schema: schema.clone(), parameters: parameters.into(), text }
+fn batch_key(database: i32, (meaning, schema): (Meaning, &Option<Arc<str>>), parameters: &str, text: Arc<str>) -> Key {
+    Key::Batch { database, meaning, schema: schema.clone(), parameters: parameters.into(), text }
 }

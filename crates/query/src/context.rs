@@ -165,7 +165,9 @@ impl ExecutionContext {
         let catalog = self.database.catalog(&self.transaction);
         let changed = self.transaction.changed_elsewhere().map(|(id, catalog)| (id, Arc::clone(catalog)));
         let view = CatalogView::new(&self.server, Arc::clone(&self.database), catalog, changed.collect());
-        view.with_format_files(&self.format_files).with_default_schema(self.default_schema())
+        view.with_format_files(&self.format_files)
+            .with_default_schema(self.default_schema())
+            .with_nulls(self.settings.ansi_nulls)
     }
 
     /// The schema that the session's user makes objects in and looks names up in first; None: `dbo`.
@@ -273,7 +275,7 @@ impl ExecutionContext {
     /// What the text of a module is compiled against now.
     pub(crate) fn compile_context_of<'a>(&'a self, host: &'a dyn Host, module: &Module) -> CompileContext<'a> {
         let context = self.compile_context(host);
-        CompileContext { catalog: context.catalog.clone().of_module(&module.schema), ..context }
+        CompileContext { catalog: context.catalog.clone().of_module(module), ..context }
     }
 
     /// What texts are compiled against now.
@@ -557,7 +559,7 @@ impl ExecutionContext {
         };
     }
 
-    /// Triggers are about to run: under autocommit what their statement has done becomes a transaction. True: it has.
+    /// Triggers or other parts of a statement are about to run: under autocommit what their statement has done becomes a transaction. True: it has.
     pub(crate) fn begin_for_triggers(&mut self) -> bool {
         if self.state.transaction_count > 0 {
             return false;

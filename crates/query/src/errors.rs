@@ -36,7 +36,13 @@ pub(crate) fn top_negative() -> Fault {
 /// 10742, of OFFSET.
 #[cold]
 pub(crate) fn offset_negative() -> Fault {
-    Box::new(SqlError::new(10742, 15, 1, "The offset specified in a OFFSET clause may not be negative."))
+    Box::new(SqlError::offset_is_negative())
+}
+
+/// 10744, of FETCH.
+#[cold]
+pub(crate) fn fetch_not_positive() -> Fault {
+    Box::new(SqlError::fetch_not_positive())
 }
 
 /// 4199, of GENERATE_SERIES.

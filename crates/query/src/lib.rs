@@ -115,14 +115,14 @@ pub fn prepare(
     host: &dyn Host,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
     let database = context.database().id();
-    let quoted = context.settings.quoted_identifier;
+    let meaning = cache::Meaning::of(&context.settings);
     let schema = context.default_schema();
-    if let Some(program) = context.plans.batch(database, (quoted, &schema), parameters, text)
+    if let Some(program) = context.plans.batch(database, (meaning, &schema), parameters, text)
         && program.fits(|| context.catalog().catalog)
     {
         return Ok(program);
     }
     let program = compile(text, parameters, &context.compile_context(host))?;
-    context.plans.keep_batch((quoted, &schema), parameters, &program);
+    context.plans.keep_batch((meaning, &schema), parameters, &program);
     Ok(program)
 }

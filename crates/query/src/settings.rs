@@ -105,8 +105,10 @@ pub struct Settings {
     pub statistics_time: bool,
     /// CURSOR_CLOSE_ON_COMMIT: the end of a transaction closes cursors.
     pub cursor_close_on_commit: bool,
-    /// ANSI_NULLS, which is always on.
+    /// ANSI_NULLS: nothing is equal to NULL, and nothing differs from it.
     pub ansi_nulls: bool,
+    /// CONCAT_NULL_YIELDS_NULL: a text joined with NULL is NULL.
+    pub concat_null_yields_null: bool,
     /// ANSI_NULL_DFLT_ON and ANSI_NULL_DFLT_OFF.
     pub null_default: NullDefault,
     /// ANSI_WARNINGS: no text is cut to fit into a column, and NULLs that an aggregate leaves out are told.
@@ -149,6 +151,7 @@ impl Settings {
         functions.date_format = self.date_format;
         functions.language = self.language;
         functions.cuts_silently = !self.ansi_warnings;
+        functions.joins_nulls = !self.concat_null_yields_null;
     }
 }
 
@@ -168,6 +171,7 @@ impl Default for Settings {
             statistics_time: false,
             cursor_close_on_commit: false,
             ansi_nulls: true,
+            concat_null_yields_null: true,
             null_default: NullDefault::default(),
             ansi_warnings: true,
             quoted_identifier: true,

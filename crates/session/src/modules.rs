@@ -16,7 +16,7 @@ pub(crate) struct ParameterInfo {
 
 /// The parameters that a CREATE PROCEDURE or CREATE FUNCTION declares; none when the text is something else.
 pub(crate) fn parameters(catalog: &Catalog, text: &str) -> Vec<ParameterInfo> {
-    let Ok(batch) = pikepole_tsql::parse(text) else { return Vec::new() };
+    let Ok(batch) = parse(text) else { return Vec::new() };
     match batch.statements.first().map(|statement| &statement.kind) {
         Some(StatementKind::CreateProcedure(procedure)) => all(catalog, &procedure.parameters),
         Some(StatementKind::CreateFunction(function)) => all(catalog, &function.parameters),
@@ -30,7 +30,7 @@ pub(crate) fn says(text: &str, option: &str) -> bool {
     if !text.to_ascii_uppercase().contains(option) {
         return false;
     }
-    let Ok(batch) = pikepole_tsql::parse(text) else { return false };
+    let Ok(batch) = parse(text) else { return false };
     let options = match batch.statements.first().map(|statement| &statement.kind) {
         Some(StatementKind::CreateProcedure(procedure)) => &procedure.options,
         Some(StatementKind::CreateFunction(function)) => &function.options,
@@ -52,7 +52,7 @@ pub(crate) fn result_type(catalog: &Catalog, text: &str) -> Option<Declared> {
 }
 
 fn returned(text: &str) -> Option<DataType> {
-    let batch = pikepole_tsql::parse(text).ok()?;
+    let batch = parse(text).ok()?;
     match batch.statements.into_iter().next()?.kind {
         StatementKind::CreateFunction(function) => match function.returns {
             FunctionReturns::Scalar { data_type, .. } => Some(data_type),
@@ -64,7 +64,7 @@ fn returned(text: &str) -> Option<DataType> {
 
 /// The code and the name of a function's kind.
 pub(crate) fn function_kind(text: &str) -> (&'static str, &'static str) {
-    let batch = pikepole_tsql::parse(text).ok();
+    let batch = parse(text).ok();
     match batch.as_ref().and_then(|batch| batch.statements.first()).map(|statement| &statement.kind) {
         Some(StatementKind::CreateFunction(function)) => match function.returns {
             FunctionReturns::Scalar { .. } => ("FN", "SQL_SCALAR_FUNCTION"),
@@ -87,4 +87,10 @@ fn info(catalog: &Catalog, parameter: &Parameter) -> Option<ParameterInfo> {
         has_default: parameter.default.is_some(),
         readonly: parameter.readonly,
     })
+}
+
+/// A stored text, which was written with QUOTED_IDENTIFIER on or off: what is asked of it here is the same in both.
+fn parse(text: &str) -> Result<pikepole_tsql::Batch, pikepole_tsql::SyntaxError> {
+    let off = pikepole_tsql::ParseOptions { quoted_identifier: false };
+    pikepole_tsql::parse(text).or_else(|error| pikepole_tsql::parse_with(text, off).map_err(|_| error))
 }

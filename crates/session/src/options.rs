@@ -24,7 +24,7 @@ impl Default for ClientOptions {
 }
 
 /// Options that are always on here; OFF would change what statements mean.
-const ALWAYS_ON: &[&str] = &["ANSI_NULLS", "ANSI_PADDING", "ANSI_DEFAULTS", "CONCAT_NULL_YIELDS_NULL"];
+const ALWAYS_ON: &[&str] = &["ANSI_PADDING", "ANSI_DEFAULTS"];
 /// Options that are always off here; ON would change what statements do.
 const ALWAYS_OFF: &[&str] = &["NUMERIC_ROUNDABORT", "FORCEPLAN", "REMOTE_PROC_TRANSACTIONS"];
 /// Options that make no difference here, whatever they are set to.
@@ -91,6 +91,7 @@ impl ClientOptions {
             ("NOCOUNT", _) => settings.nocount = on,
             ("XACT_ABORT", _) => settings.xact_abort = on,
             ("IMPLICIT_TRANSACTIONS", _) => settings.implicit_transactions = on,
+            ("QUOTED_IDENTIFIER", _) if context.state.procedure_id != 0 => {}
             ("QUOTED_IDENTIFIER", _) => settings.quoted_identifier = on,
             ("PARSEONLY", _) => settings.parseonly = on,
             ("NOEXEC", _) => settings.noexec = on,
@@ -121,6 +122,10 @@ impl ClientOptions {
             ("ANSI_NULL_DFLT_ON" | "ANSI_NULL_DFLT_OFF", _) => {
                 settings.null_default = settings.null_default.after(name, on);
             }
+            // A module keeps what was set when it was made.
+            ("ANSI_NULLS", _) if context.state.procedure_id != 0 => {}
+            ("ANSI_NULLS", _) => settings.ansi_nulls = on,
+            ("CONCAT_NULL_YIELDS_NULL", _) => settings.concat_null_yields_null = on,
             ("ANSI_WARNINGS", _) => settings.ansi_warnings = on,
             ("ARITHABORT", _) => self.arithabort = on,
             ("ARITHIGNORE", _) => self.arithignore = on,

@@ -70,6 +70,8 @@ pub(crate) struct ShownOptions {
     pub(crate) language: &'static Language,
     pub(crate) quoted_identifier: bool,
     pub(crate) ansi_null_dflt_on: bool,
+    pub(crate) ansi_nulls: bool,
+    pub(crate) concat_null_yields_null: bool,
     pub(crate) ansi_warnings: bool,
     pub(crate) arithabort: bool,
     /// As the views number it.
@@ -88,6 +90,8 @@ impl ShownOptions {
             language: settings.language,
             quoted_identifier: settings.quoted_identifier,
             ansi_null_dflt_on: settings.null_default == NullDefault::On,
+            ansi_nulls: settings.ansi_nulls,
+            concat_null_yields_null: settings.concat_null_yields_null,
             ansi_warnings: settings.ansi_warnings,
             arithabort: options.arithabort,
             isolation: match settings.isolation {

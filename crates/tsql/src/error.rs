@@ -74,6 +74,35 @@ impl SyntaxError {
         SyntaxError::new(1038, 4, line, message.to_string())
     }
 
+    pub(crate) fn inner_order(line: u32) -> Box<SyntaxError> {
+        let message = "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, and common table \
+                       expressions, unless TOP, OFFSET or FOR XML is also specified.";
+        SyntaxError::new(1033, 1, line, message.to_string())
+    }
+
+    pub(crate) fn beside_changed_rows(number: i32, line: u32, clause: &str) -> Box<SyntaxError> {
+        let message = format!(
+            "{clause} is not allowed when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement."
+        );
+        SyntaxError::new(number, 1, line, message)
+    }
+
+    pub(crate) fn changed_rows_not_inserted(line: u32) -> Box<SyntaxError> {
+        let message = "A nested INSERT, UPDATE, DELETE, or MERGE statement is not allowed in a SELECT statement that is not the \
+                       immediate source of rows for an INSERT statement.";
+        SyntaxError::new(10729, 1, line, message.to_string())
+    }
+
+    pub(crate) fn changed_rows_not_output(line: u32) -> Box<SyntaxError> {
+        let message = "A nested INSERT, UPDATE, DELETE, or MERGE statement must have an OUTPUT clause.";
+        SyntaxError::new(10716, 1, line, message.to_string())
+    }
+
+    pub(crate) fn changed_rows_output_into(line: u32) -> Box<SyntaxError> {
+        let message = "An OUTPUT INTO clause is not allowed in a nested INSERT, UPDATE, DELETE, or MERGE statement.";
+        SyntaxError::new(10720, 1, line, message.to_string())
+    }
+
     pub(crate) fn too_deep(line: u32) -> Box<SyntaxError> {
         let message = "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller queries.";
         SyntaxError::new(191, 1, line, message.to_string())

@@ -12,6 +12,8 @@ pub fn module_text(batch: &str, statement: &Statement) -> Option<String> {
         StatementKind::CreateFunction(create) => create.mode,
         StatementKind::CreateView(create) => create.mode,
         StatementKind::CreateTrigger(create) => create.mode,
+        // The text of each view in it is a part of the batch's.
+        StatementKind::CreateSchema(create) if !create.elements.is_empty() => return Some(batch.to_owned()),
         _ => return None,
     };
     let tokens = lexer::lex(batch, true).tokens;

@@ -170,6 +170,9 @@ pub struct Column {
     /// How its texts compare.
     #[serde(default, skip_serializing_if = "is_default")]
     pub collation: Collation,
+    /// SPARSE was said, which is shown: NULL takes a bit in each row here anyway.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub sparse: bool,
 }
 
 fn is_default(collation: &Collation) -> bool {
@@ -236,14 +239,40 @@ pub struct Index {
     /// IGNORE_DUP_KEY: an INSERT leaves out rows whose keys are there, and goes on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignores_duplicates: bool,
-    /// ALTER INDEX ... DISABLE: nobody reads or writes it, and it has no storage until it is built anew.
+    /// ALTER INDEX ... DISABLE: nobody reads or writes it, and it has no storage until it is built anew. Of a columnstore always true.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
+    /// It is declared as a columnstore: a definition that is kept and shown, while the rows stay in the table's heap or tree.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub columnstore: Option<Columnstore>,
     /// Where its entries are.
     pub storage: StorageRef,
 }
 
+/// What a columnstore index says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Columnstore {
+    /// It stands for all columns of a table, in the place of a clustered index.
+    pub clustered: bool,
+    /// COMPRESSION_DELAY, in minutes.
+    #[serde(default)]
+    pub compression_delay: i32,
+    /// ALTER INDEX ... DISABLE.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disabled: bool,
+}
+
 impl Index {
+    /// Whether ALTER INDEX ... DISABLE said so.
+    pub fn is_disabled(&self) -> bool {
+        self.columnstore.map_or(self.disabled, |columnstore| columnstore.disabled)
+    }
+
+    /// Whether it is the one clustered index that a table may have, of rows or declared as a columnstore.
+    pub fn is_clustered(&self) -> bool {
+        self.clustered || self.columnstore.is_some_and(|columnstore| columnstore.clustered)
+    }
+
     /// Whether its filter is about a column.
     pub fn is_filtered_by(&self, column: usize) -> bool {
         self.not_null.contains(&column) || self.tests.iter().any(|test| test.column == column)
@@ -289,6 +318,11 @@ impl TableRecord {
     /// The clustered index.
     pub fn clustered(&self) -> Option<&Index> {
         self.indexes.iter().find(|index| index.clustered)
+    }
+
+    /// Whether a clustered columnstore is declared, which stands where the views would show the heap.
+    pub fn has_clustered_columnstore(&self) -> bool {
+        self.indexes.iter().any(|index| !index.clustered && index.is_clustered())
     }
 
     /// Whether the rows are in a heap.
@@ -384,6 +418,21 @@ pub struct Module {
     /// The user that its statements act for, or [`Module::AS_OWNER`]; None: whoever calls it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub execute_as: Option<i32>,
+    /// ANSI_NULLS as it was when the module was made: its comparisons go by that, whatever its callers have set.
+    #[serde(default = "on", skip_serializing_if = "is_on")]
+    pub ansi_nulls: bool,
+    /// QUOTED_IDENTIFIER likewise: its text is read by that.
+    #[serde(default = "on", skip_serializing_if = "is_on")]
+    pub quoted_identifier: bool,
+}
+
+/// Modules of an earlier version were all made with ON, or can be read with it.
+fn on() -> bool {
+    true
+}
+
+fn is_on(setting: &bool) -> bool {
+    *setting
 }
 
 impl Module {

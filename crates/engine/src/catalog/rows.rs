@@ -214,6 +214,8 @@ mod tests {
             created_us: 1,
             modified_us: 2,
             execute_as: None,
+            ansi_nulls: true,
+            quoted_identifier: true,
         })
     }
 

@@ -164,6 +164,11 @@ impl Database {
             if lower.as_ref().is_some_and(|wanted| index.name.to_lowercase() != *wanted) {
                 continue;
             }
+            if let Some(columnstore) = &mut record.indexes[at].columnstore {
+                columnstore.disabled = false;
+                continue;
+            }
+            let index = &record.indexes[at];
             let clustered = index.clustered;
             // The clustered key, which entries lead to, can be another one than when the index was disabled.
             let bytes = key_bytes_max(&record, &index.columns, clustered, index.unique);
@@ -309,6 +314,7 @@ impl Database {
             if let Some(old) = new.source.and_then(|old| former.get(old)) {
                 column.computed.clone_from(&old.computed);
                 column.rowversion = old.rowversion;
+                column.sparse = old.sparse;
             }
         }
         move_columns(&mut record, columns, &table)?;

@@ -476,6 +476,7 @@ impl Database {
                 rowversion: false,
                 user_type: definition.user_type,
                 collation: definition.collation,
+                sparse: false,
             });
         }
         Ok(columns)
@@ -505,7 +506,7 @@ impl Database {
         if primary_key && record.indexes.iter().any(|index| index.primary_key) {
             return Err(SqlError::primary_key_twice(&record.name));
         }
-        if let Some(other) = record.clustered().filter(|_| definition.clustered) {
+        if let Some(other) = record.indexes.iter().find(|index| definition.clustered && index.is_clustered()) {
             return Err(SqlError::clustered_index_exists("table", &record.name, &other.name));
         }
         if definition.clustered && !definition.extras.included.is_empty() {
@@ -552,6 +553,7 @@ impl Database {
             tests: self.filter_tests(tx, record, &definition.extras)?,
             ignores_duplicates: definition.extras.ignores_duplicates,
             disabled: false,
+            columnstore: None,
             storage,
         };
         if definition.clustered {

@@ -35,6 +35,10 @@ pub struct ModuleDefinition<'a> {
     pub text: &'a str,
     /// See [`Module::execute_as`].
     pub execute_as: Option<i32>,
+    /// See [`Module::ansi_nulls`].
+    pub ansi_nulls: bool,
+    /// See [`Module::quoted_identifier`].
+    pub quoted_identifier: bool,
 }
 
 /// What the text is of.
@@ -105,12 +109,9 @@ impl Database {
     pub async fn put_view(
         &self,
         tx: &mut Transaction,
-        schema: &str,
-        name: &str,
-        text: &str,
+        definition: ModuleDefinition<'_>,
         mode: PutMode,
     ) -> Result<(), SqlError> {
-        let definition = ModuleDefinition { schema, name, text, execute_as: None };
         self.put_module(tx, ModuleKind::View, definition, mode).await
     }
 
@@ -121,12 +122,9 @@ impl Database {
     pub async fn put_function(
         &self,
         tx: &mut Transaction,
-        schema: &str,
-        name: &str,
-        text: &str,
+        definition: ModuleDefinition<'_>,
         mode: PutMode,
     ) -> Result<(), SqlError> {
-        let definition = ModuleDefinition { schema, name, text, execute_as: None };
         self.put_module(tx, ModuleKind::Function, definition, mode).await
     }
 
@@ -149,7 +147,8 @@ impl Database {
         name: &str,
         base: &str,
     ) -> Result<(), SqlError> {
-        let definition = ModuleDefinition { schema, name, text: base, execute_as: None };
+        let definition =
+            ModuleDefinition { schema, name, text: base, execute_as: None, ansi_nulls: true, quoted_identifier: true };
         self.put_module(tx, ModuleKind::Synonym, definition, PutMode::Create).await
     }
 
@@ -168,7 +167,7 @@ impl Database {
         definition: ModuleDefinition<'_>,
         mode: PutMode,
     ) -> Result<(), SqlError> {
-        let ModuleDefinition { schema, name, text, execute_as } = definition;
+        let ModuleDefinition { schema, name, text, execute_as, ansi_nulls, quoted_identifier } = definition;
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let schema = user_schema(&catalog, schema)?;
         let existing = match catalog.object(&schema.name, name) {
@@ -191,6 +190,8 @@ impl Database {
             created_us,
             modified_us: now,
             execute_as,
+            ansi_nulls,
+            quoted_identifier,
         };
         self.store_object(tx, &kind.stored(module.clone())).await?;
         catalog.remove(module.object_id);

@@ -35,6 +35,10 @@ pub struct TriggerDefinition {
     pub not_for_replication: bool,
     /// See [`Module::execute_as`].
     pub execute_as: Option<i32>,
+    /// See [`Module::ansi_nulls`].
+    pub ansi_nulls: bool,
+    /// See [`Module::quoted_identifier`].
+    pub quoted_identifier: bool,
 }
 
 impl Database {
@@ -50,8 +54,17 @@ impl Database {
         mode: PutMode,
     ) -> Result<(), SqlError> {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
-        let TriggerDefinition { name, text, parent_id, events, instead_of, not_for_replication, execute_as } =
-            definition;
+        let TriggerDefinition {
+            name,
+            text,
+            parent_id,
+            events,
+            instead_of,
+            not_for_replication,
+            execute_as,
+            ansi_nulls,
+            quoted_identifier,
+        } = definition;
         let parent = catalog.object_by_id(parent_id).cloned();
         let parent = parent.ok_or_else(|| SqlError::trigger_target_invalid(&name))?;
         let schema = catalog.schema_by_id(parent.schema_id()).cloned();
@@ -81,6 +94,8 @@ impl Database {
                 created_us: existing.as_ref().map_or(now, |existing| existing.module.created_us),
                 modified_us: now,
                 execute_as,
+                ansi_nulls,
+                quoted_identifier,
             },
             parent_id,
             events,

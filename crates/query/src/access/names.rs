@@ -8,8 +8,10 @@ use crate::bulk::{FormatFile, FormatFiles};
 use crate::expression::Fault;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
-use pikepole_engine::{self as engine, Catalog, Database, Residence, Server, TEMPDB, TemporaryEntry, TemporaryTables};
-use pikepole_tsql::ObjectName;
+use pikepole_engine::{
+    self as engine, Catalog, Database, Module, Residence, Server, TEMPDB, TemporaryEntry, TemporaryTables,
+};
+use pikepole_tsql::{ObjectName, ParseOptions};
 use pikepole_types::{Collation, SqlError};
 
 /// The error of a database that is not there.
@@ -31,6 +33,10 @@ pub struct CatalogView {
     format_files: Option<Arc<FormatFiles>>,
     /// Names without a schema are looked up in this one before `dbo`.
     default_schema: Option<Arc<str>>,
+    /// ANSI_NULLS of the text whose names are looked up: OFF, `= NULL` and a variable that is NULL are found where NULL is.
+    pub(crate) ansi_nulls: bool,
+    /// QUOTED_IDENTIFIER of the module whose names are looked up: how its text is read.
+    pub(crate) quoted_identifier: bool,
 }
 
 /// What the views have in common that names of one statement are looked up in.
@@ -92,7 +98,17 @@ impl CatalogView {
         let around =
             Around { server, own, changed, found_temporary: AtomicBool::new(false), others: Mutex::new(Vec::new()) };
         let (around, default_schema) = (Arc::new(around), None);
-        CatalogView { database, catalog, around, temporary: None, level: 0, format_files: None, default_schema }
+        CatalogView {
+            database,
+            catalog,
+            around,
+            temporary: None,
+            level: 0,
+            format_files: None,
+            default_schema,
+            ansi_nulls: true,
+            quoted_identifier: true,
+        }
     }
 
     /// The collation of texts that nothing else gives one.
@@ -116,7 +132,23 @@ impl CatalogView {
     }
 
     /// The same view for what a module of this schema names.
-    pub(crate) fn of_module(self, schema: &str) -> CatalogView {
+    /// The same for a text that is compiled with this setting of ANSI_NULLS.
+    pub(crate) fn with_nulls(self, ansi_nulls: bool) -> CatalogView {
+        CatalogView { ansi_nulls, ..self }
+    }
+
+    /// The same for the text of a module.
+    pub(crate) fn of_module(self, module: &Module) -> CatalogView {
+        let view = self.in_schema(&module.schema).with_nulls(module.ansi_nulls);
+        CatalogView { quoted_identifier: module.quoted_identifier, ..view }
+    }
+
+    /// How the text of the module is read.
+    pub(crate) fn parse_options(&self) -> ParseOptions {
+        ParseOptions { quoted_identifier: self.quoted_identifier }
+    }
+
+    pub(crate) fn in_schema(self, schema: &str) -> CatalogView {
         let own = (!schema.eq_ignore_ascii_case("dbo")).then(|| schema.into());
         self.with_default_schema(own)
     }
@@ -299,8 +331,8 @@ impl CatalogView {
         let Some(place) = self.place(name)? else {
             return Ok(None);
         };
-        let found = place.view.catalog.view(&place.schema, &place.name).map(|view| view.text.clone());
-        Ok(found.map(|text| (text, place.view.of_module(&place.schema))))
+        let found = place.view.catalog.view(&place.schema, &place.name).cloned();
+        Ok(found.map(|view| (view.text.clone(), place.view.of_module(&view))))
     }
 }
 

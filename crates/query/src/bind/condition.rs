@@ -23,7 +23,14 @@ impl Binder<'_> {
         match condition {
             Condition::Compare(compare) => {
                 let [left, right] = self.operands([&compare.left, &compare.right])?;
-                self.compare(comparison(compare.op), left, right)
+                match (compare.op, self.catalog().ansi_nulls) {
+                    (tree::CompareOp::Equal | tree::CompareOp::NotEqual, false)
+                        if may_be_null(&compare.left) || may_be_null(&compare.right) =>
+                    {
+                        self.compare_nulls(left, right, compare.op == tree::CompareOp::NotEqual)
+                    }
+                    (op, _) => self.compare(comparison(op), left, right),
+                }
             }
             Condition::CompareQuery(compare) => self.compare_query(compare),
             Condition::And(parts) => self.all(parts).map(Predicate::And),
@@ -87,6 +94,23 @@ impl Binder<'_> {
         Ok(Predicate::Values(op, operands, collation))
     }
 
+    /// `=` and `<>` of ANSI_NULLS OFF, where NULL is equal to NULL and to nothing else. A side that is never NULL leaves the comparison
+    /// as it is, so that a key can be searched by it.
+    fn compare_nulls(&mut self, left: Typed, right: Typed, negated: bool) -> Result<Predicate, Fault> {
+        let other = match (left.nullable, right.nullable) {
+            (true, true) => return self.distinct(left, right, !negated),
+            (true, false) => left.expr.clone(),
+            (false, _) => right.expr.clone(),
+        };
+        let is_null = Predicate::IsNull(Box::new(other));
+        let op = if negated { Comparison::NotEqual } else { Comparison::Equal };
+        let compared = self.compare(op, left, right)?;
+        Ok(match negated {
+            true => Predicate::Or(vec![is_null, compared]),
+            false => Predicate::And(vec![Predicate::Not(Box::new(is_null)), compared]),
+        })
+    }
+
     fn distinct(&mut self, left: Typed, right: Typed, negated: bool) -> Result<Predicate, Fault> {
         let null_left = Predicate::IsNull(Box::new(left.expr.clone()));
         let null_right = Predicate::IsNull(Box::new(right.expr.clone()));
@@ -101,6 +125,16 @@ impl Binder<'_> {
     }
 
     fn in_list(&mut self, expr: &tree::Expr, values: &[tree::Expr]) -> Result<Predicate, Fault> {
+        if !self.catalog().ansi_nulls && values.iter().any(may_be_null) {
+            let equal = |value: &tree::Expr| {
+                let [left, right] = self.operands([expr, value])?;
+                if may_be_null(value) {
+                    return self.compare_nulls(left, right, false);
+                }
+                self.compare(Comparison::Equal, left, right)
+            };
+            return Ok(Predicate::Or(values.iter().map(equal).collect::<Result<_, Fault>>()?));
+        }
         let left = self.expr(expr)?;
         let mut ty = left.ty;
         let mut items = Vec::with_capacity(values.len());
@@ -285,6 +319,11 @@ fn without_star(query: &tree::Query) -> Option<tree::Query> {
     let items = vec![tree::SelectItem::Expr { expr: one, alias: None }];
     let body = tree::QueryBody::Select(Box::new(tree::Select { items, ..(**select).clone() }));
     Some(tree::Query { body, ..query.clone() })
+}
+
+/// Whether an operand is NULL or a variable: those alone ANSI_NULLS OFF compares with NULL.
+fn may_be_null(expr: &tree::Expr) -> bool {
+    matches!(expr.kind, tree::ExprKind::Literal(tree::Literal::Null) | tree::ExprKind::Variable(_))
 }
 
 #[cfg(test)]

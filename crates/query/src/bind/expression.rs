@@ -104,6 +104,9 @@ impl Binder<'_> {
             ExprKind::Coalesce(choices) => self.coalesce(choices),
             ExprKind::NullIf(operands) => {
                 let [left, right] = self.operands([&operands[0], &operands[1]])?;
+                if left.ty == SqlType::Null && left.undeclared.is_none() {
+                    return Err(Box::new(SqlError::nullif_of_null()));
+                }
                 let equal = self.compare(Comparison::Equal, left.clone(), right)?;
                 let null = Typed::constant(Value::Null, left.ty);
                 cases(vec![(equal, null)], Some(left))
@@ -294,6 +297,9 @@ impl Binder<'_> {
         let bound = self.choices(choices);
         self.guards.truncate(outer);
         let (typed, ty) = bound?;
+        if ty == SqlType::Null && typed.iter().all(|choice| choice.undeclared.is_none()) {
+            return Err(Box::new(SqlError::coalesce_of_nulls()));
+        }
         let nullable = typed.iter().all(|choice| choice.nullable);
         let collated = met(&typed, "COALESCE")?;
         let mut values = Vec::with_capacity(typed.len());
@@ -458,6 +464,8 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
     right.want(&left.ty);
     let nullable = left.nullable || right.nullable;
     let constant = left.expr.is_const() && right.expr.is_const();
+    let is_null = |typed: &Typed| matches!(typed.expr, Expr::Const(Value::Null));
+    let joins_null = op == ArithmeticOp::Add && (is_null(&left) || is_null(&right));
     let ty = pikepole_types::operator_type(op, &left.ty, &right.ty)?;
     let collated = if ty.is_string() { met([&left, &right], "add")? } else { Collated::Default };
     let widths = (Width::of(&left.ty), Width::of(&right.ty), Width::of(&ty));
@@ -490,7 +498,8 @@ fn arithmetic(op: ArithmeticOp, left: Typed, right: Typed) -> Result<Typed, Faul
         }
     };
     let typed = Typed::new(expr, ty, nullable).collated(collated);
-    Ok(if constant { typed.folded() } else { typed })
+    // What a text and NULL become is a question of CONCAT_NULL_YIELDS_NULL when the statement runs.
+    Ok(if constant && !(joins_null && ty.is_string()) { typed.folded() } else { typed })
 }
 
 /// Joined strings or binaries of `length` units at most, cut off where their type holds fewer.

@@ -231,7 +231,7 @@ impl Binder<'_> {
             return if known.as_slice() == items {
                 Ok(())
             } else {
-                Err(errors::unsupported("WITHIN GROUP with two orders in one query"))
+                Err(Box::new(SqlError::orders_of_aggregates_differ()))
             };
         }
         let mut keys = Vec::with_capacity(items.len());

@@ -61,7 +61,7 @@ pub(crate) use expression::literal;
 pub(crate) use into::{into_columns, is_certain};
 pub(crate) use join_size::{Size, of as size_of};
 pub(crate) use query::binary_of;
-pub(crate) use routine::{check_function, is_run, parsed_function};
+pub(crate) use routine::{check_column_names, check_function, is_run, parsed_function};
 pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};
 pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, constant_value, convert_to};

@@ -219,6 +219,9 @@ impl Binder<'_> {
         if rows.len() > VALUE_ROWS_MAX {
             return Err(Box::new(SqlError::too_many_value_rows()));
         }
+        if rows.iter().any(|row| row.len() != rows[0].len()) {
+            return Err(Box::new(SqlError::value_rows_differ()));
+        }
         if insert.top.is_some() {
             return self.insert_first_values(insert, table, columns, rows, output);
         }

@@ -1,17 +1,20 @@
 //! OUTPUT of INSERT, UPDATE, DELETE and MERGE.
 
-use super::query::known_type;
+use super::query::{Items, known_type};
 use super::scope::{Clause, Source, SourceColumn};
-use super::source::table_columns;
+use super::source::{infos, rename, table_columns};
 use super::typed::Typed;
 use super::{Binder, Scope};
 use crate::access::Table;
-use crate::expression::{Expr, Fault};
+use crate::expression::{Expr, Fault, Predicate};
 use crate::output::ColumnInfo;
-use crate::plan::{OutputInto, OutputPlan, Registers};
+use crate::plan::{OutputInto, OutputPlan, Registers, Through};
 use pikepole_engine::{Catalog, Permission, ReadHints};
 use pikepole_tsql as tree;
 use pikepole_types::{Length, SqlError, SqlType};
+
+/// An aggregate where OUTPUT stands.
+const AGGREGATE_IN_OUTPUT: i32 = 158;
 
 /// The rows that OUTPUT sees.
 #[derive(Default)]
@@ -112,11 +115,19 @@ impl Binder<'_> {
         if let tree::Target::Table { name, .. } = &into.target {
             self.require(Permission::Insert, name)?;
         }
-        self.refuse_triggers(&table)?;
-        refuse_rules(&table, self.catalog().catalog.as_ref())?;
-        let items = self.items(items)?;
+        self.refuse_triggers(&table).map_err(|fault| match into.through {
+            Some(_) => Box::new(SqlError::changed_rows_into_triggers(&table.name)),
+            None => fault,
+        })?;
+        refuse_rules(&table, self.catalog().catalog.as_ref(), into.through.is_some())?;
+        let mut items = self.items(items)?;
         if !items.assignments.is_empty() {
             return Err(Box::new(SqlError::select_assigns_and_returns()));
+        }
+        let mut through = None;
+        if let Some(changed) = &into.through {
+            let (selected, passed) = self.through(changed, items)?;
+            (items, through) = (selected, Some(Box::new(passed)));
         }
         let columns = self.insert_columns(&table, &into.columns)?;
         if columns.len() != items.values.len() {
@@ -128,7 +139,41 @@ impl Binder<'_> {
         }
         let row = self.complete(&table, &columns, values)?;
         let insert = Box::new(self.insert_of(table, vec![row]));
-        Ok(OutputInto { insert })
+        Ok(OutputInto { insert, through })
+    }
+
+    /// The query between what OUTPUT gives and the table of an INSERT.
+    fn through(&mut self, changed: &tree::ChangedRows, given: Items) -> Result<(Items, Through), Fault> {
+        let mut columns = infos(&given.columns);
+        columns.iter_mut().for_each(|column| column.ty = known_type(column.ty));
+        rename(&mut columns, &changed.columns, &changed.alias.text)?;
+        let registers = self.registers(columns.len());
+        let values = registers.range().zip(given.values).map(|(slot, value)| (slot, value.expr)).collect();
+        let mark = self.pending.len();
+        self.scopes.push(Scope { clause: Clause::Output, barrier: true, ..Scope::default() });
+        self.add_source(&changed.alias.text, columns, registers);
+        let bound = self.through_clauses(changed).map_err(|fault| match fault.number {
+            AGGREGATE_IN_OUTPUT => Box::new(SqlError::aggregate_beside_changed_rows("SELECT or WHERE")),
+            _ => fault,
+        });
+        self.scopes.pop();
+        let (items, filter) = bound?;
+        if self.pending.len() > mark {
+            return Err(Box::new(SqlError::subquery_beside_changed_rows("SELECT or WHERE")));
+        }
+        Ok((items, Through { values, filter }))
+    }
+
+    fn through_clauses(&mut self, changed: &tree::ChangedRows) -> Result<(Items, Option<Predicate>), Fault> {
+        let items = self.items(&changed.items)?;
+        if !items.assignments.is_empty() {
+            return Err(Box::new(SqlError::select_assigns_and_returns()));
+        }
+        let filter = match &changed.filter {
+            None => None,
+            Some(filter) => Some(self.condition(filter)?),
+        };
+        Ok((items, filter))
     }
 
     /// Registers for the new rows of a statement with OUTPUT.
@@ -148,10 +193,13 @@ pub(super) fn column_of(registers: Registers, table: &Table, column: usize) -> T
 }
 
 /// OUTPUT INTO takes no table whose rows have rules beyond their columns' own.
-fn refuse_rules(table: &Table, catalog: &Catalog) -> Result<(), Fault> {
+fn refuse_rules(table: &Table, catalog: &Catalog, from_changed: bool) -> Result<(), Fault> {
     let referring = || catalog.references_to(table.object_id).map(|(_, key)| key).next();
     let key = table.engine.foreign_keys.first().or_else(referring);
     if let Some(key) = key {
+        if from_changed {
+            return Err(Box::new(SqlError::changed_rows_into_referenced(&table.name, &key.name)));
+        }
         return Err(Box::new(SqlError::output_into_referenced(&table.name, &key.name)));
     }
     if let Some(check) = table.engine.checks.iter().find(|check| !check.disabled) {

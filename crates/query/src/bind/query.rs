@@ -220,7 +220,14 @@ impl Binder<'_> {
             None => Ok(None),
             Some(expr) => self.row_count(expr).map(Some),
         };
-        Ok((bind(&query.offset)?, bind(&query.fetch)?))
+        let (offset, fetch) = (bind(&query.offset)?, bind(&query.fetch)?);
+        if matches!(offset, Some(Integer::Const(Some(..0)))) {
+            return Err(errors::offset_negative());
+        }
+        if matches!(fetch, Some(Integer::Const(Some(..=0)))) {
+            return Err(errors::fetch_not_positive());
+        }
+        Ok((offset, fetch))
     }
 
     /// The count of TOP, OFFSET or FETCH: an integer expression without columns.
@@ -359,7 +366,7 @@ impl Binder<'_> {
             };
             let typed = match position.and_then(|position| items.values.get(position)) {
                 Some(value) => value.clone(),
-                None => self.expr(&item.expr)?,
+                None => self.order_value(&item.expr, keys.len() + 1)?,
             };
             let is_it =
                 |value: &Typed| same_slot(&value.expr, &typed.expr) && value.collated.shown() == typed.collated.shown();
@@ -367,11 +374,30 @@ impl Binder<'_> {
             if distinct && position.is_none() {
                 return Err(Box::new(SqlError::order_by_not_in_distinct_list()));
             }
-            if !typed.expr.is_const() {
-                keys.push((order_key(typed, item.descending, keys.len() + 1)?, position));
+            if typed.expr.is_const() {
+                continue;
             }
+            let is_same = |(key, other): &OrderKey| {
+                same_slot(&key.expr, &typed.expr) || (position.is_some() && position == *other)
+            };
+            if keys.iter().any(is_same) {
+                return Err(Box::new(SqlError::order_by_column_twice()));
+            }
+            keys.push((order_key(typed, item.descending, keys.len() + 1)?, position));
         }
         Ok(keys)
+    }
+
+    /// What an item of ORDER BY that is no output column sorts by: not a constant, nor a variable alone, which could be meant as a position.
+    fn order_value(&mut self, expr: &tree::Expr, place: usize) -> Result<Typed, Fault> {
+        if matches!(expr.kind, tree::ExprKind::Variable(_)) {
+            return Err(Box::new(SqlError::order_by_a_variable(place)));
+        }
+        let typed = self.expr(expr)?;
+        if typed.expr.is_const() && !matches!(expr.kind, tree::ExprKind::Subquery(_)) {
+            return Err(Box::new(SqlError::constant_in_order_by(place)));
+        }
+        Ok(typed)
     }
 
     /// The output column that an ORDER BY item names by alias or position.
@@ -384,7 +410,11 @@ impl Binder<'_> {
             tree::ExprKind::Column(column) if column.qualifier.is_none() => {
                 let mut named =
                     columns.iter().enumerate().filter(|(_, info)| column.name.is(&info.name)).map(|(at, _)| at);
-                Ok(named.next())
+                let found = named.next();
+                match named.next() {
+                    None => Ok(found),
+                    Some(_) => Err(SqlError::ambiguous_column(&column.name.text).at_line(column.name.span.line).into()),
+                }
             }
             _ => Ok(None),
         }

@@ -33,8 +33,10 @@ pub(crate) enum Given {
 }
 
 /// The function that a stored text makes.
-pub(crate) fn parsed_function(text: &str, name: &str) -> Result<tree::CreateFunction, Fault> {
-    let batch = tree::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+pub(crate) fn parsed_function(module: &Function, name: &str) -> Result<tree::CreateFunction, Fault> {
+    let options = tree::ParseOptions { quoted_identifier: module.quoted_identifier };
+    let batch =
+        tree::parse_with(&module.text, options).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
     match batch.statements.into_iter().next().map(|statement| statement.kind) {
         Some(tree::StatementKind::CreateFunction(function)) => Ok(*function),
         _ => Err(Box::new(SqlError::invalid_object(name))),
@@ -86,7 +88,10 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
         tree::FunctionReturns::Inline(query) => {
             let bound = binder.in_body(arguments, |binder| binder.query(query))?;
             match bound.columns.iter().position(|column| column.name.is_empty()) {
-                None => Ok(()),
+                None => {
+                    let names: Vec<&str> = bound.columns.iter().map(|column| column.name.as_str()).collect();
+                    check_column_names(&names, &function.name.name.text)
+                }
                 Some(at) => Err(Box::new(SqlError::new(
                     4514,
                     16,
@@ -100,6 +105,19 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
             Ok(())
         }
     }
+}
+
+/// Whether the columns of a view or an inline function can be told apart.
+///
+/// # Errors
+/// 4506.
+pub(crate) fn check_column_names(names: &[&str], module: &str) -> Result<(), Fault> {
+    for (at, name) in names.iter().enumerate() {
+        if names[..at].iter().any(|earlier| earlier.eq_ignore_ascii_case(name)) {
+            return Err(Box::new(SqlError::module_column_twice(name, module)));
+        }
+    }
+    Ok(())
 }
 
 /// The columns of the table that a function fills.
@@ -244,7 +262,10 @@ impl Binder<'_> {
             return Ok(None);
         };
         let found = place.view.catalog.function(&place.schema, &place.name).cloned();
-        Ok(found.map(|function| (function, place.view.of_module(&place.schema))))
+        Ok(found.map(|function| {
+            let view = place.view.of_module(&function);
+            (function, view)
+        }))
     }
 
     /// The arguments of a call, each of its parameter's type.
@@ -300,7 +321,7 @@ impl Binder<'_> {
         };
         let (module, catalog) = self.function_of(&call.name)?.ok_or_else(unknown)?;
         self.check_bound_module(&call.name, &module.text)?;
-        let function = parsed_function(&module.text, &call.name.dotted())?;
+        let function = parsed_function(&module, &call.name.dotted())?;
         let tree::FunctionReturns::Scalar { data_type, body } = &function.returns else {
             return Err(unknown());
         };
@@ -411,7 +432,7 @@ impl Binder<'_> {
         let name = &source.call.name;
         let unknown = || Box::new(SqlError::invalid_object(name.dotted()));
         let (module, catalog) = self.function_of(name)?.ok_or_else(unknown)?;
-        let function = parsed_function(&module.text, &name.dotted())?;
+        let function = parsed_function(&module, &name.dotted())?;
         let query = match &function.returns {
             tree::FunctionReturns::Inline(query) => query,
             tree::FunctionReturns::Scalar { .. } => return Err(unknown()),

@@ -433,7 +433,8 @@ impl Binder<'_> {
         name: &tree::ObjectName,
         text: &str,
     ) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
-        let batch = tree::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+        let options = self.catalog().parse_options();
+        let batch = tree::parse_with(text, options).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
         let Some(tree::StatementKind::CreateView(view)) = batch.statements.first().map(|statement| &statement.kind)
         else {
             return Err(Box::new(SqlError::invalid_object(name.dotted())));

@@ -144,8 +144,10 @@ impl Binder<'_> {
             (table.query, table.columns, scope, table.name.text)
         } else if let Some((text, catalog)) = self.catalog().view_text(name)? {
             needs = self.require_target(name)?;
+            let options = catalog.parse_options();
             inner = catalog;
-            let batch = tree::parse(&text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+            let batch =
+                tree::parse_with(&text, options).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
             let Some(tree::StatementKind::CreateView(view)) =
                 batch.statements.into_iter().next().map(|statement| statement.kind)
             else {

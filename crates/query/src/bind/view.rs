@@ -60,10 +60,10 @@ impl Binder<'_> {
         if insert.output.is_some() {
             self.require(Permission::Select, name)?;
         }
-        let Some(text) = self.view_below(name)? else {
+        let Some((text, options)) = self.view_below(name)? else {
             return Ok((self.target_table(name)?, insert.columns.clone()));
         };
-        let view = parsed_view(&text, name)?;
+        let view = parsed_view(&text, options, name)?;
         self.note_check_option(&view);
         self.target_wanted = insert.columns.iter().map(|name| name.text.clone()).collect();
         let scope = Scope { barrier: true, ..Scope::default() };
@@ -99,13 +99,14 @@ impl Binder<'_> {
     }
 
     /// The text of the view of the session's database that a name means; none: the name means something else, as a common table.
-    fn view_below(&self, name: &tree::ObjectName) -> Result<Option<String>, Fault> {
+    fn view_below(&self, name: &tree::ObjectName) -> Result<Option<(String, tree::ParseOptions)>, Fault> {
         if self.names_transition(name).is_some() || self.names.catalog.table(name)?.is_some() {
             return Ok(None);
         }
         let own = self.names.catalog.database.id();
         let found = self.names.catalog.view_text(name)?;
-        Ok(found.filter(|(_, catalog)| catalog.database.id() == own).map(|(text, _)| text))
+        let own = found.filter(|(_, catalog)| catalog.database.id() == own);
+        Ok(own.map(|(text, catalog)| (text, catalog.parse_options())))
     }
 
     /// The INSTEAD OF trigger that stands in for what a statement does to a view; within the trigger itself the statement is
@@ -286,8 +287,8 @@ impl Binder<'_> {
     }
 }
 
-fn parsed_view(text: &str, name: &tree::ObjectName) -> Result<tree::CreateView, Fault> {
-    let batch = tree::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+fn parsed_view(text: &str, options: tree::ParseOptions, name: &tree::ObjectName) -> Result<tree::CreateView, Fault> {
+    let batch = tree::parse_with(text, options).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
     match batch.statements.into_iter().next().map(|statement| statement.kind) {
         Some(tree::StatementKind::CreateView(view)) => Ok(*view),
         _ => Err(Box::new(SqlError::invalid_object(name.dotted()))),

@@ -363,8 +363,10 @@ fn frame(window: &tree::Window, ordered: bool) -> Result<Frame, Fault> {
         return Ok(if ordered { running } else { whole });
     };
     let end = written.end.as_ref().unwrap_or(&tree::FrameBound::CurrentRow);
+    // A frame ends where it begins or further on, whatever the offsets are.
     if matches!(written.start, tree::FrameBound::UnboundedFollowing)
         || matches!(end, tree::FrameBound::UnboundedPreceding)
+        || direction(&written.start) > direction(end)
     {
         let text = format!("BETWEEN {} AND {}", frame_text(&written.start), frame_text(end));
         return Err(Box::new(SqlError::window_frame_invalid(text)));
@@ -391,12 +393,21 @@ fn frame_end(bound: &tree::FrameBound) -> Result<FrameEnd, Fault> {
     })
 }
 
+/// On which side of the current row a bound is.
+fn direction(bound: &tree::FrameBound) -> i8 {
+    match bound {
+        tree::FrameBound::UnboundedPreceding | tree::FrameBound::Preceding(_) => -1,
+        tree::FrameBound::CurrentRow => 0,
+        tree::FrameBound::Following(_) | tree::FrameBound::UnboundedFollowing => 1,
+    }
+}
+
 fn frame_text(bound: &tree::FrameBound) -> &'static str {
     match bound {
         tree::FrameBound::UnboundedPreceding => "UNBOUNDED PRECEDING",
-        tree::FrameBound::Preceding(_) => "PRECEDING",
+        tree::FrameBound::Preceding(_) => "... PRECEDING",
         tree::FrameBound::CurrentRow => "CURRENT ROW",
-        tree::FrameBound::Following(_) => "FOLLOWING",
+        tree::FrameBound::Following(_) => "... FOLLOWING",
         tree::FrameBound::UnboundedFollowing => "UNBOUNDED FOLLOWING",
     }
 }

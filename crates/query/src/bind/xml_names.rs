@@ -20,6 +20,11 @@ impl Binder<'_> {
         if !with.namespaces.is_empty() {
             self.namespaces = declared(&with.namespaces)?;
         }
+        for (at, table) in with.tables.iter().enumerate() {
+            if with.tables[..at].iter().any(|earlier| table.name.is(&earlier.name.text)) {
+                return Err(Box::new(SqlError::common_table_twice(&table.name.text)));
+            }
+        }
         Ok(CommonTable::list(&with.tables))
     }
 

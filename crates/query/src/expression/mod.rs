@@ -255,6 +255,10 @@ impl Arithmetic {
         let left = self.operands[0].eval_ref(env, &mut a)?;
         let right = self.operands[1].eval_ref(env, &mut b)?;
         pikepole_types::arithmetic_into(self.op, left, right, out)?;
+        if out.is_null() && env.functions.joins_nulls && self.op == ArithmeticOp::Add {
+            let text = [left, right].into_iter().find(|value| value.as_str().is_some());
+            out.clone_from(text.unwrap_or(&Value::Null));
+        }
         Ok(())
     }
 }

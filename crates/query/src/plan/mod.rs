@@ -15,7 +15,7 @@ mod uses;
 pub use document::{Document, Language, Level, Member, OpenColumn, OpenJson, XmlNodes};
 pub use explicit::{ExplicitColumn, ExplicitForm, ExplicitTag};
 pub use live::LiveSlots;
-pub use modify::{Branch, BranchAction, BranchRows, Change, OutputInto, OutputPlan};
+pub use modify::{Branch, BranchAction, BranchRows, Change, OutputInto, OutputPlan, Through};
 pub use more::{
     Expand, Frame, FrameEnd, FullJoin, JoinKey, More, NextNumber, Recursive, Split, Spool, TopCount, WideTop,
     WindowFunction, Windows,

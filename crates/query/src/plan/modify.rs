@@ -23,6 +23,11 @@ pub struct OutputPlan {
 }
 
 impl OutputPlan {
+    /// Whether the statement is written as an INSERT of the rows that it changes.
+    pub fn inserts_changed(&self) -> bool {
+        self.into.as_ref().is_some_and(|into| into.through.is_some())
+    }
+
     /// Whether it can fail when its row is written.
     pub fn can_fail(&self) -> bool {
         self.into.is_some() || !self.values.iter().all(|value| matches!(value, Expr::Slot(_) | Expr::Const(_)))
@@ -34,6 +39,17 @@ impl OutputPlan {
 pub struct OutputInto {
     /// How its rows are made; they are inserted when all rows have been changed.
     pub insert: Box<Insert>,
+    /// What the rows pass on their way: INSERT ... SELECT from a changing statement.
+    pub through: Option<Box<Through>>,
+}
+
+/// A query between OUTPUT and the table that its rows go into.
+#[derive(Debug, Clone)]
+pub struct Through {
+    /// What OUTPUT gives, and the slots that the query reads it from.
+    pub values: Vec<(usize, Expr)>,
+    /// Rows for which it does not hold are left out.
+    pub filter: Option<Predicate>,
 }
 
 /// Rows of one table that are changed as joined rows say: UPDATE and DELETE with FROM or through a common table, and MERGE.
@@ -128,7 +144,13 @@ impl OutputPlan {
     /// Calls `visit` with every slot it reads.
     pub fn visit_read(&self, visit: &mut dyn FnMut(usize)) {
         self.values.iter().for_each(|value| value.visit_slots(visit));
-        self.into.iter().for_each(|into| visit_insert(&into.insert, visit));
+        if let Some(into) = &self.into {
+            visit_insert(&into.insert, visit);
+            if let Some(through) = &into.through {
+                through.values.iter().for_each(|(_, value)| value.visit_slots(visit));
+                through.filter.iter().for_each(|filter| filter.visit_slots(visit));
+            }
+        }
     }
 
     /// Whether rows go to the client.

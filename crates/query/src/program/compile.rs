@@ -66,6 +66,7 @@ pub fn compile_batch(
     compiler.reserve(parameters.len(), &batch.statements);
     compiler.parameters(parameters);
     compiler.declare_tables(&batch.statements);
+    compiler.is_batch = true;
     compiler.alone = matches!(batch.statements.as_slice(), [statement] if is_option(statement));
     compiler.statements(&batch.statements);
     compiler.finish(None)
@@ -80,7 +81,7 @@ pub fn compile_procedure(
     identity: ProcedureIdentity,
     context: &CompileContext<'_>,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
-    let batch = tree::parse(text).map_err(|error| vec![syntax_error(&error)])?;
+    let batch = tree::parse_with(text, identity.parse_options()).map_err(|error| vec![syntax_error(&error)])?;
     let Some(StatementKind::CreateProcedure(procedure)) = batch.statements.first().map(|statement| &statement.kind)
     else {
         return Err(vec![SqlError::procedure_unknown(&identity.name)]);
@@ -137,6 +138,10 @@ pub(super) struct Compiler<'a> {
     span: tree::Span,
     /// The statement at hand is the whole batch.
     alone: bool,
+    /// It is a batch that is compiled, not a module.
+    is_batch: bool,
+    /// Where names are looked up once the text has switched ANSI_NULLS.
+    catalog_now: Option<CatalogView>,
     /// The slots of variables: those declared anywhere in the text, then the two hidden ones.
     pub(super) reserved: usize,
     /// True once USE may have changed what names mean: statements are then bound when they run.
@@ -173,6 +178,8 @@ impl<'a> Compiler<'a> {
             line: 1,
             span: tree::Span::default(),
             alone: false,
+            is_batch: false,
+            catalog_now: None,
             reserved: 0,
             database_changes: false,
             reads_clock: Cell::new(false),
@@ -216,7 +223,7 @@ impl<'a> Compiler<'a> {
 
     pub(super) fn names(&self) -> Names<'_> {
         Names {
-            catalog: &self.context.catalog,
+            catalog: self.catalog_now.as_ref().unwrap_or(&self.context.catalog),
             host: self.context.host,
             variables: &self.variables,
             identity_insert: self.context.identity_insert,
@@ -644,6 +651,10 @@ impl<'a> Compiler<'a> {
             return Err(Box::new(SqlError::show_plan_not_alone()));
         }
         let on = matches!(option.value, tree::OptionSetting::On);
+        // In a module it says nothing: that is compiled as it was made.
+        if self.is_batch && option.names.iter().any(|name| name == "ANSI_NULLS") {
+            self.catalog_now = Some(self.context.catalog.clone().with_nulls(on));
+        }
         let mut settings = Vec::new();
         for name in &option.names {
             settings.push(match (name.as_str(), &option.value) {

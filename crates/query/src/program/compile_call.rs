@@ -71,7 +71,7 @@ impl Compiler<'_> {
         if place.view.database.id() == context.catalog.database.id() {
             callee(&place.schema, &place.name, true);
         }
-        let function = parsed_function(&function.text, &name.dotted())?;
+        let function = parsed_function(function, &name.dotted())?;
         let tree::FunctionReturns::Scalar { data_type, .. } = &function.returns else {
             let (shown, kind) = (name.dotted(), "table valued function");
             return Err(Box::new(SqlError::wrong_object_kind("procedure", &shown, &shown, kind)));

@@ -22,7 +22,7 @@ pub(crate) fn compile_trigger(
     shape: TriggerShape,
     context: &CompileContext<'_>,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
-    let batch = tree::parse(text).map_err(|error| vec![syntax_error(&error)])?;
+    let batch = tree::parse_with(text, identity.parse_options()).map_err(|error| vec![syntax_error(&error)])?;
     let Some(StatementKind::CreateTrigger(trigger)) = batch.statements.first().map(|statement| &statement.kind) else {
         return Err(vec![SqlError::procedure_unknown(&identity.name)]);
     };
@@ -50,7 +50,7 @@ pub(crate) fn compile_function(
     identity: ProcedureIdentity,
     context: &CompileContext<'_>,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
-    let batch = tree::parse(text).map_err(|error| vec![syntax_error(&error)])?;
+    let batch = tree::parse_with(text, identity.parse_options()).map_err(|error| vec![syntax_error(&error)])?;
     let kind = batch.statements.first().map(|statement| &statement.kind);
     let Some(StatementKind::CreateFunction(function)) = kind else {
         return Err(vec![SqlError::invalid_object(&identity.name)]);

@@ -29,6 +29,7 @@ use crate::bind::TriggerShape;
 use crate::expression::{Expr, Predicate};
 use crate::plan::{self, Told};
 use crate::runs::Runs;
+use crate::settings::Settings;
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::{Catalog, DBO, Module, UserType};
 use pikepole_tsql as tree;
@@ -71,19 +72,44 @@ pub struct ProcedureIdentity {
     pub owner: i32,
     /// See [`Module::execute_as`].
     pub execute_as: Option<i32>,
+    /// See [`Module::ansi_nulls`].
+    pub ansi_nulls: bool,
+    /// See [`Module::quoted_identifier`].
+    pub quoted_identifier: bool,
 }
 
 impl ProcedureIdentity {
     /// A module of the catalog.
     pub(crate) fn of(module: &Module, owner: i32) -> ProcedureIdentity {
         let (object_id, name, schema) = (module.object_id, module.name.clone(), module.schema.clone());
-        ProcedureIdentity { object_id, name, schema, owner, execute_as: module.execute_as }
+        ProcedureIdentity {
+            object_id,
+            name,
+            schema,
+            owner,
+            execute_as: module.execute_as,
+            ansi_nulls: module.ansi_nulls,
+            quoted_identifier: module.quoted_identifier,
+        }
+    }
+
+    /// How its text is read.
+    pub(crate) fn parse_options(&self) -> tree::ParseOptions {
+        tree::ParseOptions { quoted_identifier: self.quoted_identifier }
+    }
+
+    /// Whether it was compiled with what the module keeps beside its text.
+    pub(crate) fn keeps(&self, module: &Module) -> bool {
+        self.execute_as == module.execute_as
+            && self.ansi_nulls == module.ansi_nulls
+            && self.quoted_identifier == module.quoted_identifier
     }
 
     /// A module that is compiled to see whether it can be.
-    pub(crate) fn to_be(name: &str, schema: &str) -> ProcedureIdentity {
+    pub(crate) fn to_be(name: &str, schema: &str, settings: &Settings) -> ProcedureIdentity {
         let (name, schema) = (name.to_owned(), schema.to_owned());
-        ProcedureIdentity { object_id: 0, name, schema, owner: DBO, execute_as: None }
+        let (ansi_nulls, quoted_identifier) = (settings.ansi_nulls, settings.quoted_identifier);
+        ProcedureIdentity { object_id: 0, name, schema, owner: DBO, execute_as: None, ansi_nulls, quoted_identifier }
     }
 }
 

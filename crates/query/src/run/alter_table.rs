@@ -48,6 +48,9 @@ impl Machine<'_> {
                 self.set_constraints(&alter.table, check.unwrap_or(false), *enable, names).await
             }
             tree::AlterTableAction::AlterColumn { column } => self.alter_column(&alter.table, column).await,
+            tree::AlterTableAction::AlterColumnProperty { column, add, property } if property == "SPARSE" => {
+                self.set_sparse(&alter.table, column, *add).await
+            }
             tree::AlterTableAction::Drop(elements) => {
                 for element in elements {
                     self.drop_element(&alter.table, element).await?;
@@ -62,6 +65,28 @@ impl Machine<'_> {
             tree::AlterTableAction::Set(options) => self.set_table_options(&alter.table, options).await,
             _ => Err(errors::unsupported("This form of ALTER TABLE")),
         }
+    }
+
+    /// ALTER COLUMN ... ADD or DROP SPARSE.
+    ///
+    /// # Errors
+    /// 1731 for a column that cannot be sparse; 4924 for one that is not there.
+    async fn set_sparse(&mut self, name: &ObjectName, column: &tree::Name, sparse: bool) -> Result<(), Fault> {
+        let table = self.altered(name)?;
+        let missing = || SqlError::alter_column_unknown("ALTER TABLE ALTER COLUMN", &column.text, &table.name);
+        let place = table.column(&column.text).ok_or_else(missing)?;
+        let own = &table.engine.columns[place];
+        let special = own.identity.is_some() || own.computed.is_some() || own.rowversion || own.default.is_some();
+        if sparse && (special || !own.nullable || own.ty.is_text_or_image()) {
+            return Err(Box::new(SqlError::column_not_sparse(&column.text, &table.name)));
+        }
+        let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
+            record.columns[place].sparse = sparse;
+            Ok(())
+        };
+        let (database, tx) = self.context.engine();
+        database.alter_definition(tx, &table.engine, &change).await?;
+        Ok(())
     }
 
     /// ALTER TABLE ... SET (LOCK_ESCALATION = ...): kept for the views, since nothing here escalates.
@@ -99,7 +124,10 @@ impl Machine<'_> {
         }
         match alter.action {
             tree::AlterIndexAction::Reorganize => Ok(()),
-            tree::AlterIndexAction::Set => self.set_ignores_duplicates(&table, alter).await.map(drop),
+            tree::AlterIndexAction::Set => {
+                self.set_compression_delay(&table, alter).await?;
+                self.set_ignores_duplicates(&table, alter).await.map(drop)
+            }
             tree::AlterIndexAction::Disable => self.disable_indexes(&table, name).await,
             tree::AlterIndexAction::Rebuild => {
                 let table = self.set_ignores_duplicates(&table, alter).await?;
@@ -107,6 +135,20 @@ impl Machine<'_> {
                 Ok(database.rebuild_indexes(tx, &table, name.map(tree::Name::as_str)).await?)
             }
         }
+    }
+
+    /// What COMPRESSION_DELAY among the options of ALTER INDEX ... SET says of columnstores.
+    async fn set_compression_delay(&mut self, table: &Table, alter: &tree::AlterIndex) -> Result<(), Fault> {
+        let Some(delay) = super::columnstore::compression_delay(&alter.options)? else { return Ok(()) };
+        let is_meant = |index: &pikepole_engine::Index| alter.name.as_ref().is_none_or(|name| name.is(&index.name));
+        let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
+            let meant = record.indexes.iter_mut().filter(|index| is_meant(index));
+            meant.filter_map(|index| index.columnstore.as_mut()).for_each(|own| own.compression_delay = delay);
+            Ok(())
+        };
+        let (database, tx) = self.context.engine();
+        database.alter_definition(tx, &table.engine, &change).await?;
+        Ok(())
     }
 
     /// What IGNORE_DUP_KEY among the options of ALTER INDEX says; the table as it is then.
@@ -149,7 +191,7 @@ impl Machine<'_> {
             catalog.catalog.references_to(table.object_id).map(|(_, key)| key.index_id).collect()
         };
         for index in table.engine.indexes.iter().filter(|index| is_meant(index)) {
-            if index.clustered {
+            if index.is_clustered() {
                 return Err(errors::unsupported("ALTER INDEX ... DISABLE of a clustered index"));
             }
             if references.contains(&index.index_id) {
@@ -158,7 +200,12 @@ impl Machine<'_> {
         }
         let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
             let meant = record.indexes.iter_mut().filter(|index| is_meant(index));
-            meant.for_each(|index| index.disabled = true);
+            for index in meant {
+                match &mut index.columnstore {
+                    Some(columnstore) => columnstore.disabled = true,
+                    None => index.disabled = true,
+                }
+            }
             Ok(())
         };
         let (database, tx) = self.context.engine();

@@ -129,7 +129,7 @@ impl Machine<'_> {
         let database = place.view.database.id();
         if let Some(program) = self.context.plans.procedure(database, found.object_id, &found.text)
             && program.fits(|| view.catalog.clone())
-            && program.procedure.as_ref().is_some_and(|known| known.execute_as == found.execute_as)
+            && program.procedure.as_ref().is_some_and(|known| known.keeps(&found))
         {
             return Ok(program);
         }
@@ -145,7 +145,7 @@ impl Machine<'_> {
     fn names_of_module(&self) -> CatalogView {
         let view = self.context.catalog();
         match &self.frame.program.procedure {
-            Some(module) => view.of_module(&module.schema),
+            Some(module) => view.in_schema(&module.schema),
             None => view,
         }
     }
@@ -248,14 +248,16 @@ impl Machine<'_> {
             call.begins(self.context.activity.read());
         }
         frame.caller_context = self.context.enter_module_context();
+        frame.settings = Some(self.context.settings.clone());
         let state = &mut self.context.state;
         frame.transaction_count = state.transaction_count;
         frame.caught_base = state.caught.len();
-        frame.settings = Some(self.context.settings.clone());
         frame.caller_procedure = state.procedure_id;
         frame.caller_identity = std::mem::replace(&mut state.scope_identity, Value::Null);
         if let Some(identity) = &program.procedure {
             state.procedure_id = identity.object_id;
+            self.context.settings.ansi_nulls = identity.ansi_nulls;
+            self.context.settings.quoted_identifier = identity.quoted_identifier;
         }
         state.nest_level += 1;
         let caller = std::mem::replace(&mut self.frame, frame);

@@ -100,7 +100,7 @@ impl Machine<'_> {
         wishes: Wishes,
         check_rows: bool,
     ) -> Result<(), Fault> {
-        if !wishes.computed.is_empty() || wishes.rowversion.is_some() {
+        if !wishes.computed.is_empty() || wishes.rowversion.is_some() || !wishes.sparse.is_empty() {
             let table = self.table_of(name)?;
             let columns = table_columns(&table);
             let mut when_read = Vec::new();
@@ -118,10 +118,14 @@ impl Machine<'_> {
                         column.computed = Some(Computed { text, persisted, when_read });
                     }
                     column.rowversion |= wishes.rowversion.as_ref() == Some(&column.name);
+                    column.sparse |= wishes.sparse.contains(&column.name);
                 }
                 Ok(())
             };
             database.alter_definition(tx, &table.engine, &change).await?;
+        }
+        for wanted in &wishes.columnstores {
+            self.create_columnstore(name, wanted).await?;
         }
         for check in &wishes.checks {
             self.add_check(name, check, check_rows).await?;
@@ -409,7 +413,7 @@ impl Machine<'_> {
             if let Some(column) = names.map(|at| &table.columns[at]).find(|column| column.when_read.is_some()) {
                 return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
             }
-            let definition = key.for_table(!table.key.is_empty());
+            let definition = key.for_table(table.engine.indexes.iter().any(pikepole_engine::Index::is_clustered));
             self.context.build_index(&table.engine, definition, degree).await?;
         }
         Ok(())

@@ -381,6 +381,11 @@ pub(crate) fn row_bounds(
     };
     let give = match count {
         None => u64::MAX,
+        // What stands behind an OFFSET is FETCH, which is of one row at least.
+        Some(count) if offset.is_some() => match bound(count, run, errors::fetch_not_positive)? {
+            0 => return Err(errors::fetch_not_positive().into()),
+            count => count,
+        },
         Some(count) => bound(count, run, errors::top_negative)?,
     };
     Ok((skip, give))

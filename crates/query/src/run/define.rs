@@ -6,6 +6,7 @@
 use std::sync::Arc;
 
 use super::Machine;
+use super::columnstore::WantedColumnstore;
 use super::index_filter::{FilterColumn, FilterOf};
 use super::table_definition;
 use crate::access::Table;
@@ -81,16 +82,7 @@ impl Machine<'_> {
             StatementKind::CreateSequence(create) => self.define_sequence(create).await,
             StatementKind::CreateSynonym(create) => self.create_synonym(create).await,
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::Type => self.drop_types(drop).await,
-            StatementKind::CreateSchema(create) => {
-                if !create.elements.is_empty() {
-                    return Err(errors::unsupported("CREATE SCHEMA with objects in it"));
-                }
-                let name = create.name.as_ref().or(create.owner.as_ref());
-                let name = name.map_or("", tree::Name::as_str);
-                let owner = self.schema_owner(create)?;
-                let (database, tx) = self.context.engine();
-                Ok(database.create_schema(tx, name, owner).await?)
-            }
+            StatementKind::CreateSchema(create) => self.create_schema(create, text).await,
             StatementKind::Drop(drop) => self.drop_objects(drop).await,
             _ => Err(errors::unsupported("This statement")),
         }
@@ -121,10 +113,10 @@ impl Machine<'_> {
     /// What the text of a module of a schema is compiled against.
     pub(super) fn compile_context_in(&self, schema: &str) -> CompileContext<'_> {
         let context = self.context.compile_context(&*self.host);
-        CompileContext { catalog: context.catalog.clone().of_module(schema), ..context }
+        CompileContext { catalog: context.catalog.clone().in_schema(schema), ..context }
     }
 
-    async fn create_table(&mut self, create: &tree::CreateTable) -> Result<(), Fault> {
+    pub(super) async fn create_table(&mut self, create: &tree::CreateTable) -> Result<(), Fault> {
         let residence = if create.name.is_temporary() { Residence::Temporary } else { Residence::Database };
         self.create_table_as(create, residence).await
     }
@@ -150,8 +142,12 @@ impl Machine<'_> {
     }
 
     async fn create_index(&mut self, create: &tree::CreateIndex) -> Result<(), Fault> {
-        if create.kind != tree::IndexKind::Rows {
-            return Err(errors::unsupported("A columnstore, XML or spatial index"));
+        match create.kind {
+            tree::IndexKind::Rows => {}
+            tree::IndexKind::Columnstore => {
+                return self.create_columnstore(&create.table, &WantedColumnstore::of(create)?).await;
+            }
+            _ => return Err(errors::unsupported("An XML or spatial index")),
         }
         table_definition::check_ignores_duplicates(&create.options, create.unique)?;
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
@@ -223,15 +219,28 @@ impl Machine<'_> {
         }
         let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         let acts_for = self.module_principal(&create.options, &schema)?;
-        let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema);
+        let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema, &self.context.settings);
         let context = self.compile_context_in(&schema);
         if let Err(found) = compile_procedure(text, identity, &context) {
             return Err(self.report_all(found));
         }
-        let (database, tx) = self.context.engine();
         let name = create.name.name.text.as_str();
-        let definition = ModuleDefinition { schema: &schema, name, text, execute_as: acts_for };
+        let definition = self.module(&schema, name, text, acts_for);
+        let (database, tx) = self.context.engine();
         Ok(database.put_procedure(tx, definition, put_mode(create.mode)).await?)
+    }
+
+    /// A module with what it keeps of the session's settings.
+    fn module<'m>(
+        &self,
+        schema: &'m str,
+        name: &'m str,
+        text: &'m str,
+        execute_as: Option<i32>,
+    ) -> ModuleDefinition<'m> {
+        let settings = &self.context.settings;
+        let (ansi_nulls, quoted_identifier) = (settings.ansi_nulls, settings.quoted_identifier);
+        ModuleDefinition { schema, name, text, execute_as, ansi_nulls, quoted_identifier }
     }
 
     /// Who a module of a schema is to act for.
@@ -250,7 +259,7 @@ impl Machine<'_> {
         Box::new(last.unwrap_or_else(|| SqlError::incorrect_syntax("")))
     }
 
-    async fn create_view(&mut self, create: &tree::CreateView, text: &str) -> Result<(), Fault> {
+    pub(super) async fn create_view(&mut self, create: &tree::CreateView, text: &str) -> Result<(), Fault> {
         let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         if let Some(says) = tree::execute_as(&create.options) {
             return Err(Box::new(SqlError::incorrect_syntax(says)));
@@ -259,9 +268,9 @@ impl Machine<'_> {
         if create.check_option {
             self.check_option(create)?;
         }
+        let definition = self.module(&schema, &create.name.name.text, text, None);
         let (database, tx) = self.context.engine();
-        let (name, mode) = (&create.name.name.text, put_mode(create.mode));
-        Ok(database.put_view(tx, &schema, name, text, mode).await?)
+        Ok(database.put_view(tx, definition, put_mode(create.mode)).await?)
     }
 
     /// WITH CHECK OPTION can be kept where the condition reads the row alone.
@@ -283,20 +292,20 @@ impl Machine<'_> {
     async fn create_function(&mut self, create: &tree::CreateFunction, text: &str) -> Result<(), Fault> {
         let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         {
-            let catalog = self.context.catalog().of_module(&schema);
+            let catalog = self.context.catalog().in_schema(&schema);
             let names = Names::of(&catalog, &*self.host);
             bind::check_function(create, &names)?;
         }
         if bind::is_run(create) {
-            let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema);
+            let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema, &self.context.settings);
             let context = self.compile_context_in(&schema);
             if let Err(found) = compile_function(text, identity, &context) {
                 return Err(self.report_all(found));
             }
         }
+        let definition = self.module(&schema, &create.name.name.text, text, None);
         let (database, tx) = self.context.engine();
-        let (name, mode) = (&create.name.name.text, put_mode(create.mode));
-        Ok(database.put_function(tx, &schema, name, text, mode).await?)
+        Ok(database.put_function(tx, definition, put_mode(create.mode)).await?)
     }
 
     /// ALTER SCHEMA ... TRANSFER.
@@ -326,11 +335,7 @@ impl Machine<'_> {
 
     fn check_view(&self, create: &tree::CreateView, schema: &str) -> Result<(), Fault> {
         let query = &create.query;
-        let cut = matches!(&query.body, tree::QueryBody::Select(select) if select.top.is_some());
-        if !query.order_by.is_empty() && !cut && query.offset.is_none() {
-            return Err(Box::new(SqlError::order_by_in_derived_table()));
-        }
-        let catalog = self.context.catalog().of_module(schema);
+        let catalog = self.context.catalog().in_schema(schema);
         let names = Names::of(&catalog, &*self.host);
         let mut binder = bind::Binder::new(&names, 0);
         binder.begin_module("view", &create.name.dotted(), &create.options);
@@ -354,7 +359,11 @@ impl Machine<'_> {
         } else if create.columns.len() < bound.columns.len() {
             return Err(Box::new(SqlError::more_columns_than_listed(view)));
         }
-        Ok(())
+        let names: Vec<&str> = match create.columns.is_empty() {
+            true => bound.columns.iter().map(|column| column.name.as_str()).collect(),
+            false => create.columns.iter().map(tree::Name::as_str).collect(),
+        };
+        bind::check_column_names(&names, view)
     }
 
     async fn drop_objects(&mut self, drop: &tree::Drop) -> Result<(), Fault> {

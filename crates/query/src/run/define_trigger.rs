@@ -39,7 +39,7 @@ impl Machine<'_> {
         };
         let own_schema = schema.as_ref().map_or("dbo", |schema| schema.name.as_str());
         let acts_for = self.module_principal(&create.options, own_schema)?;
-        let identity = ProcedureIdentity::to_be(&name, own_schema);
+        let identity = ProcedureIdentity::to_be(&name, own_schema, &self.context.settings);
         let context = self.compile_context_in(own_schema);
         if let Err(found) = compile_trigger(text, identity, shape, &context) {
             return Err(self.report_all(found));
@@ -52,6 +52,8 @@ impl Machine<'_> {
             instead_of: create.instead_of,
             not_for_replication: create.not_for_replication,
             execute_as: acts_for,
+            ansi_nulls: self.context.settings.ansi_nulls,
+            quoted_identifier: self.context.settings.quoted_identifier,
         };
         let (database, tx) = self.context.engine();
         Ok(database.put_trigger(tx, definition, put_mode(create.mode)).await?)

@@ -51,6 +51,7 @@ impl Machine<'_> {
         let database = view.database.id();
         if let Some(program) = self.context.plans.procedure(database, function.object_id, &function.text)
             && program.fits(|| view.catalog.clone())
+            && program.procedure.as_ref().is_some_and(|known| known.keeps(function))
         {
             return Ok(program);
         }

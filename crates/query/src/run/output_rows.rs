@@ -64,6 +64,11 @@ pub(crate) struct OutputState {
 }
 
 impl OutputState {
+    /// How many rows have gone into the table of INTO.
+    pub(crate) fn inserted(&self) -> u64 {
+        self.inserted as u64
+    }
+
     pub(crate) fn reset(&mut self) {
         self.rows.clear();
         self.sent = 0;
@@ -106,7 +111,9 @@ impl Machine<'_> {
             }
             state.output.rows.push(row);
         }
-        if let Some(into) = &output.into {
+        if let Some(into) = &output.into
+            && self.passes(into)?
+        {
             let mut row = into.insert.template.clone();
             for (source, value) in into.insert.rows.iter().flatten().zip(&mut row) {
                 if let ColumnSource::Value(expr) = source {
@@ -116,6 +123,18 @@ impl Machine<'_> {
             state.output.into.push(row);
         }
         Ok(())
+    }
+
+    /// Whether what OUTPUT gives of a row passes the query before the table of INTO, whose slots have it then.
+    fn passes(&mut self, into: &OutputInto) -> Result<bool, Fault> {
+        let Some(through) = &into.through else { return Ok(true) };
+        for (slot, value) in &through.values {
+            self.frame.slots[*slot] = value.eval(&mut self.env())?;
+        }
+        match &through.filter {
+            None => Ok(true),
+            Some(filter) => Ok(filter.eval(&mut self.env())? == Some(true)),
+        }
     }
 
     /// Inserts the rows of INTO. False: the quantum is over, there are more.

@@ -6,6 +6,7 @@ use std::sync::Arc;
 
 use super::call::{argument_slot, convert_argument};
 use super::run_at;
+use crate::cache::Meaning;
 use crate::context::ExecutionContext;
 use crate::host::{Argument, Host, TableRows};
 use crate::output::{ColumnInfo, Done, Output};
@@ -23,7 +24,7 @@ pub struct Prepared {
 
 struct Kept {
     database: i32,
-    quoted_identifier: bool,
+    meaning: Meaning,
     schema: Option<Arc<str>>,
     /// What the cache had dropped when it was found there: the program is looked up again after that, so that the views see it.
     dropped: u64,
@@ -51,11 +52,11 @@ impl Prepared {
     /// # Errors
     /// As [`crate::compile`].
     pub fn program(&mut self, context: &ExecutionContext, host: &dyn Host) -> Result<Arc<Program>, Vec<SqlError>> {
-        let (database, quoted_identifier) = (context.database().id(), context.settings.quoted_identifier);
+        let (database, meaning) = (context.database().id(), Meaning::of(&context.settings));
         let (dropped, schema) = (context.plans.dropped(), context.default_schema());
         if let Some(kept) = &self.program
             && kept.database == database
-            && kept.quoted_identifier == quoted_identifier
+            && kept.meaning == meaning
             && kept.schema == schema
             && kept.dropped == dropped
             && kept.program.fits(|| context.catalog().catalog)
@@ -63,7 +64,7 @@ impl Prepared {
             return Ok(Arc::clone(&kept.program));
         }
         let program = crate::prepare(&self.text, &self.declarations, context, host)?;
-        self.program = Some(Kept { database, quoted_identifier, schema, dropped, program: Arc::clone(&program) });
+        self.program = Some(Kept { database, meaning, schema, dropped, program: Arc::clone(&program) });
         Ok(program)
     }
 

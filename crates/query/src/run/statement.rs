@@ -610,6 +610,11 @@ impl Machine<'_> {
         state.phase = Phase::Idle;
         state.virtual_ready = false;
         state.virtual_rows.clear();
+        // An INSERT of changed rows tells of those that it has inserted.
+        let inserts = plan.action.output().is_some_and(crate::plan::OutputPlan::inserts_changed);
+        if inserts {
+            state.rows = state.output.inserted();
+        }
         state.forget_rows(plan);
         if let Some(cursor) = &mut state.cursor {
             cursor.forget();
@@ -623,6 +628,7 @@ impl Machine<'_> {
             self.output.message(&SqlError::duplicate_key_ignored().at_line(self.line()));
         }
         let kind = match &plan.action {
+            _ if inserts => DoneKind::Insert,
             Action::Select { .. } => DoneKind::Select,
             Action::Assign { told, .. } => {
                 let rows = if *told == Told::Rows { state.rows } else { 1 };

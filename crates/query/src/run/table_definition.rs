@@ -1,5 +1,6 @@
 //! What CREATE TABLE and ALTER TABLE say, as the engine wants it.
 
+use super::columnstore::WantedColumnstore;
 use super::index_filter::{FilterColumn, FilterOf};
 use crate::bind::{ColumnDefaults, column_collation, declared};
 use crate::errors;
@@ -18,6 +19,10 @@ pub(crate) struct Wishes {
     pub(crate) computed: Vec<WantedComputed>,
     /// The rowversion column.
     pub(crate) rowversion: Option<String>,
+    /// SPARSE columns.
+    pub(crate) sparse: Vec<String>,
+    /// Columnstore indexes.
+    pub(crate) columnstores: Vec<WantedColumnstore>,
 }
 
 /// A CHECK constraint.
@@ -79,6 +84,9 @@ impl Wishes {
     /// Notes what a column is beside its type.
     pub(crate) fn column(&mut self, definition: &tree::ColumnDefinition) {
         let name = definition.name.text.clone();
+        if definition.sparse {
+            self.sparse.push(name.clone());
+        }
         match &definition.kind {
             tree::ColumnKind::Computed { expr, persisted } => self.computed.push(WantedComputed {
                 name,
@@ -140,12 +148,19 @@ pub(crate) fn table(
                     indexes.extend(wishes.constraint(&constraint.kind, constraint.name.as_ref(), own)?);
                 }
                 for inline in &definition.indexes {
+                    if inline.kind == tree::IndexKind::Columnstore {
+                        wishes.columnstores.push(WantedColumnstore::inline(inline)?);
+                        continue;
+                    }
                     indexes.push(inline_index(inline, Some(&definition.name))?);
                 }
             }
             tree::TableElement::Constraint(constraint) => {
                 let name = constraint.name.as_ref();
                 indexes.extend(wishes.constraint(&constraint.kind, name, None)?);
+            }
+            tree::TableElement::Index(inline) if inline.kind == tree::IndexKind::Columnstore => {
+                wishes.columnstores.push(WantedColumnstore::inline(inline)?);
             }
             tree::TableElement::Index(inline) => indexes.push(inline_index(inline, None)?),
             tree::TableElement::Period(..) => {
@@ -154,7 +169,7 @@ pub(crate) fn table(
         }
     }
     check_keys(create, &indexes)?;
-    let indexes = clustered_defaults(indexes);
+    let indexes = clustered_defaults(indexes, wishes.columnstores.iter().any(WantedColumnstore::is_clustered));
     Ok((TableDefinition { schema, name, columns, indexes }, wishes))
 }
 
@@ -182,8 +197,8 @@ pub(crate) struct Wanted {
 }
 
 /// A primary key is clustered unless it says otherwise or another index says CLUSTERED; everything else is not.
-fn clustered_defaults(indexes: Vec<Wanted>) -> Vec<IndexDefinition> {
-    let said = indexes.iter().any(|index| index.clustered == Some(true));
+fn clustered_defaults(indexes: Vec<Wanted>, by_column: bool) -> Vec<IndexDefinition> {
+    let said = by_column || indexes.iter().any(|index| index.clustered == Some(true));
     indexes
         .into_iter()
         .map(|index| {
@@ -209,6 +224,9 @@ pub(crate) fn column(
     nulls: NullDefault,
 ) -> Result<ColumnDefinition, Fault> {
     let name = &definition.name.text;
+    if definition.sparse {
+        check_sparse(definition, catalog, position, table)?;
+    }
     let tree::ColumnKind::Stored(data_type) = &definition.kind else {
         return Ok(ColumnDefinition {
             name: name.clone(),
@@ -258,6 +276,25 @@ pub(crate) fn column(
         user_type: declared.user_type_id(),
         collation,
     })
+}
+
+/// A SPARSE column takes NULL and is of a type of the system's without text of its own.
+///
+/// # Errors
+/// 1731.
+fn check_sparse(
+    definition: &tree::ColumnDefinition,
+    catalog: &Catalog,
+    position: usize,
+    table: &str,
+) -> Result<(), Fault> {
+    let refused = || Err(Box::new(SqlError::column_not_sparse(&definition.name.text, table)));
+    let tree::ColumnKind::Stored(data_type) = &definition.kind else { return refused() };
+    let declared = declared(catalog, data_type, position)?;
+    let is_of_system = declared.user_type().is_none() && !is_rowversion(data_type);
+    let may_be = |ty: SqlType| !matches!(ty, SqlType::Text | SqlType::NText | SqlType::Image | SqlType::Clr(_));
+    let takes_null = definition.nullable != Some(false) && definition.identity.is_none() && !definition.rowguidcol;
+    if is_of_system && takes_null && declared.scalar().is_some_and(may_be) { Ok(()) } else { refused() }
 }
 
 fn identity(
@@ -335,7 +372,7 @@ fn inline_index(
     of: &FilterOf<'_>,
 ) -> Result<Wanted, Fault> {
     if inline.kind != tree::IndexKind::Rows || inline.hash {
-        return Err(errors::unsupported("A columnstore or HASH index"));
+        return Err(errors::unsupported("A HASH index"));
     }
     check_ignores_duplicates(&inline.options, inline.unique)?;
     let mut columns = key_columns(&inline.columns);

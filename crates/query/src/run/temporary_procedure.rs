@@ -69,7 +69,15 @@ impl Machine<'_> {
         text: &str,
     ) -> Result<Arc<Program>, Vec<SqlError>> {
         let (name, schema) = (name.to_owned(), pikepole_engine::DEFAULT_SCHEMA.to_owned());
-        let identity = ProcedureIdentity { object_id, name, schema, owner, execute_as: None };
+        let identity = ProcedureIdentity {
+            object_id,
+            name,
+            schema,
+            owner,
+            execute_as: None,
+            ansi_nulls: self.context.settings.ansi_nulls,
+            quoted_identifier: self.context.settings.quoted_identifier,
+        };
         compile_procedure(text, identity, &self.context.compile_context(&*self.host))
     }
 

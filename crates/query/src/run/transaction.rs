@@ -126,7 +126,7 @@ impl Machine<'_> {
     }
 
     /// A statement that the host runs. False: it has put a query in its place.
-    async fn host_statement(&mut self, statement: &pikepole_tsql::Statement) -> Result<bool, Fault> {
+    pub(super) async fn host_statement(&mut self, statement: &pikepole_tsql::Statement) -> Result<bool, Fault> {
         let filled = self.with_values(statement);
         let statement = filled.as_ref().unwrap_or(statement);
         self.context.state.last_error = 0;

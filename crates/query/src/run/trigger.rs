@@ -264,7 +264,7 @@ impl Machine<'_> {
         let module = &trigger.module;
         if let Some(program) = self.context.plans.procedure(database, module.object_id, &module.text)
             && program.fits(|| view.catalog.clone())
-            && program.procedure.as_ref().is_some_and(|known| known.execute_as == module.execute_as)
+            && program.procedure.as_ref().is_some_and(|known| known.keeps(module))
         {
             return Ok(program);
         }

@@ -21,8 +21,10 @@ use std::sync::Arc;
 
 /// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
 pub(crate) const PRODUCT_VERSION: &str = "16.0.1000.6";
-/// `@@OPTIONS`, what is always on: ANSI_PADDING, ANSI_NULLS and CONCAT_NULL_YIELDS_NULL.
-const OPTION_BITS: i32 = 16 | 32 | 4096;
+/// `@@OPTIONS`, what is always on: ANSI_PADDING.
+const OPTION_BITS: i32 = 16;
+const OPTION_ANSI_NULLS: i32 = 32;
+const OPTION_CONCAT_NULL_YIELDS_NULL: i32 = 4096;
 const OPTION_ANSI_NULL_DFLT_ON: i32 = 1024;
 const OPTION_ANSI_NULL_DFLT_OFF: i32 = 2048;
 const OPTION_ANSI_WARNINGS: i32 = 8;
@@ -382,6 +384,8 @@ fn options(call: &Call<'_>) -> i32 {
         (settings.cursor_close_on_commit, OPTION_CURSOR_CLOSE_ON_COMMIT),
         (call.host.options.arithabort, OPTION_ARITHABORT),
         (call.host.options.arithignore, OPTION_ARITHIGNORE),
+        (settings.ansi_nulls, OPTION_ANSI_NULLS),
+        (settings.concat_null_yields_null, OPTION_CONCAT_NULL_YIELDS_NULL),
         (settings.ansi_warnings, OPTION_ANSI_WARNINGS),
         (settings.null_default == NullDefault::On, OPTION_ANSI_NULL_DFLT_ON),
         (settings.null_default == NullDefault::Off, OPTION_ANSI_NULL_DFLT_OFF),

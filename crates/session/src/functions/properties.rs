@@ -91,7 +91,10 @@ pub(super) fn session_property(call: &Call<'_>) -> Answer {
     let on = match call.text(0).unwrap_or_default().to_ascii_uppercase().as_str() {
         "QUOTED_IDENTIFIER" => call.context.settings.quoted_identifier,
         "ANSI_WARNINGS" => call.context.settings.ansi_warnings,
-        "ANSI_NULLS" | "ANSI_PADDING" | "ARITHABORT" | "CONCAT_NULL_YIELDS_NULL" => true,
+        "ANSI_NULLS" => call.context.settings.ansi_nulls,
+        "CONCAT_NULL_YIELDS_NULL" => call.context.settings.concat_null_yields_null,
+        "ARITHABORT" => call.host.options.arithabort,
+        "ANSI_PADDING" => true,
         "NUMERIC_ROUNDABORT" => false,
         _ => return Ok(None),
     };
@@ -219,7 +222,7 @@ pub(super) fn object_property(call: &Call<'_>) -> Answer {
         "tablehastimestamp" => flag(of_table(|table| table.columns.iter().any(|column| column.rowversion))),
         "tablehasprimarykey" => flag(of_table(|table| table.indexes.iter().any(|index| index.primary_key))),
         "tablehasidentity" => flag(of_table(|table| table.identity_column().is_some())),
-        "tablehasclustindex" => flag(of_table(|table| table.clustered().is_some())),
+        "tablehasclustindex" => flag(of_table(|table| table.indexes.iter().any(pikepole_engine::Index::is_clustered))),
         "tablehasindex" => flag(of_table(|table| !table.indexes.is_empty())),
         property if property.contains("trigger") => trigger_property(&catalog, id, property),
         "execisansinullson" | "execisquotedidenton" => flag(true),
@@ -242,7 +245,8 @@ pub(super) fn column_property(call: &Call<'_>) -> Answer {
         "columnid" | "ordinal" => Some(Value::Int(place as i32 + 1)),
         "isidentity" => flag(column.identity.is_some()),
         "iscomputed" => flag(column.computed.is_some()),
-        "isrowguidcol" | "issparse" | "ishidden" | "isidnotforrepl" => flag(false),
+        "issparse" => flag(column.sparse),
+        "isrowguidcol" | "ishidden" | "isidnotforrepl" => flag(false),
         "precision" => Some(Value::Int(match column.ty.declared_length() {
             Some(Length::Limit(length)) => length.into(),
             Some(Length::Max) => -1,
@@ -270,9 +274,10 @@ pub(super) fn index_property(call: &Call<'_>) -> Answer {
     let Some(index) = found else { return Ok(None) };
     Ok(match property.to_ascii_lowercase().as_str() {
         "indexid" => Some(Value::Int(index.index_id)),
-        "isclustered" => flag(index.clustered),
+        "isclustered" => flag(index.is_clustered()),
         "isunique" => flag(index.unique),
-        "isdisabled" => flag(index.disabled),
+        "iscolumnstore" => flag(index.columnstore.is_some()),
+        "isdisabled" => flag(index.is_disabled()),
         "ishypothetical" | "isfulltextkey" | "isstatistics" | "ispadindex" => flag(false),
         "indexfillfactor" => Some(Value::Int(0)),
         _ => None,

@@ -209,7 +209,10 @@ fn table_indexes(table: &Table, output: &mut dyn Output) {
     let mut indexes: Vec<_> = table.indexes.iter().collect();
     indexes.sort_by_key(|index| index.name.to_lowercase());
     for index in indexes {
-        let mut description = String::from(if index.clustered { "clustered" } else { "nonclustered" });
+        let mut description = String::from(if index.is_clustered() { "clustered" } else { "nonclustered" });
+        if index.columnstore.is_some() {
+            description.push_str(" columnstore");
+        }
         if index.ignores_duplicates {
             description.push_str(", ignore duplicate keys");
         }
@@ -350,6 +353,7 @@ fn viewed(info: ColumnInfo) -> Column {
         rowversion: false,
         user_type: None,
         collation: info.collated.shown(),
+        sparse: false,
     }
 }
 

@@ -165,6 +165,7 @@ pub(super) fn table_column(view: &View, object_id: i32, place: usize, column: &C
     let row = column_row(view, object_id, place, &info)
         .bit("is_identity", column.identity.is_some())
         .bit("is_computed", column.computed.is_some())
+        .bit("is_sparse", column.sparse)
         .integer("default_object_id", column.default.as_ref().map_or(0, |default| default.object_id));
     let row = match (column.second_name(), column.user_type) {
         (None, Some(id)) => row.integer("user_type_id", id),

@@ -145,15 +145,25 @@ fn index_row(view: &View, object_id: i32) -> RowBuilder {
 fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.table_shapes() {
-        if table.is_heap() {
+        if table.is_heap() && !table.has_clustered_columnstore() {
             let heap = index_row(view, table.object_id).text("type_desc", "HEAP");
             rows.push(heap.bit("is_unique", false).bit("ignore_dup_key", false).done());
         }
         for index in &table.indexes {
-            let (number, kind) = if index.clustered { (1, "CLUSTERED") } else { (2, "NONCLUSTERED") };
+            let (number, kind) = match index.columnstore {
+                Some(columnstore) if columnstore.clustered => (5, "CLUSTERED COLUMNSTORE"),
+                Some(_) => (6, "NONCLUSTERED COLUMNSTORE"),
+                None if index.clustered => (1, "CLUSTERED"),
+                None => (2, "NONCLUSTERED"),
+            };
+            let row = match index.columnstore {
+                Some(columnstore) => {
+                    index_row(view, table.object_id).integer("compression_delay", columnstore.compression_delay)
+                }
+                None => index_row(view, table.object_id),
+            };
             rows.push(
-                index_row(view, table.object_id)
-                    .text("name", &index.name)
+                row.text("name", &index.name)
                     .integer("index_id", index.index_id)
                     .integer("type", number)
                     .text("type_desc", kind)
@@ -161,7 +171,7 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                     .bit("ignore_dup_key", index.ignores_duplicates)
                     .bit("is_primary_key", index.primary_key)
                     .bit("is_unique_constraint", index.constraint && !index.primary_key)
-                    .bit("is_disabled", index.disabled)
+                    .bit("is_disabled", index.is_disabled())
                     .bit("has_filter", index.filter.is_some())
                     .text_if("filter_definition", index.filter.as_ref())
                     .done(),
@@ -188,7 +198,11 @@ fn index_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                         .done(),
                 );
             }
-            for (place, column) in index.included.iter().enumerate() {
+            let all: Vec<usize> = match index.columnstore {
+                Some(columnstore) if columnstore.clustered => (0..table.columns.len()).collect(),
+                _ => index.included.clone(),
+            };
+            for (place, column) in all.iter().enumerate() {
                 rows.push(
                     view.row()
                         .integer("object_id", table.object_id)
@@ -257,7 +271,8 @@ fn partition_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
         let count = source.row_counts.get(&table.object_id).copied().unwrap_or(0);
-        let heap = table.heap.map(|storage| (0, storage));
+        // Rows of a table that is declared as a columnstore are in a heap all the same.
+        let heap = table.heap.map(|storage| (i32::from(table.has_clustered_columnstore()), storage));
         let indexes = table.live_indexes().map(|index| (index.index_id, index.storage));
         for (index_id, storage) in heap.into_iter().chain(indexes) {
             let pages_of = |object| source.database.store().pages_of(object);
@@ -291,7 +306,8 @@ fn partitions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
         let count = source.row_counts.get(&table.object_id).copied();
-        let heap = table.heap.map(|storage| (0, storage));
+        // Rows of a table that is declared as a columnstore are in a heap all the same.
+        let heap = table.heap.map(|storage| (i32::from(table.has_clustered_columnstore()), storage));
         let indexes = table.live_indexes().map(|index| (index.index_id, index.storage));
         for (index_id, storage) in heap.into_iter().chain(indexes) {
             let row = view

@@ -49,6 +49,10 @@ impl Display for OutputClause {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         let Some(into) = &self.into else { return write!(f, "OUTPUT {}", Commas(&self.items)) };
         write!(f, "OUTPUT {} INTO {}{}", Commas(&self.into_items), into.target, Parens(&into.columns))?;
+        if let Some(through) = &into.through {
+            write!(f, " SELECT {} FROM {}{}", Commas(&through.items), through.alias, Parens(&through.columns))?;
+            through.filter.iter().try_for_each(|filter| write!(f, " WHERE {filter}"))?;
+        }
         if self.items.is_empty() { Ok(()) } else { write!(f, " OUTPUT {}", Commas(&self.items)) }
     }
 }

@@ -2,11 +2,12 @@
 //! `+ - & ^ | || << >>`. Operators of one level go from left to right.
 
 use super::Parser;
+use super::query::bare_query;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind, value};
 use crate::tree::{
-    Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, MethodCall, Name, Niladic, ObjectName, Query, StaticCall,
-    UnaryOp,
+    Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, MethodCall, Name, Niladic, ObjectName, Query, QueryBody,
+    StaticCall, UnaryOp,
 };
 
 impl Parser<'_> {
@@ -346,9 +347,14 @@ impl Parser<'_> {
     /// The rest of a query whose first operand of a set operator has been read.
     pub(super) fn continue_query(&mut self, mut query: Query) -> Parsed<Query> {
         let first = query.span;
+        if !query.order_by.is_empty() {
+            // The order and TOP are of these rows alone.
+            query = bare_query(QueryBody::Part(Box::new(query)), first);
+        }
         query.body = self.set_operations(query.body, 0)?;
         self.query_tail(&mut query)?;
         query.span = first.to(self.span_from(self.tokens[self.at - 1]));
+        self.check_inner(&query)?;
         Ok(query)
     }
 }

@@ -29,7 +29,8 @@ impl Parser<'_> {
         }
         let output = self.optional_output()?;
         let options = self.query_options()?;
-        if !self.at_symbol(Symbol::Semicolon) {
+        // In parentheses it gives rows to an INSERT.
+        if !self.at_symbol(Symbol::Semicolon) && !self.at_symbol(Symbol::Close) {
             return Err(self.merge_unterminated());
         }
         Ok(StatementKind::Merge(Box::new(Merge { with, top, target, alias, source, on, clauses, output, options })))

@@ -1,11 +1,11 @@
 //! INSERT, UPDATE, DELETE, TRUNCATE, BULK INSERT.
 
 use super::Parser;
-use crate::error::Parsed;
+use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    Assignment, BulkInsert, ColumnRef, Delete, Insert, InsertSource, InsertValue, ObjectName, OutputClause, OutputInto,
-    RowFilter, StatementKind, Target, Update, With,
+    Assignment, BulkInsert, ChangedRows, ColumnRef, Delete, Insert, InsertSource, InsertValue, ObjectName,
+    OutputClause, OutputInto, RowFilter, StatementKind, Target, Update, With,
 };
 
 impl Parser<'_> {
@@ -48,9 +48,87 @@ impl Parser<'_> {
             Vec::new()
         };
         let output = self.optional_output()?;
+        if self.at_changed_rows() {
+            if top.is_some() || output.is_some() {
+                return Err(SyntaxError::not_supported(self.peek().line, "TOP or OUTPUT of such an INSERT"));
+            }
+            return self.insert_changed(with, target, columns);
+        }
         let source = self.insert_source()?;
         let options = self.query_options()?;
         Ok(StatementKind::Insert(Box::new(Insert { with, top, target, columns, output, source, options })))
+    }
+
+    /// Whether a SELECT comes next whose FROM begins with a changing statement in parentheses.
+    fn at_changed_rows(&self) -> bool {
+        if !self.at_keyword(Keyword::Select) {
+            return false;
+        }
+        let mut depth = 0;
+        let is_changing = |ahead| {
+            [Keyword::Insert, Keyword::Update, Keyword::Delete, Keyword::Merge]
+                .into_iter()
+                .any(|keyword| self.nth_keyword(ahead, keyword))
+        };
+        for ahead in 1.. {
+            match self.nth(ahead).kind {
+                TokenKind::Symbol(Symbol::Open) => depth += 1,
+                TokenKind::Symbol(Symbol::Close) if depth > 0 => depth -= 1,
+                TokenKind::Keyword(Keyword::From) if depth == 0 => {
+                    return self.nth_symbol(ahead + 1, Symbol::Open) && is_changing(ahead + 2);
+                }
+                TokenKind::Symbol(Symbol::Close | Symbol::Semicolon) | TokenKind::End | TokenKind::Bad => return false,
+                _ => {}
+            }
+        }
+        false
+    }
+
+    /// INSERT of the rows that a changing statement in FROM gives: that statement, with its OUTPUT on the way into the target.
+    ///
+    /// # Errors
+    /// 10716 to 10722 for what neither of the two may have.
+    fn insert_changed(&mut self, with: With, target: Target, columns: Vec<crate::tree::Name>) -> Parsed<StatementKind> {
+        let select = self.bump();
+        if self.at_keyword(Keyword::Distinct) {
+            return Err(SyntaxError::beside_changed_rows(10722, select.line, "The DISTINCT keyword"));
+        }
+        if self.at_keyword(Keyword::Top) {
+            return Err(SyntaxError::beside_changed_rows(10717, select.line, "The TOP or OFFSET clause"));
+        }
+        let items = self.list(Self::select_item)?;
+        self.expect_keyword(Keyword::From)?;
+        self.expect_symbol(Symbol::Open)?;
+        let first = self.peek();
+        let mut statement = self.nested(|parser| parser.modification(with))?;
+        self.expect_symbol(Symbol::Close)?;
+        self.eat_keyword(Keyword::As);
+        let alias = self.name()?;
+        let names = self.optional_name_list()?;
+        let filter = if self.eat_keyword(Keyword::Where) { Some(self.condition()?) } else { None };
+        let after = [
+            (Keyword::Group, "The GROUP BY clause"),
+            (Keyword::Having, "The HAVING clause"),
+            (Keyword::Order, "The ORDER BY clause"),
+        ];
+        if let Some((_, clause)) = after.into_iter().find(|(keyword, _)| self.at_keyword(*keyword)) {
+            return Err(SyntaxError::beside_changed_rows(10717, self.peek().line, clause));
+        }
+        let output = match &mut statement {
+            StatementKind::Insert(insert) => &mut insert.output,
+            StatementKind::Update(update) => &mut update.output,
+            StatementKind::Delete(delete) => &mut delete.output,
+            StatementKind::Merge(merge) => &mut merge.output,
+            _ => return Err(self.unexpected()),
+        };
+        let Some(output) = output else { return Err(SyntaxError::changed_rows_not_output(first.line)) };
+        if output.into.is_some() {
+            return Err(SyntaxError::changed_rows_output_into(first.line));
+        }
+        output.into_items = std::mem::take(&mut output.items);
+        let through = Some(Box::new(ChangedRows { items, alias, columns: names, filter }));
+        output.into = Some(OutputInto { target, columns, through });
+        Ok(statement)
     }
 
     /// A column of INSERT; a table's name before it says nothing.
@@ -107,7 +185,7 @@ impl Parser<'_> {
             Target::Table { name: self.object_name()?, hints: Vec::new() }
         };
         let columns = if self.at_query_in_parentheses() { Vec::new() } else { self.optional_name_list()? };
-        let into = Some(OutputInto { target, columns });
+        let into = Some(OutputInto { target, columns, through: None });
         let sent = if self.eat_word("OUTPUT") { self.list(Self::select_item)? } else { Vec::new() };
         Ok(Some(OutputClause { into_items: items, into, items: sent }))
     }

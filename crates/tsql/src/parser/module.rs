@@ -237,7 +237,9 @@ impl Parser<'_> {
             return if self.at_set_operator() { self.continue_query(query) } else { Ok(query) };
         }
         let with = self.optional_with()?;
-        self.query_statement(with)
+        let query = self.query_statement(with)?;
+        self.check_inner(&query)?;
+        Ok(query)
     }
 
     /// A view or function is alone in its batch.
@@ -259,6 +261,10 @@ impl Parser<'_> {
         self.expect_keyword(Keyword::As)?;
         let with = self.optional_with()?;
         let query = self.query_statement(with)?;
+        self.check_inner(&query)?;
+        if !query.options.is_empty() {
+            return Err(SyntaxError::near_keyword(self.tokens[self.at - 1].line, "OPTION"));
+        }
         let check_option = self.eat_words(&["WITH", "CHECK", "OPTION"]);
         if !self.at_schema_view_end() {
             self.expect_batch_end()?;

@@ -1,7 +1,7 @@
 //! Queries: SELECT, set operators, WITH, ORDER BY, OPTION.
 
 use super::Parser;
-use crate::error::Parsed;
+use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 use crate::tree::{
     AssignOp, CommonTable, Expr, ForClause, ForFormat, GroupingItem, Name, Query, QueryBody, QueryHint, Select,
@@ -31,8 +31,35 @@ impl Parser<'_> {
                 order_last(&mut query);
             }
             query.span = parser.span_from(first);
+            if is_within {
+                parser.check_inner(&query)?;
+            }
             Ok(query)
         })
+    }
+
+    /// A query that gives its rows to another one has an order only where that decides which rows these are, or how they become a document.
+    ///
+    /// It makes no table either.
+    ///
+    /// # Errors
+    /// 1033, and 156 for INTO.
+    pub(super) fn check_inner(&self, query: &Query) -> Parsed<()> {
+        if let QueryBody::Select(select) = &query.body
+            && let Some(into) = &select.into
+        {
+            return Err(SyntaxError::near_keyword(into.span().line, "INTO"));
+        }
+        let makes_document = query.for_clause.as_ref().is_some_and(|clause| clause.format != ForFormat::Browse);
+        let has_top = matches!(&query.body, QueryBody::Select(select) if select.top.is_some());
+        let decides = query.offset.is_some() || makes_document || has_top;
+        // Behind an order no set operator can stand: that is what is wrong then.
+        if query.order_by.is_empty() || decides || self.at_set_operator() {
+            return Ok(());
+        }
+        let next = self.peek();
+        let line = if next.kind == TokenKind::End { self.tokens[self.at - 1].line } else { next.line };
+        Err(SyntaxError::inner_order(line))
     }
 
     /// The query of a statement, with OPTION; WITH has been read.

@@ -214,6 +214,11 @@ impl Parser<'_> {
     fn parenthesized_source(&mut self) -> Parsed<Inside> {
         self.nested(|parser| {
             let first = parser.expect_symbol(Symbol::Open)?;
+            if let TokenKind::Keyword(Keyword::Insert | Keyword::Update | Keyword::Delete | Keyword::Merge) =
+                parser.peek().kind
+            {
+                return Err(SyntaxError::changed_rows_not_inserted(first.line));
+            }
             let inside = if parser.at_keyword(Keyword::Select) {
                 Inside::Query(Box::new(parser.query()?))
             } else if parser.eat_keyword(Keyword::Values) {

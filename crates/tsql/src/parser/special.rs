@@ -296,7 +296,13 @@ impl Parser<'_> {
             self.expect_word("ROW")?;
             return Ok(FrameBound::CurrentRow);
         }
-        let count = if self.eat_word("UNBOUNDED") { None } else { Some(self.expression()?) };
+        let count = if self.eat_word("UNBOUNDED") {
+            None
+        } else if self.peek().kind == TokenKind::Integer {
+            Some(self.literal()?)
+        } else {
+            return Err(self.unexpected());
+        };
         let preceding = self.at_word("PRECEDING");
         if !preceding && !self.at_word("FOLLOWING") {
             return Err(self.unexpected());

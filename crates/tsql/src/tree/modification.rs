@@ -80,6 +80,22 @@ pub struct OutputInto {
     pub target: Target,
     /// Its columns.
     pub columns: Vec<Name>,
+    /// The query that the rows pass on their way: `INSERT target SELECT ... FROM (DELETE ... OUTPUT ...) AS d` is the inner statement with
+    /// its OUTPUT going INTO the target.
+    pub through: Option<Box<ChangedRows>>,
+}
+
+/// `SELECT items FROM (statement) AS alias (columns) WHERE filter`, of the rows that a changing statement gives.
+#[derive(Debug, Clone, PartialEq)]
+pub struct ChangedRows {
+    /// The select list.
+    pub items: Vec<SelectItem>,
+    /// The name of the rows.
+    pub alias: Name,
+    /// Their columns' names, when they are given.
+    pub columns: Vec<Name>,
+    /// `WHERE`
+    pub filter: Option<Condition>,
 }
 
 /// `UPDATE`

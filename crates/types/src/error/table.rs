@@ -105,6 +105,7 @@ error_table! {
     234 16 2 no_space_for_money(ty) "There is insufficient result space to convert a money value to {ty}.";
     235 16 0 text_is_not_money() "Cannot convert a char value to money. The char value has incorrect syntax.";
     236 16 0 text_overflows_money() "The conversion from char data type to money resulted in a money overflow error.";
+    239 16 1 common_table_twice(name) "Duplicate common table expression name '{name}' was specified.";
     240 16 1 recursive_types_differ(column, name) "Types don't match between the anchor and the recursive part in column \"{column}\" of recursive query \"{name}\".";
     241 16 1 text_is_not_a_date() "Conversion failed when converting date and/or time from character string.";
     242 16 3 date_out_of_range(from, to) "The conversion of a {from} data type to a {to} data type resulted in an out-of-range value.";
@@ -154,6 +155,8 @@ error_table! {
     346 15 1 readonly_of_scalar(parameter) "The parameter \"{parameter}\" can not be declared READONLY since it is not a table-valued parameter.";
     350 16 1 column_of_table_type(column) "The column \"{column}\" does not have a valid data type. A column cannot be of a user-defined table type.";
     352 15 1 readonly_needed(parameter) "The table-valued parameter \"{parameter}\" must be declared with the READONLY option.";
+    355 16 1 changed_rows_into_triggers(table) "The target table '{table}' of the INSERT statement cannot have any enabled triggers when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement.";
+    356 16 1 changed_rows_into_referenced(table, key) "The target table '{table}' of the INSERT statement cannot be on either side of a (primary key, foreign key) relationship when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement. Found reference constraint '{key}'.";
     402 16 1 types_incompatible(left, right, operator) "The data types {left} and {right} are incompatible in the {operator} operator.";
     403 16 1 invalid_operator(operator, ty) "Invalid operator for data type. Operator equals {operator}, type equals {ty}.";
     408 16 1 constant_in_order_by(position) "A constant expression was encountered in the ORDER BY list, position {position}.";
@@ -214,6 +217,7 @@ error_table! {
     942 14 4 database_offline(name) "Database '{name}' cannot be opened because it is offline.";
     1002 15 1 scale_invalid(scale) "Specified scale {scale} is invalid.";
     1007 15 1 number_literal_out_of_range(text) "The number '{text}' is out of the range for numeric representation (maximum precision 38).";
+    1008 16 1 order_by_a_variable(position) "The SELECT item identified by the ORDER BY number {position} contains a variable as part of the expression identifying a column position. Variables are only allowed when ordering by an expression referencing a column name.";
     1011 16 1 correlation_name_twice(name) "The correlation name '{name}' is specified multiple times in a FROM clause.";
     1013 16 1 same_exposed_names(left, right) "The objects \"{left}\" and \"{right}\" in the FROM clause have the same exposed names. Use correlation names to distinguish them.";
     1014 15 1 invalid_top() "A TOP or FETCH clause contains an invalid value.";
@@ -245,6 +249,7 @@ error_table! {
     1505 16 1 duplicate_key_at_create(object, index, key) "The CREATE UNIQUE INDEX statement terminated because a duplicate key was found for the object name '{object}' and the index name '{index}'. The duplicate key value is {key}.";
     1701 16 1 row_size_too_large(table, size, overhead, maximum) "Creating or altering table '{table}' failed because the minimum row size would be {size}, including {overhead} bytes of internal overhead. This exceeds the maximum allowable table row size of {maximum} bytes.";
     1702 16 1 too_many_columns(column, table, maximum) "CREATE TABLE failed because column '{column}' in table '{table}' exceeds the maximum of {maximum} columns.";
+    1731 16 1 column_not_sparse(column, table) "Cannot create the sparse column '{column}' in the table '{table}' because an option or data type specified is not valid. A sparse column must be nullable and cannot have the ROWGUIDCOL, IDENTITY, or FILESTREAM properties. A sparse column cannot be of the following data types: text, ntext, image, geometry, geography, or user-defined type.";
     1750 16 0 constraint_not_created() "Could not create constraint or index. See previous errors.";
     1752 16 0 default_column_invalid(column, table) "Column '{column}' in table '{table}' is invalid for creating a default constraint.";
     1754 16 0 default_on_identity(table, column) "Defaults cannot be created on columns with an IDENTITY attribute. Table '{table}', column '{column}'.";
@@ -358,6 +363,7 @@ error_table! {
     2751 16 1 scale_too_large(position, scale, precision) "Column or parameter #{position}: Specified column scale {scale} is greater than the specified precision of {precision}.";
     2754 16 1 severity_needs_log(maximum) "Error severity levels greater than {maximum} can only be specified by members of the sysadmin role, using the WITH LOG option.";
     2756 16 1 state_invalid(value, minimum, maximum) "Invalid value {value} for state. Valid range is from {minimum} to {maximum}.";
+    2759 16 0 schema_not_created() "CREATE SCHEMA failed due to previous errors.";
     2760 16 1 schema_unknown(name) "The specified schema name \"{name}\" either does not exist or you do not have permission to use it.";
     2786 16 1 substitution_type_mismatch(position) "The data type of substitution parameter {position} does not match the expected type of the format specification.";
     2787 16 1 format_invalid(text) "Invalid format specification: '{text}'.";
@@ -443,7 +449,9 @@ error_table! {
     4113 16 1 not_a_window_function(function) "The function '{function}' is not a valid windowing function, and cannot be used with the OVER clause.";
     4116 16 1 tiles_not_positive() "The function 'ntile' takes only a positive int or bigint expression as its input.";
     4121 16 1 function_not_found(column, function) "Cannot find either column \"{column}\" or the user-defined function or aggregate \"{function}\", or the name is ambiguous.";
+    4127 16 1 coalesce_of_nulls() "At least one of the arguments to COALESCE must be an expression that is not the NULL constant.";
     4145 15 1 condition_expected(near) "An expression of non-boolean type specified in a context where a condition is expected, near '{near}'.";
+    4151 16 1 nullif_of_null() "The type of the first argument to NULLIF cannot be the NULL constant because the type of the first argument has to be known.";
     4193 16 1 window_frame_invalid(frame) "'{frame}' is not a valid window frame and cannot be used with the OVER clause.";
     4194 16 1 window_range_with_offset() "RANGE is only supported with UNBOUNDED and CURRENT ROW window frame delimiters.";
     4199 16 1 argument_value_invalid(value, position, function) "Argument value {value} is invalid for argument {position} of {function} function.";
@@ -459,6 +467,7 @@ error_table! {
     4403 16 1 view_groups_rows(view) "Cannot update the view or function '{view}' because it contains aggregates, or a DISTINCT or GROUP BY clause, or PIVOT or UNPIVOT operator.";
     4405 16 1 view_of_many_tables(view) "View or function '{view}' is not updatable because the modification affects multiple base tables.";
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
+    4506 16 1 module_column_twice(column, module) "Column names in each view or function must be unique. Column name '{column}' in view or function '{module}' is specified more than once.";
     4512 16 3 schema_bound_name_invalid(kind, module, name) "Cannot schema bind {kind} '{module}' because name '{name}' is invalid for schema binding. Names must be in two-part format and an object cannot reference itself.";
     4513 16 2 schema_bound_to_unbound(kind, module, name) "Cannot schema bind {kind} '{module}'. '{name}' is not schema bound.";
     4604 16 1 grantee_missing(name) "There is no such user or group '{name}' or you do not have permission.";
@@ -545,6 +554,8 @@ error_table! {
     5309 16 1 window_order_by_constant() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support constants as ORDER BY clause expressions.";
     5313 16 1 synonym_invalid(name) "Synonym '{name}' refers to an invalid object.";
     5316 16 1 merge_instead_of_incomplete(target) "The target '{target}' of the MERGE statement has an INSTEAD OF trigger on some, but not all, of the actions specified in the MERGE statement. In a MERGE statement, if any action has an enabled INSTEAD OF trigger on the target, then all actions must have enabled INSTEAD OF triggers.";
+    5322 15 1 aggregate_beside_changed_rows(clause) "An aggregate function is not allowed in the {clause} clause when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement.";
+    5323 15 1 subquery_beside_changed_rows(clause) "Subqueries are not allowed in the {clause} clause when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement.";
     5324 15 1 merge_clause_without_effect(clause) "In a MERGE statement, a '{clause}' clause with a search condition cannot appear after a '{clause}' clause with no search condition.";
     5335 16 1 not_in_set_operation(ty) "The data type {ty} cannot be used as an operand to the UNION, INTERSECT or EXCEPT operators because it is not comparable.";
     5362 15 3 window_unknown(name) "Window '{name}' is undefined.";
@@ -679,6 +690,7 @@ error_table! {
     8197 16 6 trigger_target_invalid(object) "The object '{object}' does not exist or is invalid for this operation.";
     8645 17 1 memory_grant_timeout(pool) "A timeout occurred while waiting for memory resources to execute the query in resource pool '{pool}'. Rerun the query.";
     8672 16 1 merge_row_twice() "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.";
+    8711 16 1 orders_of_aggregates_differ() "Multiple ordered aggregate functions in the same scope have mutually incompatible orderings.";
     8730 16 1 shift_is_negative() "Offset parameter for Lag and Lead functions cannot be a negative value.";
     8731 16 1 percentile_out_of_range() "Input parameter of percentile function is outside of range [0...1].";
     8733 16 1 separator_not_constant() "Separator parameter for STRING_AGG must be a string literal or variable.";
@@ -777,6 +789,8 @@ error_table! {
     10735 15 1 filter_incorrect(kind, index, table) "Incorrect WHERE clause for filtered {kind} '{index}' on table '{table}'.";
     10738 15 1 too_many_value_rows() "The number of row value expressions in the INSERT statement exceeds the maximum allowed number of 1000 row values.";
     10741 15 2 top_with_offset() "A TOP can not be used in the same query or sub-query as a OFFSET.";
+    10742 15 1 offset_is_negative() "The offset specified in a OFFSET clause may not be negative.";
+    10744 15 1 fetch_not_positive() "The number of rows provided for a FETCH clause must be greater then zero.";
     10752 15 1 window_frame_not_allowed(function) "The function '{function}' may not have a window frame.";
     10753 15 1 over_needed(function) "The function '{function}' must have an OVER clause.";
     10754 15 1 within_group_needed(function) "The function '{function}' must have a WITHIN GROUP clause.";
@@ -894,6 +908,14 @@ error_table! {
     18054 16 1 message_not_found(number, severity, state) "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";
     18456 14 1 login_failed(user) "Login failed for user '{user}'.";
     18470 14 1 login_disabled(user) "Login failed for user '{user}'. Reason: The account is disabled.";
+    35301 15 1 columnstore_unique() "The statement failed because a columnstore index cannot be unique. Create the columnstore index without the UNIQUE keyword or create a unique index without the COLUMNSTORE keyword.";
+    35307 16 1 columnstore_of_computed(column, table) "The statement failed because column '{column}' on table '{table}' is a computed column. Columnstore index cannot include a computed column implicitly or explicitly.";
+    35311 15 1 columnstore_includes() "The statement failed because a columnstore index cannot have included columns. Create the columnstore index on the desired columns without specifying any included columns.";
+    35335 15 1 columnstore_key_list() "The statement failed because specifying a key list is not allowed when creating a clustered columnstore index. Create the clustered columnstore index without specifying a key list.";
+    35336 15 1 columnstore_key_list_missing() "The statement failed because specifying key list is missing when creating an index. Create the index with specifying key list .";
+    35339 16 1 columnstore_twice() "Multiple columnstore indexes are not supported.";
+    35343 16 1 columnstore_type(column) "The statement failed. Column '{column}' has a data type that cannot participate in a columnstore index.";
+    35372 16 3 columnstore_beside_clustered(table) "You cannot create more than one clustered index on table '{table}'. Consider creating a new clustered index using 'with (drop_existing = on)' option.";
     40517 16 1 two_databases_changed() "Changing more than one database in a transaction is not supported in this version of Pikepole.";
     40517 16 1 transfer_unsupported(what) "ALTER SCHEMA ... TRANSFER of {what} is not supported in this version of Pikepole.";
     40517 16 1 xml_definition_unsupported() "A definition of a document's type in a value of type xml is not supported in this version of Pikepole.";

@@ -109,6 +109,8 @@ pub struct Context {
     pub language: &'static Language,
     /// ANSI_WARNINGS is off: a text that is too long for its column is cut to fit.
     pub cuts_silently: bool,
+    /// CONCAT_NULL_YIELDS_NULL is off: NULL joined with a text is that text.
+    pub joins_nulls: bool,
     /// The document that a method of xml read last.
     pub(crate) document: crate::xml::Kept,
     random: [u64; 2],
@@ -127,6 +129,7 @@ impl Context {
             date_format,
             language: Language::ENGLISH,
             cuts_silently: false,
+            joins_nulls: false,
             document: crate::xml::Kept::default(),
             random,
         }
