@@ -47,7 +47,7 @@ pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;
 pub use errors::cancelled;
 pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};
-pub use output::{Collected, ColumnInfo, Definition, Discard, Done, DoneKind, Event, Output, Provenance};
+pub use output::{Collected, ColumnInfo, DecimalName, Definition, Discard, Done, DoneKind, Event, Output, Provenance};
 pub use program::LoadOptions;
 pub use program::{
     CompileContext, Parameter, ProcedureIdentity, Program, TextHandle, Variable, compile, compile_batch,

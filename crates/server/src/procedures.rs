@@ -8,6 +8,7 @@ use crate::requests::{Prepareds, conclude, tell_changes, watch};
 use pikepole_session::{Argument, ColumnInfo, Output, Parameter, Prepared, Session, TableRows};
 use pikepole_tds::{
     Argument as Given, Parameter as GivenParameter, Procedure, ReturnValue, Rpc, SystemProcedure, TableArgument,
+    TypeToken,
 };
 use pikepole_types::{Length, SqlError, SqlType, Value};
 use std::fmt::Write;
@@ -98,11 +99,12 @@ impl Connection {
                 .iter()
                 .map(|value| match value {
                     Returned::Own { ordinal, name, value } => {
-                        ReturnValue { ordinal: *ordinal, name, ty: SqlType::Int, collation, value }
+                        ReturnValue { ordinal: *ordinal, name, ty: SqlType::Int, numeric: false, collation, value }
                     }
-                    Returned::Argument { ordinal, name, argument } => {
+                    Returned::Argument { ordinal, name, argument, numeric } => {
                         let ty = if argument.ty == SqlType::Null { UNTYPED } else { argument.ty };
-                        ReturnValue { ordinal: *ordinal, name, ty, collation, value: &argument.value }
+                        let (ordinal, numeric) = (*ordinal, *numeric);
+                        ReturnValue { ordinal, name, ty, numeric, collation, value: &argument.value }
                     }
                 })
                 .collect();
@@ -193,7 +195,7 @@ pub(crate) struct Ran {
 /// A value that goes back to the client.
 enum Returned<'a> {
     Own { ordinal: u16, name: &'a str, value: Value },
-    Argument { ordinal: u16, name: &'a str, argument: &'a Argument },
+    Argument { ordinal: u16, name: &'a str, argument: &'a Argument, numeric: bool },
 }
 
 impl Ran {
@@ -215,9 +217,15 @@ impl Ran {
             ordinal: u16::try_from(place).unwrap_or(u16::MAX),
             name: &given.name,
             argument,
+            // It goes back by the name that it came by.
+            numeric: is_called_numeric(given),
         }));
         returned
     }
+}
+
+fn is_called_numeric(given: &GivenParameter<'_>) -> bool {
+    matches!(&given.argument, Given::Scalar { info, .. } if info.token() == TypeToken::NumericN)
 }
 
 /// The type of a value that has none of its own.

@@ -8,9 +8,7 @@ use crate::reply::{Answering, Reply};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::Acknowledge;
 use pikepole_session::{Prepared, Session, TransactionMark};
-use pikepole_tds::{
-    EnvChange, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireCollation, WireIsolation,
-};
+use pikepole_tds::{EnvChange, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireIsolation};
 use pikepole_types::SqlError;
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -349,8 +347,7 @@ fn tell_surroundings(session: &Session, told: &mut Told, mut tell: impl FnMut(&E
         told.database = database.to_string();
     }
     if collation != told.collation {
-        let of = WireCollation::of;
-        tell(&EnvChange::Collation { new: of(collation), old: Some(of(told.collation)) });
+        tell(&EnvChange::Collation { new: collation, old: Some(told.collation) });
         told.collation = collation;
     }
     if language != told.language {

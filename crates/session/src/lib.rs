@@ -38,8 +38,8 @@ mod views;
 
 pub use connection::ConnectionInfo;
 pub use pikepole_query::{
-    Argument, ClientCursor, ColumnInfo, CursorTarget, Definition, Done, DoneKind, LoadOptions, Output, Prepared,
-    Provenance, RowTarget, TableRows,
+    Argument, ClientCursor, ColumnInfo, CursorTarget, DecimalName, Definition, Done, DoneKind, LoadOptions, Output,
+    Prepared, Provenance, RowTarget, TableRows,
 };
 pub use registry::Registry;
 pub use request::TransactionMark;

@@ -141,6 +141,7 @@ fn replies_are_read_by_a_client() {
                 ordinal: ordinal as u16,
                 name: "@o",
                 ty: *ty,
+                numeric: false,
                 collation: Collation::DEFAULT,
                 value,
             })
@@ -150,6 +151,7 @@ fn replies_are_read_by_a_client() {
                 ordinal: 0,
                 name: "",
                 ty: *ty,
+                numeric: false,
                 collation: Collation::DEFAULT,
                 value: &Value::Null,
             })

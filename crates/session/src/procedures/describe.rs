@@ -340,6 +340,7 @@ type Shape<'a> = (&'a str, &'a str, Cow<'a, [Column]>);
 /// A view's column as one of a table.
 fn viewed(info: ColumnInfo) -> Column {
     let identity = (info.provenance == Provenance::Identity).then_some(Identity { seed: 1, increment: 1 });
+    let user_type = info.second_name().map(|second| second.user_type_id);
     Column {
         name: info.name,
         ty: info.ty,
@@ -348,7 +349,7 @@ fn viewed(info: ColumnInfo) -> Column {
         identity,
         computed: None,
         rowversion: false,
-        user_type: None,
+        user_type,
         collation: info.collated.shown(),
     }
 }

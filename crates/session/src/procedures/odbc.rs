@@ -643,13 +643,17 @@ pub(crate) fn described_columns(
         let (ty, collation) = (column.ty, column.collated.shown());
         let clr = if let SqlType::Clr(clr) = ty { Some(clr) } else { None };
         let of_text = |value: Value| if ty.is_string() { value } else { Value::Null };
+        let second = column.second_name();
+        let system_type_id = second.map_or(ty.system_type_id(), |second| second.system_type_id);
+        let system_type_name =
+            second.map_or(ty.to_string(), |second| ty.to_string().replacen(ty.name(), second.name, 1));
         let mut row = vec![
             Value::Bit(false),
             Value::Int(place as i32 + 1),
             if column.name.is_empty() { Value::Null } else { string(column.name) },
             Value::Bit(column.nullable),
-            Value::Int(ty.system_type_id().into()),
-            clr.map_or(string(ty.to_string()), |_| Value::Null),
+            Value::Int(system_type_id.into()),
+            clr.map_or(string(system_type_name), |_| Value::Null),
             Value::SmallInt(ty.max_length()),
             Value::TinyInt(ty.precision()),
             Value::TinyInt(ty.scale()),
@@ -664,7 +668,7 @@ pub(crate) fn described_columns(
         row.extend([is(Provenance::Identity), Value::Null]);
         row.extend([is(Provenance::Stored), is(Provenance::Computed), Value::Bit(false)]);
         row.extend(std::iter::repeat_n(Value::Null, 3));
-        row.extend([Value::Int(ty.system_type_id().into()), Value::Int(ty.max_length().into())]);
+        row.extend([Value::Int(system_type_id.into()), Value::Int(ty.max_length().into())]);
         row.extend([Value::Int(collation.wire_info() as i32), Value::TinyInt(collation.sort_order())].map(of_text));
         set.push(row);
     }

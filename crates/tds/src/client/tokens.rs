@@ -258,6 +258,7 @@ mod tests {
                 ordinal: 0,
                 name: "@n",
                 ty: SqlType::BigInt,
+                numeric: false,
                 collation: Collation::DEFAULT,
                 value: &value,
             })

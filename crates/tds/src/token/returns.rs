@@ -16,6 +16,8 @@ pub struct ReturnValue<'a> {
     pub name: &'a str,
     /// Its type.
     pub ty: SqlType,
+    /// Of a decimal: whether it is called `numeric`.
+    pub numeric: bool,
     /// Of a text: that of the database.
     pub collation: Collation,
     /// The value.
@@ -36,8 +38,8 @@ impl MessageWriter {
     /// A value that does not fit its type: nothing is written then.
     pub fn return_value(&mut self, returned: &ReturnValue<'_>) -> Result<(), TdsError> {
         let version = self.version;
-        let mut info = TypeInfo::of(&returned.ty, true, version);
-        let mut ty = returned.ty;
+        let mut ty = self.type_sent(returned.ty, returned.collation);
+        let mut info = TypeInfo::of(&ty, true, version);
         if matches!(info.token(), TypeToken::Text | TypeToken::NText | TypeToken::Image) {
             // Such a type cannot be returned: an older client gets as much as a plain string or binary holds, or an error.
             ty = match ty {
@@ -47,6 +49,7 @@ impl MessageWriter {
             };
             info = TypeInfo::of(&ty, true, version);
         }
+        let info = if returned.numeric { info.called_numeric() } else { info };
         let info = info.with_collation(WireCollation::of(returned.collation));
         let out = &mut self.pending;
         let start = out.len();
