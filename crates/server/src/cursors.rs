@@ -326,13 +326,13 @@ pub(crate) async fn call(
             let mut text = Prepared::new(text_at(given, 1, name)?.to_string(), declarations.to_string());
             *arguments = arguments_from(given, first)?;
             let opened = open(&mut text, &wish, arguments, session, cursors, reply).await?;
-            Ok(Ran { own: opened.returned(given, 0, 2), status: opened.status, first })
+            Ok(Ran { own: opened.returned(given, 0, 2), status: opened.status, first, result: None })
         }
         SystemProcedure::CursorPrepare => {
             let (declarations, text) = (optional_text_at(given, 1, name)?, text_at(given, 2, name)?);
             let mut text = Prepared::new(text.to_string(), declarations.to_string());
             compile(&mut text, session, reply)?;
-            Ok(Ran { own: vec![(0, prepared.add(text)?)], status: Some(0), first: given.len() })
+            Ok(Ran { own: vec![(0, prepared.add(text, session)?)], status: Some(0), first: given.len(), result: None })
         }
         SystemProcedure::CursorPrepExec => {
             let (declarations, text) = (optional_text_at(given, 2, name)?, text_at(given, 3, name)?);
@@ -341,19 +341,19 @@ pub(crate) async fn call(
             *arguments = arguments_from(given, first)?;
             compile(&mut text, session, reply)?;
             let opened = open(&mut text, &wish, arguments, session, cursors, reply).await?;
-            let mut own = vec![(0, prepared.add(text)?)];
+            let mut own = vec![(0, prepared.add(text, session)?)];
             own.extend(opened.returned(given, 1, 4));
-            Ok(Ran { own, status: opened.status, first })
+            Ok(Ran { own, status: opened.status, first, result: None })
         }
         SystemProcedure::CursorExecute => {
             let (wish, first) = (Wish::read(given, 2, name)?, 5);
             *arguments = arguments_from(given, first)?;
-            let text = prepared.get(handle_at(given, name)?)?;
+            let text = prepared.get(handle_at(given, name)?, session)?;
             let opened = open(text, &wish, arguments, session, cursors, reply).await?;
-            Ok(Ran { own: opened.returned(given, 1, 2), status: opened.status, first })
+            Ok(Ran { own: opened.returned(given, 1, 2), status: opened.status, first, result: None })
         }
         SystemProcedure::CursorUnprepare => {
-            prepared.remove(handle_at(given, name)?)?;
+            prepared.remove(handle_at(given, name)?, session)?;
             Ok(Ran::without_values(given))
         }
         SystemProcedure::CursorFetch => fetch(given, columns_known, session, cursors, reply).await,

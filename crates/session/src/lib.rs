@@ -39,7 +39,7 @@ mod views;
 pub use connection::ConnectionInfo;
 pub use pikepole_query::{
     Argument, ClientCursor, ColumnInfo, CursorTarget, DecimalName, Definition, Done, DoneKind, LoadOptions, Output,
-    Prepared, Provenance, RowTarget, TableRows,
+    Prepared, PreparedHandle, PreparedHandles, Provenance, RowTarget, TableRows,
 };
 pub use registry::Registry;
 pub use request::TransactionMark;

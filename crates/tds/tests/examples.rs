@@ -255,6 +255,7 @@ fn a_message_of_severity_10_is_one_of_class_0() {
 fn an_output_parameter_is_returned() {
     let value = Value::Int(-2);
     let returned = ReturnValue {
+        is_result: false,
         ordinal: 3,
         name: "@o",
         ty: SqlType::Int,

@@ -185,6 +185,7 @@ fn send_back(info: &TypeInfo, value: &Value, version: TdsVersion) {
     let ty = info.sql_type();
     let mut writer = MessageWriter::new(version, 1);
     let _ = writer.return_value(&ReturnValue {
+        is_result: false,
         ordinal: 0,
         name: "@p",
         ty,

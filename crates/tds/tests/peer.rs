@@ -138,6 +138,7 @@ fn replies_are_read_by_a_client() {
     for (ordinal, (ty, value)) in columns().iter().enumerate() {
         writer
             .return_value(&ReturnValue {
+                is_result: false,
                 ordinal: ordinal as u16,
                 name: "@o",
                 ty: *ty,
@@ -148,6 +149,7 @@ fn replies_are_read_by_a_client() {
             .expect("it fits");
         writer
             .return_value(&ReturnValue {
+                is_result: false,
                 ordinal: 0,
                 name: "",
                 ty: *ty,

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::frame::{Alone, Frame, Return, Returned};
+use super::prepared::PreparedProcedure;
 use super::statement::StatementState;
 use super::text_procedure::TextProcedure;
 use super::transaction::Capturing;
@@ -36,6 +37,9 @@ impl Machine<'_> {
         let plain = name.name.text.as_str();
         if plain.eq_ignore_ascii_case("sp_executesql") {
             return self.execute_sql(&name, call);
+        }
+        if let Some(procedure) = PreparedProcedure::of(plain) {
+            return self.execute_prepared(procedure, call);
         }
         if let Some(procedure) = TextProcedure::of(plain) {
             let home = self.context.database().name();
@@ -356,7 +360,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn store_status(&mut self, target: Option<(usize, SqlType)>, status: i32) -> Result<(), Fault> {
+    pub(super) fn store_status(&mut self, target: Option<(usize, SqlType)>, status: i32) -> Result<(), Fault> {
         if let Some((slot, ty)) = target {
             let page = self.context.database().code_page();
             let place = &mut self.frame.slots[slot];

@@ -255,6 +255,7 @@ mod tests {
         let value = Value::BigInt(9);
         writer
             .return_value(&ReturnValue {
+                is_result: false,
                 ordinal: 0,
                 name: "@n",
                 ty: SqlType::BigInt,

@@ -10,6 +10,8 @@ use pikepole_types::{Collation, Length, SqlType, Value};
 /// A parameter's value on its way back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReturnValue<'a> {
+    /// It is the value of a function and no parameter.
+    pub is_result: bool,
     /// The parameter's place in the call, from 0.
     pub ordinal: u16,
     /// Its name as the client wrote it.
@@ -56,8 +58,7 @@ impl MessageWriter {
         out.put_u8(0xAC);
         out.put_u16(returned.ordinal);
         out.put_short_text(returned.name);
-        // It is an output parameter, not a function's value.
-        out.put_u8(1);
+        out.put_u8(if returned.is_result { 2 } else { 1 });
         put_user_type(out, USER_TYPE_NONE, version);
         out.put_u16(0);
         info.write(out);
