@@ -78,6 +78,14 @@ impl Machine<'_> {
 
     /// A procedure of the host's, which works in the database that its name says. What is temporary is the session's everywhere.
     async fn execute_system(&mut self, name: &ObjectName, id: u32, call: &Execute) -> Result<(), Fault> {
+        if name.database_str().is_some_and(|database| database.eq_ignore_ascii_case(TEMPDB))
+            && self.host.reads_catalog(id)
+        {
+            let (home, _) = self.move_to_tempdb("").await?;
+            let executed = self.execute_host(id, call).await;
+            self.context.move_silently(&home);
+            return executed;
+        }
         let says = |database: &str| !database.eq_ignore_ascii_case(TEMPDB);
         let database = match name.database_str().filter(|database| says(database)) {
             None => None,
