@@ -41,6 +41,7 @@ pub use pikepole_query::{
     Argument, ClientCursor, ColumnInfo, CursorTarget, DecimalName, Definition, Done, DoneKind, LoadOptions, Output,
     Prepared, PreparedHandle, PreparedHandles, Provenance, RowTarget, TableRows,
 };
+pub use pikepole_tsql::cursor_query;
 pub use registry::Registry;
 pub use request::TransactionMark;
 pub use session::{Parameter, Session, SessionOptions};

@@ -127,6 +127,18 @@ const PROCEDURES: &[Procedure] = &[
         parameters: &["@table_name", "@table_owner", "@table_qualifier", "@table_type", "@fUsePattern"],
         required: 0,
     },
+    Procedure {
+        name: "sp_tableswc",
+        parameters: &[
+            "@table_name",
+            "@table_owner",
+            "@table_qualifier",
+            "@table_type",
+            "@fUsePattern",
+            "@fTableCreated",
+        ],
+        required: 0,
+    },
     Procedure { name: "sp_pkeys", parameters: &["@table_name", "@table_owner", "@table_qualifier"], required: 1 },
     Procedure {
         name: "sp_fkeys",
@@ -299,8 +311,14 @@ fn may_configure(context: &ExecutionContext) -> bool {
 
 /// Whether the procedure of a number only reads the catalog.
 pub(crate) fn reads_catalog(id: u32) -> bool {
-    const OTHERS: [&str; 5] =
-        ["sp_tables", "sp_table_privileges", "sp_column_privileges", "sp_sproc_columns", "sp_sproc_columns_100"];
+    const OTHERS: [&str; 6] = [
+        "sp_tables",
+        "sp_tableswc",
+        "sp_table_privileges",
+        "sp_column_privileges",
+        "sp_sproc_columns",
+        "sp_sproc_columns_100",
+    ];
     let name = PROCEDURES.get(id as usize).map_or("", |procedure| procedure.name);
     QUALIFIED.contains(&name) || OTHERS.contains(&name)
 }
@@ -402,7 +420,7 @@ pub(crate) async fn call(
                 describe::Wanted { table: table.as_deref(), owner: owner.as_deref(), column: column.as_deref() };
             describe::columns((is_100, odbc), &wanted, host, context, output);
         }
-        "sp_tables" => odbc::tables(&arguments, context, output),
+        "sp_tables" | "sp_tableswc" => odbc::tables(&arguments, context, output),
         "sp_pkeys" => odbc::primary_keys(&arguments, context, output),
         "sp_fkeys" => odbc::foreign_keys(&arguments, context, output),
         "sp_statistics" | "sp_statistics_100" => odbc::statistics(&arguments, context, output),

@@ -12,3 +12,6 @@ EXEC sp_datatype_info -9;
 EXEC sp_datatype_info_100 93, 3;
 EXEC sp_datatype_info 2;
 GO
+EXEC sp_tableswc 'no%such', '%', 'master', N'''TABLE'',''VIEW''';
+EXEC sp_tableswc @table_name = 'schemas', @table_owner = 'sys', @fTableCreated = 0;
+GO
