@@ -89,7 +89,7 @@ fn kill_in(folder: &Path, durability: &str, round: u32, random: &mut Random) -> 
         "IF OBJECT_ID('dbo.notes') IS NULL
              CREATE TABLE dbo.notes (id bigint NOT NULL PRIMARY KEY, payload varchar(100) NOT NULL)",
     )?;
-    let work = if round % 2 == 0 { Work::Mixed } else { Work::Messages };
+    let work = if round.is_multiple_of(2) { Work::Mixed } else { Work::Messages };
     let connections = (0..SESSIONS).map(|_| Writer::new(&server, work)).collect::<Result<Vec<_>, _>>()?;
     let acknowledged: Vec<AtomicU64> = (0..SESSIONS).map(|_| AtomicU64::new(0)).collect();
     let base = |session: u64| (u64::from(round) * SESSIONS + session) * TURNS_MAX;

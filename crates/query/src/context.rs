@@ -13,6 +13,7 @@ use crate::cache::PlanCache;
 use crate::expression::Fault;
 use crate::host::Host;
 use crate::parallel::WORKERS_MAX;
+use crate::prepared_handles::PreparedHandles;
 use crate::program::CompileContext;
 use crate::progress::Progress;
 use crate::run::{Cursors, SpareFrames, TemporaryProcedures};
@@ -69,6 +70,8 @@ pub struct ExecutionContext {
     /// The cursors that the session has declared.
     pub(crate) cursors: Cursors,
     pub(crate) temporary_procedures: TemporaryProcedures,
+    /// What has been prepared for later calls.
+    pub prepared: PreparedHandles,
     /// The objects `##t` that the session has made.
     globals_made: Vec<i32>,
     savepoints: Vec<Savepoint>,
@@ -120,6 +123,7 @@ impl ExecutionContext {
             identity_insert: None,
             cursors: Cursors::default(),
             temporary_procedures: TemporaryProcedures::default(),
+            prepared: PreparedHandles::default(),
             globals_made: Vec::new(),
             savepoints: Vec::new(),
             transaction_name: None,

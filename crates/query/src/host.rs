@@ -131,6 +131,12 @@ pub trait Host: Send + Sync {
     /// The system procedure called `name` (`sp_configure`), as a number for [`Host::call_procedure`].
     fn system_procedure(&self, name: &str) -> Option<u32>;
 
+    /// Whether a system procedure only reads the catalog of its database, so that it can be asked of tempdb's own.
+    fn reads_catalog(&self, id: u32) -> bool {
+        let _ = id;
+        false
+    }
+
     /// Runs a system procedure; the result is its return status.
     fn call_procedure<'a>(
         &'a mut self,

@@ -23,6 +23,7 @@ mod host;
 mod output;
 mod parallel;
 mod plan;
+mod prepared_handles;
 mod program;
 mod progress;
 mod rules;
@@ -47,7 +48,8 @@ pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;
 pub use errors::cancelled;
 pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};
-pub use output::{Collected, ColumnInfo, Definition, Discard, Done, DoneKind, Event, Output, Provenance};
+pub use output::{Collected, ColumnInfo, DecimalName, Definition, Discard, Done, DoneKind, Event, Output, Provenance};
+pub use prepared_handles::{PreparedHandle, PreparedHandles};
 pub use program::LoadOptions;
 pub use program::{
     CompileContext, Parameter, ProcedureIdentity, Program, TextHandle, Variable, compile, compile_batch,

@@ -2,7 +2,7 @@
 
 use std::task::{Context, Poll};
 
-use pikepole_types::{Collated, SqlError, SqlType, Value};
+use pikepole_types::{Collated, SecondName, SqlError, SqlType, Value};
 
 /// One column of a result set.
 #[derive(Debug, Clone, PartialEq)]
@@ -17,6 +17,8 @@ pub struct ColumnInfo {
     pub collated: Collated,
     /// What its values are to clients that would change them.
     pub provenance: Provenance,
+    /// Which name its type has, if it is a decimal.
+    pub decimal_name: DecimalName,
 }
 
 /// Where a column's values come from, as far as clients are told.
@@ -35,10 +37,27 @@ pub enum Provenance {
     Expression,
 }
 
+/// The names of the one type that has two.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum DecimalName {
+    /// `numeric`: also that of constants, and where nobody has written one.
+    #[default]
+    Numeric,
+    /// `decimal`.
+    Decimal,
+}
+
 impl ColumnInfo {
     /// A column whose texts compare as the default collation says.
     pub fn new(name: impl Into<String>, ty: SqlType, nullable: bool) -> ColumnInfo {
-        ColumnInfo { name: name.into(), ty, nullable, collated: Collated::Default, provenance: Provenance::default() }
+        let (provenance, decimal_name) = (Provenance::default(), DecimalName::default());
+        ColumnInfo { name: name.into(), ty, nullable, collated: Collated::Default, provenance, decimal_name }
+    }
+
+    /// The name of its type that is not the type's first: `numeric`.
+    pub fn second_name(&self) -> Option<&'static SecondName> {
+        let is_numeric = matches!(self.ty, SqlType::Decimal { .. }) && self.decimal_name == DecimalName::Numeric;
+        is_numeric.then(|| SecondName::by_name("numeric")).flatten()
     }
 }
 

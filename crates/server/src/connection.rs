@@ -14,7 +14,7 @@ use pikepole_scheduler::{self as scheduler, Placement};
 use pikepole_session::{ConnectionInfo, Session, SessionOptions};
 use pikepole_tds::{
     Command, Done, DoneKind, EnvChange, Feature, FeatureAck, Limits, LoginAck, Message, PACKET_BYTES_DEFAULT,
-    PACKET_BYTES_MAX, PACKET_BYTES_MIN, TdsVersion, WireCollation,
+    PACKET_BYTES_MAX, PACKET_BYTES_MIN, TdsVersion,
 };
 use pikepole_types::{Collation, Language, SqlError};
 use std::future::poll_fn;
@@ -202,10 +202,10 @@ impl Connection {
         let server = self.shared.registry.server_name();
         let writer = &mut self.sender.writer;
         writer.set_session(self.session.id() as u16);
+        writer.set_knows_utf8(knows_utf8);
         writer.env_change(&EnvChange::Database { new: &self.told.database, old: "master" });
         writer.message(&SqlError::changed_database(&self.told.database), server);
-        let collation = WireCollation::of(self.told.collation);
-        writer.env_change(&EnvChange::Collation { new: collation, old: None });
+        writer.env_change(&EnvChange::Collation { new: self.told.collation, old: None });
         writer.env_change(&EnvChange::Language { new: self.told.language, old: "" });
         writer.message(&SqlError::changed_language(self.told.language), server);
         writer.login_ack(&LoginAck { program: PROGRAM, version: VERSION });

@@ -15,7 +15,7 @@ use crate::reply::Reply;
 use crate::requests::Prepareds;
 use pikepole_contention::WaitType;
 use pikepole_scheduler as scheduler;
-use pikepole_session::{Argument, ColumnInfo, CursorTarget, Done, DoneKind, Output, Prepared, Session};
+use pikepole_session::{Argument, ColumnInfo, CursorTarget, Done, DoneKind, Output, Prepared, Session, cursor_query};
 use pikepole_tds::{Argument as Given, Parameter as GivenParameter, SystemProcedure};
 use pikepole_types::{SqlError, Value};
 use std::collections::HashMap;
@@ -259,6 +259,15 @@ impl Wish {
         })
     }
 
+    /// The query of a text, which may say behind it what the cursor is for.
+    fn query(&mut self, text: &str) -> String {
+        let (query, reads_only) = cursor_query(text);
+        if reads_only {
+            self.concurrency = READ_ONLY | (self.concurrency & ALLOW_DIRECT);
+        }
+        query.to_string()
+    }
+
     /// Whether rows are to be changed through it.
     fn writes(&self) -> bool {
         self.concurrency & (SCROLL_LOCKS | OPTIMISTIC | OPTIMISTIC_VALUES) != 0
@@ -318,42 +327,43 @@ pub(crate) async fn call(
     let Around { session, prepared, cursors, reply, columns_known } = around;
     match procedure {
         SystemProcedure::CursorOpen => {
-            let wish = Wish::read(given, 2, name)?;
+            let mut wish = Wish::read(given, 2, name)?;
             let (declarations, first) = match wish.scroll & PARAMETERIZED {
                 0 => ("", 5),
                 _ => (optional_text_at(given, 5, name)?, 6),
             };
-            let mut text = Prepared::new(text_at(given, 1, name)?.to_string(), declarations.to_string());
+            let query = wish.query(text_at(given, 1, name)?);
+            let mut text = Prepared::new(query, declarations.to_string());
             *arguments = arguments_from(given, first)?;
             let opened = open(&mut text, &wish, arguments, session, cursors, reply).await?;
-            Ok(Ran { own: opened.returned(given, 0, 2), status: opened.status, first })
+            Ok(Ran { own: opened.returned(given, 0, 2), status: opened.status, first, result: None })
         }
         SystemProcedure::CursorPrepare => {
             let (declarations, text) = (optional_text_at(given, 1, name)?, text_at(given, 2, name)?);
-            let mut text = Prepared::new(text.to_string(), declarations.to_string());
+            let mut text = Prepared::new(cursor_query(text).0.to_string(), declarations.to_string());
             compile(&mut text, session, reply)?;
-            Ok(Ran { own: vec![(0, prepared.add(text)?)], status: Some(0), first: given.len() })
+            Ok(Ran { own: vec![(0, prepared.add(text, session)?)], status: Some(0), first: given.len(), result: None })
         }
         SystemProcedure::CursorPrepExec => {
             let (declarations, text) = (optional_text_at(given, 2, name)?, text_at(given, 3, name)?);
-            let (wish, first) = (Wish::read(given, 4, name)?, 7);
-            let mut text = Prepared::new(text.to_string(), declarations.to_string());
+            let (mut wish, first) = (Wish::read(given, 4, name)?, 7);
+            let mut text = Prepared::new(wish.query(text), declarations.to_string());
             *arguments = arguments_from(given, first)?;
             compile(&mut text, session, reply)?;
             let opened = open(&mut text, &wish, arguments, session, cursors, reply).await?;
-            let mut own = vec![(0, prepared.add(text)?)];
+            let mut own = vec![(0, prepared.add(text, session)?)];
             own.extend(opened.returned(given, 1, 4));
-            Ok(Ran { own, status: opened.status, first })
+            Ok(Ran { own, status: opened.status, first, result: None })
         }
         SystemProcedure::CursorExecute => {
             let (wish, first) = (Wish::read(given, 2, name)?, 5);
             *arguments = arguments_from(given, first)?;
-            let text = prepared.get(handle_at(given, name)?)?;
+            let text = prepared.get(handle_at(given, name)?, session)?;
             let opened = open(text, &wish, arguments, session, cursors, reply).await?;
-            Ok(Ran { own: opened.returned(given, 1, 2), status: opened.status, first })
+            Ok(Ran { own: opened.returned(given, 1, 2), status: opened.status, first, result: None })
         }
         SystemProcedure::CursorUnprepare => {
-            prepared.remove(handle_at(given, name)?)?;
+            prepared.remove(handle_at(given, name)?, session)?;
             Ok(Ran::without_values(given))
         }
         SystemProcedure::CursorFetch => fetch(given, columns_known, session, cursors, reply).await,

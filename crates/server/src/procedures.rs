@@ -4,10 +4,11 @@ use crate::connection::Connection;
 use crate::cursors::{self, Around};
 use crate::incoming::Broken;
 use crate::reply::{Answering, Reply};
-use crate::requests::{Prepareds, conclude, tell_changes, watch};
-use pikepole_session::{Argument, ColumnInfo, Output, Parameter, Prepared, Session, TableRows};
+use crate::requests::{Prepareds, called, conclude, tell_changes, watch};
+use pikepole_session::{Argument, ColumnInfo, Output, Parameter, Prepared, PreparedHandle, Session, TableRows};
 use pikepole_tds::{
     Argument as Given, Parameter as GivenParameter, Procedure, ReturnValue, Rpc, SystemProcedure, TableArgument,
+    TypeToken,
 };
 use pikepole_types::{Length, SqlError, SqlType, Value};
 use std::fmt::Write;
@@ -32,6 +33,8 @@ enum Plan {
 
 /// The variable that the name of a procedure is in.
 const PROCEDURE: &str = "@procedure";
+/// The variable that the value of a function goes to.
+const RESULT: &str = "@result";
 /// What a pool of connections calls in place of the reset bits.
 const RESET: &str = "sp_reset_connection";
 
@@ -54,7 +57,7 @@ impl Connection {
         }
         let before = self.session.transaction_mark();
         let cancel = self.clear_cancel();
-        let plan = match plan(call, &mut self.prepared) {
+        let plan = match plan(call, &mut self.prepared, &self.session) {
             Ok(plan) => plan,
             Err(error) => {
                 self.reply_error(&error, more);
@@ -93,18 +96,30 @@ impl Connection {
             }
         };
         let collation = self.told.collation;
+        let result = ran.as_ref().ok().and_then(|ran| ran.result.clone());
         conclude(reply, watched, |reply| {
-            let returned: Vec<ReturnValue<'_>> = values
-                .iter()
-                .map(|value| match value {
+            let returned = result.iter().map(|(ty, value)| ReturnValue {
+                is_result: true,
+                ordinal: 0,
+                name: "",
+                ty: *ty,
+                numeric: false,
+                collation,
+                value,
+            });
+            let returned: Vec<ReturnValue<'_>> = returned
+                .chain(values.iter().map(|value| match value {
                     Returned::Own { ordinal, name, value } => {
-                        ReturnValue { ordinal: *ordinal, name, ty: SqlType::Int, collation, value }
+                        let (ordinal, ty) = (*ordinal, SqlType::Int);
+                        ReturnValue { is_result: false, ordinal, name, ty, numeric: false, collation, value }
                     }
-                    Returned::Argument { ordinal, name, argument } => {
+                    Returned::Argument { ordinal, name, argument, numeric } => {
                         let ty = if argument.ty == SqlType::Null { UNTYPED } else { argument.ty };
-                        ReturnValue { ordinal: *ordinal, name, ty, collation, value: &argument.value }
+                        let (ordinal, numeric) = (*ordinal, *numeric);
+                        let value = &argument.value;
+                        ReturnValue { is_result: false, ordinal, name, ty, numeric, collation, value }
                     }
-                })
+                }))
                 .collect();
             reply.finish_call(status, &returned, more);
         })?;
@@ -132,43 +147,60 @@ async fn carry_out(
             *arguments = arguments_from(given, first)?;
             let status = around.session.call(&mut text, arguments, around.reply).await.ok();
             around.prepared.recent = Some(text);
-            Ok(Ran { status, first, own: Vec::new() })
+            Ok(Ran { status, first, own: Vec::new(), result: None })
         }
         Plan::Prepare { prepared: mut text } => {
             compile(&mut text, around.session, around.reply)?;
-            let handle = around.prepared.add(text)?;
-            Ok(Ran { status: Some(0), first: given.len(), own: vec![(0, handle)] })
+            let handle = around.prepared.add(text, around.session)?;
+            Ok(Ran { status: Some(0), first: given.len(), own: vec![(0, handle)], result: None })
         }
         Plan::PrepareAndRun { prepared: mut text } => {
             let first = 3;
             *arguments = arguments_from(given, first)?;
             compile(&mut text, around.session, around.reply)?;
             let status = around.session.call(&mut text, arguments, around.reply).await.ok();
-            let handle = around.prepared.add(text)?;
-            Ok(Ran { status, first, own: vec![(0, handle)] })
+            let handle = around.prepared.add(text, around.session)?;
+            Ok(Ran { status, first, own: vec![(0, handle)], result: None })
         }
         Plan::Run { handle } => {
             let first = 1;
             *arguments = arguments_from(given, first)?;
-            let status = around.session.call(around.prepared.get(handle)?, arguments, around.reply).await.ok();
-            Ok(Ran { status, first, own: Vec::new() })
+            let text = around.prepared.get(handle, around.session)?;
+            let status = around.session.call(text, arguments, around.reply).await.ok();
+            Ok(Ran { status, first, own: Vec::new(), result: None })
         }
         Plan::Forget { handle } => {
-            around.prepared.remove(handle)?;
+            around.prepared.remove(handle, around.session)?;
             Ok(Ran::without_values(given))
         }
         Plan::Cursor(procedure) => cursors::call(procedure, given, around, arguments).await,
         Plan::Named { name, first, keep } => {
             *arguments = arguments_from(given, first)?;
             name_table_types(&name, arguments, around.session)?;
-            let text = call_text(given.get(first..).unwrap_or_default())?;
+            let function = around.session.scalar_function(&name);
+            let callee = function.as_ref().map(|(function, _)| function.as_str());
+            let text = call_text(given.get(first..).unwrap_or_default(), callee)?;
             let mut parameters = parameters_of(&name, arguments);
+            parameters.extend(function.map(|(_, ty)| Parameter {
+                name: RESULT.to_string(),
+                value: Value::Null,
+                ty,
+                output: true,
+                table: None,
+            }));
             around.session.run(&text, &mut parameters, around.reply).await;
+            let result = parameters.pop_if(|last| last.name == RESULT);
+            let result = result.filter(|_| !around.reply.has_failed());
             for (argument, parameter) in arguments.iter_mut().zip(parameters.drain(1..)) {
                 argument.value = parameter.value;
             }
-            let own = if keep { vec![(0, around.prepared.add_call(name)?)] } else { Vec::new() };
-            Ok(Ran { status: None, first, own })
+            let own = match keep {
+                true => vec![(0, around.session.prepared_mut().add(PreparedHandle::Call(name))?)],
+                false => Vec::new(),
+            };
+            let status = result.as_ref().map(|_| 0);
+            let result = result.map(|result| (result.ty, result.value));
+            Ok(Ran { status, first, own, result })
         }
     }
 }
@@ -177,7 +209,7 @@ async fn carry_out(
 pub(crate) fn compile(text: &mut Prepared, session: &mut Session, reply: &mut Reply<'_>) -> Result<(), SqlError> {
     session.compile(text).map_err(|errors| {
         errors.iter().for_each(|error| reply.error(error));
-        SqlError::new(8180, 16, 1, "Statement(s) could not be prepared.")
+        SqlError::not_prepared()
     })
 }
 
@@ -188,18 +220,20 @@ pub(crate) struct Ran {
     pub(crate) first: usize,
     /// What is returned in parameters before that, by place: handles and counts.
     pub(crate) own: Vec<(usize, i32)>,
+    /// The value of a function.
+    pub(crate) result: Option<(SqlType, Value)>,
 }
 
 /// A value that goes back to the client.
 enum Returned<'a> {
     Own { ordinal: u16, name: &'a str, value: Value },
-    Argument { ordinal: u16, name: &'a str, argument: &'a Argument },
+    Argument { ordinal: u16, name: &'a str, argument: &'a Argument, numeric: bool },
 }
 
 impl Ran {
     /// A call that went well and returns nothing.
     pub(crate) fn without_values(given: &[GivenParameter<'_>]) -> Ran {
-        Ran { status: Some(0), first: given.len(), own: Vec::new() }
+        Ran { status: Some(0), first: given.len(), own: Vec::new(), result: None }
     }
 
     fn returned<'a>(&self, given: &'a [GivenParameter<'_>], arguments: &'a [Argument]) -> Vec<Returned<'a>> {
@@ -215,16 +249,22 @@ impl Ran {
             ordinal: u16::try_from(place).unwrap_or(u16::MAX),
             name: &given.name,
             argument,
+            // It goes back by the name that it came by.
+            numeric: is_called_numeric(given),
         }));
         returned
     }
+}
+
+fn is_called_numeric(given: &GivenParameter<'_>) -> bool {
+    matches!(&given.argument, Given::Scalar { info, .. } if info.token() == TypeToken::NumericN)
 }
 
 /// The type of a value that has none of its own.
 const UNTYPED: SqlType = SqlType::NVarChar(Length::Limit(4000));
 
 /// What a call is about. What sp_executesql ran last is taken from `prepared` when it is the text that is called.
-fn plan(call: &Rpc<'_>, prepared: &mut Prepareds) -> Result<Plan, SqlError> {
+fn plan(call: &Rpc<'_>, prepared: &mut Prepareds, session: &Session) -> Result<Plan, SqlError> {
     let system = match &call.procedure {
         Procedure::System(system) => Some(*system),
         Procedure::Name(name) => SystemProcedure::by_name(plain_name(name)),
@@ -248,7 +288,7 @@ fn plan(call: &Rpc<'_>, prepared: &mut Prepareds) -> Result<Plan, SqlError> {
         }
         (Some(SystemProcedure::Execute), _) => {
             let handle = handle_at(given, name)?;
-            Ok(match prepared.called(handle) {
+            Ok(match called(handle, session) {
                 Some(procedure) => Plan::Named { name: procedure.to_string(), first: 1, keep: false },
                 None => Plan::Run { handle },
             })
@@ -380,9 +420,12 @@ fn name_table_types(procedure: &str, arguments: &mut [Argument], session: &Sessi
 }
 
 /// The batch that calls a procedure. The procedure's name is in a variable, each argument in another: nothing of what a
-/// client sends becomes text, but the names of parameters, which are looked at.
-fn call_text(given: &[GivenParameter<'_>]) -> Result<String, SqlError> {
-    let mut text = format!("EXECUTE {PROCEDURE}");
+/// client sends becomes text, but the names of parameters, which are looked at. A function is called by its name as the catalog has it.
+fn call_text(given: &[GivenParameter<'_>], function: Option<&str>) -> Result<String, SqlError> {
+    let mut text = match function {
+        None => format!("EXECUTE {PROCEDURE}"),
+        Some(function) => format!("EXECUTE {RESULT} = {function}"),
+    };
     for (place, parameter) in given.iter().enumerate() {
         if !is_parameter_name(&parameter.name) {
             return Err(SqlError::not_a_parameter(&parameter.name, ""));

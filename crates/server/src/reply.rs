@@ -6,9 +6,9 @@
 use crate::transport::Sender;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_session::{
-    ColumnInfo, CursorTarget, Definition, Done as Ended, DoneKind as EndedKind, Output, Provenance,
+    ColumnInfo, CursorTarget, DecimalName, Definition, Done as Ended, DoneKind as EndedKind, Output, Provenance,
 };
-use pikepole_tds::{Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, ReturnValue, TdsVersion};
+use pikepole_tds::{Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, MessageWriter, ReturnValue};
 use pikepole_types::{CANCELLED, SqlError, SqlType, Value};
 use std::io;
 use std::task::{Context, Poll};
@@ -156,7 +156,7 @@ impl<'a> Reply<'a> {
     pub(crate) fn cursor_columns(&mut self, columns: &[ColumnInfo], target: Option<&CursorTarget>, is_known: bool) {
         self.go_on();
         let version = self.sender.writer.version();
-        self.columns = columns.iter().map(|column| column_of(column, version)).collect();
+        self.columns = columns.iter().map(|column| column_of(column, &self.sender.writer)).collect();
         let hidden = ColumnFlags { hidden: true, ..ColumnFlags::default() };
         self.columns.push(Column::new("ROWSTAT", SqlType::Int, hidden, version));
         if is_known {
@@ -245,7 +245,7 @@ fn definition_number(definition: Definition) -> u16 {
     }
 }
 
-fn column_of(column: &ColumnInfo, version: TdsVersion) -> Column {
+fn column_of(column: &ColumnInfo, writer: &MessageWriter) -> Column {
     let (provenance, collation) = (column.provenance, column.collated.shown());
     let flags = ColumnFlags {
         nullable: column.nullable,
@@ -254,10 +254,12 @@ fn column_of(column: &ColumnInfo, version: TdsVersion) -> Column {
         computed: matches!(provenance, Provenance::Computed | Provenance::Expression),
         updateable: provenance == Provenance::Stored,
         rowversion: provenance == Provenance::RowVersion,
+        numeric: column.decimal_name == DecimalName::Numeric,
         ..ColumnFlags::default()
     };
     let ty = if column.ty == SqlType::Null { SqlType::Int } else { column.ty };
-    Column::new(column.name.as_str(), ty, flags, version).with_collation(collation)
+    let ty = writer.type_sent(ty, collation);
+    Column::new(column.name.as_str(), ty, flags, writer.version()).with_collation(collation)
 }
 
 impl Output for Reply<'_> {
@@ -266,9 +268,8 @@ impl Output for Reply<'_> {
             return;
         }
         self.go_on();
-        let version = self.sender.writer.version();
         self.columns.clear();
-        self.columns.extend(columns.iter().map(|column| column_of(column, version)));
+        self.columns.extend(columns.iter().map(|column| column_of(column, &self.sender.writer)));
         self.sender.writer.columns(&self.columns);
     }
 
@@ -390,7 +391,7 @@ impl Output for Reply<'_> {
 mod tests {
     use super::*;
     use crate::transport::halves;
-    use pikepole_tds::MessageWriter;
+    use pikepole_tds::{MessageWriter, TdsVersion};
     use pikepole_types::{Collated, Collation, Length};
     use tokio::net::{TcpListener, TcpStream};
 
@@ -432,7 +433,7 @@ mod tests {
     fn columns_carry_their_collations() {
         let sent = |ty, collated| {
             let column = ColumnInfo { collated, ..ColumnInfo::new("c", ty, true) };
-            column_of(&column, TdsVersion::V7_4).info().collation().to_bytes()
+            column_of(&column, &MessageWriter::new(TdsVersion::V7_4, 51)).info().collation().to_bytes()
         };
         let text = SqlType::NVarChar(Length::Limit(9));
         assert_eq!(sent(text, Collated::Default), Collation::default().wire_bytes());
@@ -441,10 +442,26 @@ mod tests {
         assert_eq!(sent(SqlType::Char(3), Collated::Explicit(accents)), [0x09, 0x04, 0xF0, 0x20, 0x00]);
     }
 
+    #[test]
+    fn texts_in_utf8_are_sent_as_what_the_client_reads() {
+        let utf8 = Collation::by_name("Latin1_General_100_CI_AS_SC_UTF8").expect("a collation");
+        let sent = |ty, knows_utf8| {
+            let mut writer = MessageWriter::new(TdsVersion::V7_4, 51);
+            writer.set_knows_utf8(knows_utf8);
+            let collated = Collated::Implicit(utf8);
+            *column_of(&ColumnInfo { collated, ..ColumnInfo::new("c", ty, true) }, &writer).sql_type()
+        };
+        let text = SqlType::VarChar(Length::Limit(8000));
+        assert_eq!(sent(text, true), text);
+        assert_eq!(sent(text, false), SqlType::NVarChar(Length::Max));
+        assert_eq!(sent(SqlType::Char(4000), false), SqlType::NChar(4000));
+        assert_eq!(sent(SqlType::Char(4001), false), SqlType::NVarChar(Length::Max));
+    }
+
     /// The user type and the flags that a column is sent with.
     fn flags_of(column: &ColumnInfo) -> (u8, u16) {
         let mut writer = MessageWriter::new(TdsVersion::V7_4, 51);
-        writer.columns(&[column_of(column, TdsVersion::V7_4)]);
+        writer.columns(&[column_of(column, &writer)]);
         writer.finish();
         // Behind the packet's header, the token and the count.
         let bytes = &writer.ready()[11..];

@@ -7,10 +7,8 @@ use crate::incoming::{Broken, Incoming};
 use crate::reply::{Answering, Reply};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::Acknowledge;
-use pikepole_session::{Prepared, Session, TransactionMark};
-use pikepole_tds::{
-    EnvChange, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireCollation, WireIsolation,
-};
+use pikepole_session::{Prepared, PreparedHandle, Session, TransactionMark};
+use pikepole_tds::{EnvChange, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireIsolation};
 use pikepole_types::SqlError;
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -18,75 +16,55 @@ use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
 
-/// Statements that a connection may have prepared at a time.
-const PREPARED_MAX: usize = 16 * 1024;
-
-/// What a handle stands for.
-enum Kept {
-    /// A text.
-    Text(Prepared),
-    /// A call of the procedure of this name.
-    Call(String),
-}
-
-/// What a connection has prepared.
+/// The texts of what the session has prepared, with the programs that their last runs found.
 #[derive(Default)]
 pub(crate) struct Prepareds {
-    by_handle: HashMap<i32, Kept>,
-    last_handle: i32,
+    by_handle: HashMap<i32, Prepared>,
     /// What sp_executesql ran last: a client that inserts in a loop sends the same text again and again.
     pub(crate) recent: Option<Prepared>,
 }
 
 impl Prepareds {
     /// Keeps a statement; its handle.
-    pub(crate) fn add(&mut self, prepared: Prepared) -> Result<i32, SqlError> {
-        self.keep(Kept::Text(prepared))
+    pub(crate) fn add(&mut self, prepared: Prepared, session: &mut Session) -> Result<i32, SqlError> {
+        let (text, declarations) = (prepared.text().to_string(), prepared.declarations().to_string());
+        let handle = session.prepared_mut().add(PreparedHandle::Text { text, declarations })?;
+        self.by_handle.insert(handle, prepared);
+        Ok(handle)
     }
 
-    /// Keeps the name of a procedure that is called again and again; its handle.
-    pub(crate) fn add_call(&mut self, procedure: String) -> Result<i32, SqlError> {
-        self.keep(Kept::Call(procedure))
-    }
-
-    fn keep(&mut self, kept: Kept) -> Result<i32, SqlError> {
-        if self.by_handle.len() >= PREPARED_MAX {
-            let text = format!("A connection cannot have more than {PREPARED_MAX} prepared statements.");
-            return Err(SqlError::new(701, 17, 123, text));
-        }
-        // Handles are counted on, so that one that was given back is not soon another statement's.
-        self.last_handle = self.last_handle.checked_add(1).unwrap_or(1);
-        while self.by_handle.contains_key(&self.last_handle) {
-            self.last_handle = self.last_handle.checked_add(1).unwrap_or(1);
-        }
-        self.by_handle.insert(self.last_handle, kept);
-        Ok(self.last_handle)
-    }
-
-    /// The statement of a handle.
-    pub(crate) fn get(&mut self, handle: i32) -> Result<&mut Prepared, SqlError> {
-        match self.by_handle.get_mut(&handle) {
-            Some(Kept::Text(prepared)) => Ok(prepared),
-            _ => Err(SqlError::prepared_statement_unknown(handle)),
-        }
-    }
-
-    /// The procedure that a handle calls; none when it is a statement's, or nobody's.
-    pub(crate) fn called(&self, handle: i32) -> Option<&str> {
-        match self.by_handle.get(&handle) {
-            Some(Kept::Call(procedure)) => Some(procedure),
-            _ => None,
+    /// The statement of a handle: a text of the session may have prepared it, or given it back.
+    pub(crate) fn get(&mut self, handle: i32, session: &Session) -> Result<&mut Prepared, SqlError> {
+        match session.prepared().get(handle) {
+            Ok(PreparedHandle::Text { text, declarations }) => {
+                let new = || Prepared::new(text.clone(), declarations.clone());
+                Ok(self.by_handle.entry(handle).or_insert_with(new))
+            }
+            Ok(PreparedHandle::Call(_)) => Err(SqlError::prepared_statement_unknown(handle)),
+            Err(error) => {
+                self.by_handle.remove(&handle);
+                Err(error)
+            }
         }
     }
 
     /// Forgets a statement.
-    pub(crate) fn remove(&mut self, handle: i32) -> Result<(), SqlError> {
-        self.by_handle.remove(&handle).map(|_| ()).ok_or_else(|| SqlError::prepared_statement_unknown(handle))
+    pub(crate) fn remove(&mut self, handle: i32, session: &mut Session) -> Result<(), SqlError> {
+        self.by_handle.remove(&handle);
+        session.prepared_mut().remove(handle)
     }
 
     fn clear(&mut self) {
         self.by_handle.clear();
         self.recent = None;
+    }
+}
+
+/// The procedure that a handle calls; none when it is a statement's, or nobody's.
+pub(crate) fn called(handle: i32, session: &Session) -> Option<&str> {
+    match session.prepared().get(handle) {
+        Ok(PreparedHandle::Call(procedure)) => Some(procedure),
+        _ => None,
     }
 }
 
@@ -349,8 +327,7 @@ fn tell_surroundings(session: &Session, told: &mut Told, mut tell: impl FnMut(&E
         told.database = database.to_string();
     }
     if collation != told.collation {
-        let of = WireCollation::of;
-        tell(&EnvChange::Collation { new: of(collation), old: Some(of(told.collation)) });
+        tell(&EnvChange::Collation { new: collation, old: Some(told.collation) });
         told.collation = collation;
     }
     if language != told.language {
@@ -411,16 +388,5 @@ mod tests {
         let then = Some((WireIsolation::Unchanged, String::new()));
         let texts = statements(&TransactionRequest::Rollback { name: "s".to_string(), then });
         assert_eq!(texts, ["ROLLBACK TRANSACTION [s]", "BEGIN TRANSACTION"]);
-    }
-
-    #[test]
-    fn handles_are_counted_on() {
-        let mut prepared = Prepareds::default();
-        let new = || Prepared::new("SELECT 1".to_string(), String::new());
-        assert_eq!(prepared.add(new()), Ok(1));
-        assert_eq!(prepared.add(new()), Ok(2));
-        assert!(prepared.remove(1).is_ok());
-        assert_eq!(prepared.remove(1).map_err(|error| error.number), Err(8179));
-        assert_eq!(prepared.add(new()), Ok(3));
     }
 }

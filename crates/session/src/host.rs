@@ -123,6 +123,10 @@ impl Host for SessionHost {
         procedures::find(name)
     }
 
+    fn reads_catalog(&self, id: u32) -> bool {
+        procedures::reads_catalog(id)
+    }
+
     fn call_procedure<'a>(
         &'a mut self,
         id: u32,

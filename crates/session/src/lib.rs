@@ -38,9 +38,10 @@ mod views;
 
 pub use connection::ConnectionInfo;
 pub use pikepole_query::{
-    Argument, ClientCursor, ColumnInfo, CursorTarget, Definition, Done, DoneKind, LoadOptions, Output, Prepared,
-    Provenance, RowTarget, TableRows,
+    Argument, ClientCursor, ColumnInfo, CursorTarget, DecimalName, Definition, Done, DoneKind, LoadOptions, Output,
+    Prepared, PreparedHandle, PreparedHandles, Provenance, RowTarget, TableRows,
 };
+pub use pikepole_tsql::cursor_query;
 pub use registry::Registry;
 pub use request::TransactionMark;
 pub use session::{Parameter, Session, SessionOptions};

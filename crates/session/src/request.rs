@@ -3,7 +3,7 @@
 use crate::options::ClientOptions;
 use crate::session::{Session, Watched};
 use crate::session_context::SessionContext;
-use pikepole_query::{Argument, ClientCursor, ExecutionContext, Output, Prepared, RowTarget};
+use pikepole_query::{Argument, ClientCursor, ExecutionContext, Output, Prepared, PreparedHandles, RowTarget};
 use pikepole_types::{Collation, Language, SqlError, Value};
 use std::ops::Range;
 use std::sync::Arc;
@@ -108,6 +108,16 @@ impl Session {
         result
     }
 
+    /// What has been prepared, by its handle.
+    pub fn prepared(&self) -> &PreparedHandles {
+        &self.context().prepared
+    }
+
+    /// The same, to be added to.
+    pub fn prepared_mut(&mut self) -> &mut PreparedHandles {
+        &mut self.parts().0.prepared
+    }
+
     /// Compiles a text, as sp_prepare does.
     ///
     /// # Errors
@@ -139,6 +149,7 @@ impl Session {
         let transaction_kept = keep_transaction && context.state.transaction_count > 0;
         if transaction_kept {
             context.settings = pikepole_query::Settings::default();
+            context.prepared = PreparedHandles::default();
             context.drop_cursors();
         } else {
             context.roll_back_all().await;

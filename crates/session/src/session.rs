@@ -222,6 +222,21 @@ impl Session {
         Some((user_type.schema.clone(), user_type.name.clone()))
     }
 
+    /// The scalar function that a name is, as T-SQL writes it, and the type of its value.
+    pub fn scalar_function(&self, name: &str) -> Option<(String, SqlType)> {
+        let context = self.context.as_ref()?;
+        let parts = crate::names::parts(name)?;
+        if parts.database.is_some_and(|database| !database.eq_ignore_ascii_case(context.database().name())) {
+            return None;
+        }
+        let catalog = context.catalog();
+        let catalog = catalog.definitions();
+        let found = catalog.function(parts.schema.as_deref().unwrap_or("dbo"), &parts.name)?;
+        let ty = crate::modules::result_type(catalog, &found.text)?.scalar()?;
+        let quoted = |part: &str| format!("[{}]", part.replace(']', "]]"));
+        Some((format!("{}.{}", quoted(&found.schema), quoted(&found.name)), ty))
+    }
+
     async fn run_batch(&mut self, sql: &str, parameters: &mut [Parameter], output: &mut Watched<'_>) {
         self.host.prepare_for(sql).await;
         let context = self.context.as_mut().expect("only a dropped session has none");

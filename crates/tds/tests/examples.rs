@@ -6,7 +6,6 @@ use pikepole_tds::{
     Argument, BulkLoad, ClientEncryption, Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange,
     FeatureAck, Limits, Login7, LoginAck, Message, MessageWriter, PacketKind, PreLogin, PreLoginReply, Procedure,
     Reassembler, ReturnValue, RpcMessage, SqlBatch, SystemProcedure, TdsError, TdsVersion, TransactionRequest,
-    WireCollation,
 };
 use pikepole_types::{Collation, Length, SqlError, SqlType, Value};
 use support::{hex, utf16};
@@ -191,7 +190,7 @@ fn a_login_is_answered() {
     writer.env_change(&EnvChange::Database { new: "master", old: "master" });
     let context = SqlError::new(5701, 0, 2, "Changed database context to 'master'.").at_line(1);
     writer.message(&context, "SERVER");
-    writer.env_change(&EnvChange::Collation { new: WireCollation::DEFAULT, old: None });
+    writer.env_change(&EnvChange::Collation { new: Collation::DEFAULT, old: None });
     writer.env_change(&EnvChange::Language { new: "us_english", old: "" });
     writer.login_ack(&LoginAck { program: "Microsoft SQL Server", version: (9, 0, 0x0506) });
     writer.env_change(&EnvChange::PacketBytes { new: 4096, old: 4096 });
@@ -254,8 +253,15 @@ fn a_message_of_severity_10_is_one_of_class_0() {
 #[test]
 fn an_output_parameter_is_returned() {
     let value = Value::Int(-2);
-    let returned =
-        ReturnValue { ordinal: 3, name: "@o", ty: SqlType::Int, collation: Collation::DEFAULT, value: &value };
+    let returned = ReturnValue {
+        is_result: false,
+        ordinal: 3,
+        name: "@o",
+        ty: SqlType::Int,
+        numeric: false,
+        collation: Collation::DEFAULT,
+        value: &value,
+    };
     for (version, user_type) in [(TdsVersion::V7_1, "0000"), (TdsVersion::V7_4, "00000000")] {
         let mut writer = MessageWriter::new(version, 0);
         writer.return_value(&returned).expect("it fits");

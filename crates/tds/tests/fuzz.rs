@@ -184,7 +184,15 @@ fn parse_calls(data: &[u8], version: TdsVersion) -> Result<(), pikepole_tds::Tds
 fn send_back(info: &TypeInfo, value: &Value, version: TdsVersion) {
     let ty = info.sql_type();
     let mut writer = MessageWriter::new(version, 1);
-    let _ = writer.return_value(&ReturnValue { ordinal: 0, name: "@p", ty, collation: Collation::DEFAULT, value });
+    let _ = writer.return_value(&ReturnValue {
+        is_result: false,
+        ordinal: 0,
+        name: "@p",
+        ty,
+        numeric: false,
+        collation: Collation::DEFAULT,
+        value,
+    });
     let mut bytes = Vec::new();
     info.write(&mut bytes);
     if info.write_value(&ty, value, &mut bytes).is_ok() {

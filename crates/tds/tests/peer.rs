@@ -138,18 +138,22 @@ fn replies_are_read_by_a_client() {
     for (ordinal, (ty, value)) in columns().iter().enumerate() {
         writer
             .return_value(&ReturnValue {
+                is_result: false,
                 ordinal: ordinal as u16,
                 name: "@o",
                 ty: *ty,
+                numeric: false,
                 collation: Collation::DEFAULT,
                 value,
             })
             .expect("it fits");
         writer
             .return_value(&ReturnValue {
+                is_result: false,
                 ordinal: 0,
                 name: "",
                 ty: *ty,
+                numeric: false,
                 collation: Collation::DEFAULT,
                 value: &Value::Null,
             })

@@ -101,6 +101,50 @@ pub fn variable_uses(text: &str) -> Vec<(usize, &str)> {
     places.map(|token| (token.start as usize, &text[token.start as usize..token.end as usize])).collect()
 }
 
+/// The query of a text that opens a cursor by the protocol, without what may stand behind it, as behind that of DECLARE CURSOR: FOR
+/// UPDATE with columns or without, FOR READ ONLY. True for the last.
+pub fn cursor_query(text: &str) -> (&str, bool) {
+    use lexer::{Keyword, Symbol, TokenKind};
+    let tokens = lexer::lex(text, true).tokens;
+    let Some(at) = tokens.iter().rposition(|token| token.kind == TokenKind::Keyword(Keyword::For)) else {
+        return (text, false);
+    };
+    let is_end = |kind: TokenKind| matches!(kind, TokenKind::End | TokenKind::Symbol(Symbol::Semicolon));
+    let is_name = |kind: TokenKind| matches!(kind, TokenKind::Word | TokenKind::QuotedName { .. });
+    let is_between = |kind: TokenKind| matches!(kind, TokenKind::Symbol(Symbol::Comma | Symbol::Dot));
+    let kinds: Vec<TokenKind> =
+        tokens[at + 1..].iter().map(|token| token.kind).take_while(|kind| !is_end(*kind)).collect();
+    let reads_only = match kinds[..] {
+        [TokenKind::Keyword(Keyword::Update)] => false,
+        [TokenKind::Keyword(Keyword::Update), TokenKind::Keyword(Keyword::Of), ref columns @ ..]
+            if columns.iter().all(|kind| is_name(*kind) || is_between(*kind)) =>
+        {
+            false
+        }
+        [TokenKind::Keyword(Keyword::Read), TokenKind::Word] => true,
+        _ => return (text, false),
+    };
+    (&text[..tokens[at].start as usize], reads_only)
+}
+
 fn unbox<T>(parsed: error::Parsed<T>) -> Result<T, SyntaxError> {
     parsed.map_err(|error| *error)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_clause_of_a_cursor_is_told_from_its_query() {
+        let query = "SELECT a FROM t ORDER BY a ";
+        for (clause, reads_only) in
+            [("FOR UPDATE", false), ("for update of a, [b], t.c ;", false), ("FOR READ ONLY", true)]
+        {
+            assert_eq!(cursor_query(&format!("{query}{clause}")), (query, reads_only), "{clause}");
+        }
+        for text in [query, "SELECT a FROM t FOR JSON AUTO", "SELECT 'FOR UPDATE'", "FOR UPDATE = 1", ""] {
+            assert_eq!(cursor_query(text), (text, false));
+        }
+    }
 }

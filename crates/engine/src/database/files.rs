@@ -7,7 +7,7 @@ use pikepole_machine::Disk;
 use pikepole_types::Collation;
 use serde::{Deserialize, Serialize};
 
-use super::UserAccess;
+use super::{Switches, UserAccess};
 
 pub(crate) const DATABASE_FILE: &str = "database.toml";
 /// What this build writes. Format 1 is of a time when no value was longer than a page, format 2 of one when the log had all rows
@@ -95,6 +95,9 @@ pub struct DatabaseOptions {
     /// `SINGLE_USER` and its like.
     #[serde(default)]
     pub user_access: UserAccess,
+    /// What is only shown.
+    #[serde(default, skip_serializing_if = "Switches::are_usual")]
+    pub switches: Switches,
     /// `COLLATE`: that of texts which nothing else gives one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub collation: Collation,
@@ -120,6 +123,7 @@ impl Default for DatabaseOptions {
             allow_snapshot_isolation: true,
             recursive_triggers: false,
             user_access: UserAccess::default(),
+            switches: Switches::USUAL,
             collation: Collation::DEFAULT,
         }
     }

@@ -30,6 +30,7 @@ mod rebuild;
 mod recovery;
 mod replaced;
 mod sequences;
+mod switches;
 mod transfer;
 mod triggers;
 mod unlogged;
@@ -74,6 +75,7 @@ pub use properties::{PropertyChange, PropertyPlace};
 pub use rebuild::{NewColumn, RowMap};
 pub use recovery::{RecoveryProgress, RecoveryWatch};
 pub use sequences::NumberRange;
+pub use switches::Switches;
 pub use triggers::TriggerDefinition;
 pub use user_access::{Admission, UserAccess};
 

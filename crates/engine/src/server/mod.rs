@@ -122,6 +122,8 @@ pub enum DatabaseOption {
     AllowSnapshotIsolation(bool),
     /// `RECURSIVE_TRIGGERS`.
     RecursiveTriggers(bool),
+    /// A switch that is only shown, and whether it is on.
+    Switch(&'static str, bool),
     /// `MULTI_USER` and its like.
     UserAccess(UserAccess),
 }
@@ -579,6 +581,7 @@ impl Server {
             DatabaseOption::ReadCommittedSnapshot(value) => options.read_committed_snapshot = value,
             DatabaseOption::AllowSnapshotIsolation(value) => options.allow_snapshot_isolation = value,
             DatabaseOption::RecursiveTriggers(value) => options.recursive_triggers = value,
+            DatabaseOption::Switch(name, on) => options.switches = options.switches.with(name, on),
             DatabaseOption::UserAccess(value) => options.user_access = value,
         }
         database.set_options(options)

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pikepole_types::SqlError;
 
 use crate::catalog::Object;
-use crate::database::{Database, DatabaseOptions, DelayedDurability, Durability, RecoveryModel, UserAccess};
+use crate::database::{Database, DatabaseOptions, DelayedDurability, Durability, RecoveryModel, Switches, UserAccess};
 use crate::server::{DatabaseInfo, DatabaseState, Server};
 use crate::transaction::Transaction;
 use pikepole_transaction::LockMode;
@@ -24,6 +24,7 @@ const OPTIONS: DatabaseOptions = DatabaseOptions {
     allow_snapshot_isolation: true,
     recursive_triggers: false,
     user_access: UserAccess::Multi,
+    switches: Switches::USUAL,
     collation: Collation::DEFAULT,
 };
 

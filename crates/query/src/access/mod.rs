@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use crate::bulk::ReadAhead;
 use crate::expression::{Fault, Width};
+use crate::output::DecimalName;
 use crate::parallel::{Filling, Team};
 use crate::plan::{KeyValue, Scan};
 use crate::run::Run;
@@ -109,6 +110,8 @@ pub struct Column {
     pub when_read: Option<String>,
     /// Whether each change of the row gives it a new number.
     pub rowversion: bool,
+    /// Which name its type has, if it is a decimal.
+    pub decimal_name: DecimalName,
     /// How its texts compare.
     pub collation: Collation,
 }
@@ -221,6 +224,7 @@ impl Table {
                     computed: column.computed.is_some(),
                     when_read: column.computed.as_ref().filter(|own| own.when_read).map(|own| own.text.clone()),
                     rowversion: column.rowversion,
+                    decimal_name: DecimalName::of_column(column),
                     collation: column.collation,
                 })
                 .collect(),

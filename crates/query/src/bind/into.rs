@@ -55,13 +55,14 @@ pub(crate) fn into_columns(
         }
         let own = identity.as_ref().filter(|(name, _)| name.eq_ignore_ascii_case(&column.name));
         let inherited = own.map(|(_, identity)| *identity);
+        let numeric = column.second_name().map(|second| second.user_type_id);
         columns.push(ColumnDefinition {
             name: column.name,
             ty: column.ty,
+            user_type: numeric,
             nullable: (column.nullable || !certain) && inherited.is_none(),
             default: None,
             identity: inherited,
-            user_type: None,
             collation: column.collated.shown(),
         });
     }

@@ -7,6 +7,7 @@ mod collate;
 mod condition;
 mod current;
 mod data_type;
+mod decimal_name;
 mod document;
 mod expression;
 mod filtered;

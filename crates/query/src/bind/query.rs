@@ -9,7 +9,7 @@ use super::typed::{Typed, convert_to};
 use super::{Binder, Bound, Scope, assign_to};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
-use crate::output::{ColumnInfo, Provenance};
+use crate::output::{ColumnInfo, DecimalName, Provenance};
 use crate::plan::{Action, JoinKind, Node, Registers, SortKey, Statement, Told};
 use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
@@ -176,8 +176,8 @@ impl Binder<'_> {
             .zip(nullable)
             .zip(collated)
             .map(|((ty, nullable), collated)| {
-                let name = String::new();
-                ColumnInfo { name, ty: *ty, nullable, collated, provenance: Provenance::Expression }
+                let provenance = Provenance::Expression;
+                ColumnInfo { collated, provenance, ..ColumnInfo::new(String::new(), *ty, nullable) }
             })
             .collect();
         let mut node = Node::Values { rows: bound_rows, registers };
@@ -287,7 +287,7 @@ impl Binder<'_> {
                         }
                         _ => String::new(),
                     };
-                    items.add(name, &typed, self.provenance(expr))?;
+                    items.add(name, &typed, self.shown(expr, &typed))?;
                     items.values.push(typed);
                     items.trees.push(Some(expr.clone()));
                 }
@@ -322,6 +322,11 @@ impl Binder<'_> {
         Ok((slot, assign_to(value, &ty, self.collation(), None)?))
     }
 
+    /// What clients are told of an item beside its type.
+    fn shown(&self, item: &tree::Expr, typed: &Typed) -> (Provenance, DecimalName) {
+        (self.provenance(item), self.decimal_name_of(item, typed.ty))
+    }
+
     fn star(&mut self, qualifier: Option<&tree::ObjectName>, items: &mut Items) -> Result<(), Fault> {
         let mut columns: Vec<(Option<String>, String)> = Vec::new();
         let sources = &self.scope().sources;
@@ -345,7 +350,7 @@ impl Binder<'_> {
         for (alias, name) in columns {
             let reference = column_tree(alias, &name);
             let typed = self.expr(&reference)?;
-            items.add(name, &typed, self.provenance(&reference))?;
+            items.add(name, &typed, self.shown(&reference, &typed))?;
             items.values.push(typed);
             items.trees.push(Some(reference));
         }
@@ -452,10 +457,11 @@ impl Items {
     ///
     /// # Errors
     /// 451 for a text whose parts' collations do not agree.
-    fn add(&mut self, name: String, typed: &Typed, provenance: Provenance) -> Result<(), Fault> {
+    fn add(&mut self, name: String, typed: &Typed, shown: (Provenance, DecimalName)) -> Result<(), Fault> {
         in_column(typed.collated, "SELECT", self.columns.len() + 1)?;
         let Typed { ty, nullable, collated, .. } = *typed;
-        self.columns.push(ColumnInfo { name, ty, nullable, collated, provenance });
+        let (provenance, decimal_name) = shown;
+        self.columns.push(ColumnInfo { name, ty, nullable, collated, provenance, decimal_name });
         Ok(())
     }
 }

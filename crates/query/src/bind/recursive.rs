@@ -175,6 +175,7 @@ impl Binder<'_> {
             nullable: column.nullable,
             collated: column.collated,
             provenance: Provenance::Expression,
+            decimal_name: column.decimal_name,
         });
         let bound = Bound {
             node: Node::More(Box::new(More::Recursive(recursive))),

@@ -16,6 +16,7 @@ use super::{Binder, Names, Scope, assign_to, of_known_types};
 use crate::access::CatalogView;
 use crate::errors;
 use crate::expression::{Expr, Fault};
+use crate::output::DecimalName;
 use crate::plan::{Node, Test, VirtualSource};
 use pikepole_engine::{Column, Function, Object, Permission, TableRecord, UserType};
 use pikepole_tsql as tree;
@@ -127,15 +128,19 @@ fn returned_columns(catalog: &CatalogView, elements: &[tree::TableElement]) -> R
         let tree::TableElement::Column(column) = element else { continue };
         let data_type = column.data_type();
         let data_type = data_type.ok_or_else(|| errors::unsupported("A computed column of a function's table"))?;
+        let decimal_name;
         let ty = match declared(&catalog.catalog, data_type, columns.len() + 1)? {
-            Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => ty,
+            ref declared @ (Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty)) => {
+                decimal_name = DecimalName::written(declared.second_name());
+                ty
+            }
             Declared::Table(user_type) => {
                 return Err(Box::new(SqlError::type_unknown(columns.len() + 1, user_type.full_name())));
             }
         };
         let collated = Collated::of_stored(&ty, column_collation(column, &ty, defaults)?);
         let nullable = column.nullable != Some(false);
-        columns.push(SourceColumn { collated, ..SourceColumn::new(&column.name.text, ty, nullable) });
+        columns.push(SourceColumn { collated, decimal_name, ..SourceColumn::new(&column.name.text, ty, nullable) });
     }
     Ok(columns)
 }
@@ -198,6 +203,7 @@ impl Binder<'_> {
         let registers = self.registers(shape.columns.len());
         let column = |column: &Column| SourceColumn {
             collated: column.collated(),
+            decimal_name: DecimalName::of_column(column),
             ..SourceColumn::new(&column.name, column.ty, column.nullable)
         };
         let columns = shape.columns.iter().map(column).collect();

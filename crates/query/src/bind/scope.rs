@@ -7,7 +7,7 @@ use super::typed::Typed;
 use super::window::WindowCall;
 use super::{Binder, PendingApply};
 use crate::expression::{Expr, Fault, Predicate};
-use crate::output::Provenance;
+use crate::output::{DecimalName, Provenance};
 use crate::plan::{Aggregate, Registers, SortKey};
 use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
@@ -22,6 +22,8 @@ pub(crate) struct SourceColumn {
     pub(crate) collated: Collated,
     /// What clients are told of where its values come from.
     pub(crate) provenance: Provenance,
+    /// Which name its type has, if it is a decimal.
+    pub(crate) decimal_name: DecimalName,
     /// Who may read it.
     pub(crate) access: ColumnAccess,
     /// The expression of a column that is computed whenever it is read.
@@ -42,9 +44,16 @@ pub(crate) enum ColumnAccess {
 impl SourceColumn {
     /// A column whose texts compare as the default collation says.
     pub(crate) fn new(name: impl Into<String>, ty: SqlType, nullable: bool) -> SourceColumn {
-        let provenance = Provenance::default();
-        let (name, collated) = (name.into(), Collated::Default);
-        SourceColumn { name, ty, nullable, collated, provenance, access: ColumnAccess::All, when_read: None }
+        SourceColumn {
+            name: name.into(),
+            ty,
+            nullable,
+            collated: Collated::Default,
+            provenance: Provenance::default(),
+            decimal_name: DecimalName::default(),
+            access: ColumnAccess::All,
+            when_read: None,
+        }
     }
 }
 
@@ -315,15 +324,20 @@ impl Binder<'_> {
     /// Where the values of an item of a select list come from; it is bound already.
     pub(crate) fn provenance(&self, item: &tree::Expr) -> Provenance {
         let tree::ExprKind::Column(column) = &item.kind else { return Provenance::Expression };
+        self.seen_column(column).map_or(Provenance::Expression, |seen| seen.provenance)
+    }
+
+    /// The column of a source that a name means, for who only wants to know about it.
+    pub(super) fn seen_column(&self, column: &tree::ColumnRef) -> Option<&SourceColumn> {
         for scope in self.scopes.iter().rev() {
             if let Ok(Some((place, index))) = find(scope, column) {
-                return scope.sources[place].columns[index].provenance;
+                return Some(&scope.sources[place].columns[index]);
             }
             if scope.barrier {
                 break;
             }
         }
-        Provenance::Expression
+        None
     }
 }
 

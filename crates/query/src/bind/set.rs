@@ -1,10 +1,11 @@
 //! UNION, EXCEPT and INTERSECT.
 
 use super::collate::distinct_keys;
+use super::decimal_name::meet;
 use super::typed::{Typed, convert_to};
 use super::{Binder, Bound, NESTING_MAX, filtered};
 use crate::expression::{Comparison, Expr, Fault, Integer, Predicate};
-use crate::output::{ColumnInfo, Provenance};
+use crate::output::{ColumnInfo, DecimalName, Provenance};
 use crate::plan::{self, Node};
 use pikepole_tsql as tree;
 use pikepole_types::{Aggregate, Collated, Collation, SqlError, SqlType, Value, implicit_type};
@@ -96,12 +97,14 @@ impl Binder<'_> {
                 return Err(Box::new(SqlError::union_lists_differ()));
             }
             for (place, (column, other)) in columns.iter_mut().zip(&input.columns).enumerate() {
+                let before = column.ty;
                 column.ty = implicit_type(&column.ty, &other.ty)?;
                 if !column.ty.is_comparable() && verb != "UNION ALL" {
                     return Err(Box::new(SqlError::not_in_set_operation(column.ty.name())));
                 }
                 column.nullable |= other.nullable;
                 column.provenance = Provenance::Expression;
+                column.decimal_name = met_name(&before, column, other);
                 column.collated = match column.collated.meet(other.collated, verb)? {
                     Collated::Conflict { left, right, .. } if verb == "UNION ALL" => {
                         let (left, right) = (left.name(), right.name());
@@ -132,4 +135,10 @@ impl Binder<'_> {
             values: registers.range().map(Expr::Slot).collect(),
         })
     }
+}
+
+/// The name of a decimal that the columns of two queries become; `before` is the type that the first one had.
+fn met_name(before: &SqlType, column: &ColumnInfo, other: &ColumnInfo) -> DecimalName {
+    let of = |ty: &SqlType, name| matches!(ty, SqlType::Decimal { .. }).then_some(name);
+    meet(of(before, column.decimal_name), of(&other.ty, other.decimal_name)).unwrap_or_default()
 }

@@ -500,6 +500,7 @@ pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
             Column { computed: true, .. } => Provenance::Computed,
             _ => Provenance::Stored,
         },
+        decimal_name: column.decimal_name,
         when_read: column.when_read.as_deref().map(Into::into),
         ..SourceColumn::new(&column.name, column.ty, column.nullable)
     };
@@ -510,6 +511,7 @@ pub(crate) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
     let column = |column: &ColumnInfo| SourceColumn {
         collated: column.collated.of_column(),
         provenance: column.provenance,
+        decimal_name: column.decimal_name,
         ..SourceColumn::new(&column.name, column.ty, column.nullable)
     };
     columns.iter().map(column).collect()

@@ -14,6 +14,7 @@ use crate::access::CatalogView;
 use crate::bind::{self, Binder, Declared, Names, TriggerShape, Typed, Undeclared, assign_to, convert_to};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
+use crate::output::DecimalName;
 use crate::plan::Told;
 use crate::runs::Runs;
 use crate::settings::{Isolation, Settings, ShowPlan};
@@ -196,7 +197,7 @@ impl<'a> Compiler<'a> {
         if !self.errors.is_empty() {
             return Err(self.errors);
         }
-        let hidden = Variable { name: String::new(), ty: SqlType::Int };
+        let hidden = Variable::new("", SqlType::Int);
         self.variables.resize(self.reserved, hidden);
         let database_id = self.context.catalog.database.id();
         let object_id = procedure.as_ref().map(|identity| identity.object_id);
@@ -258,12 +259,13 @@ impl<'a> Compiler<'a> {
         }
     }
 
-    fn declare(&mut self, name: &tree::Name, ty: SqlType) -> Result<usize, Fault> {
+    fn declare(&mut self, name: &tree::Name, ty: SqlType, declared: &Declared) -> Result<usize, Fault> {
         let is_table = self.tables.iter().any(|table| name.is(&table.text));
         if is_table || self.variables.iter().any(|variable| name.is(&variable.name)) {
             return Err(Box::new(SqlError::variable_declared_twice(&name.text)));
         }
-        self.variables.push(Variable { name: name.text.clone(), ty });
+        let decimal_name = DecimalName::written(declared.second_name());
+        self.variables.push(Variable { name: name.text.clone(), ty, decimal_name });
         Ok(self.variables.len() - 1)
     }
 
@@ -295,12 +297,13 @@ impl<'a> Compiler<'a> {
         if parameter.varying {
             return Err(crate::errors::unsupported("A cursor parameter"));
         }
-        let ty = match self.declared(&parameter.data_type, at + 1)? {
+        let declared = self.declared(&parameter.data_type, at + 1)?;
+        let ty = match declared.clone() {
             Declared::Table(user_type) => return self.table_parameter(at, parameter, user_type),
             _ if parameter.readonly => return Err(Box::new(SqlError::readonly_of_scalar(&parameter.name.text))),
             Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => ty,
         };
-        self.declare(&parameter.name, ty)?;
+        self.declare(&parameter.name, ty, &declared)?;
         let default = match &parameter.default {
             None => None,
             Some(default) => {
@@ -625,7 +628,8 @@ impl<'a> Compiler<'a> {
                 self.cursors.push(variable.name.clone());
                 continue;
             };
-            let ty = match self.declared(data_type, at + 1)? {
+            let declared = self.declared(data_type, at + 1)?;
+            let ty = match declared {
                 Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => ty,
                 Declared::Table(_) if initial.is_some() => {
                     return Err(Box::new(SqlError::default_for_local_variable()));
@@ -638,7 +642,7 @@ impl<'a> Compiler<'a> {
             if ty.is_text_or_image() {
                 return Err(Box::new(SqlError::text_in_local_variable()));
             }
-            let slot = self.declare(&variable.name, ty)?;
+            let slot = self.declare(&variable.name, ty, &declared)?;
             if let Some(initial) = initial {
                 self.assign(slot, initial, tree::AssignOp::Set);
             }

@@ -29,8 +29,8 @@ pub(crate) fn compile_trigger(
     let mut compiler = Compiler::new(text, context);
     let statements = trigger.body.statements();
     compiler.reserve(1 + shape.len(), statements);
-    compiler.variables.push(Variable { name: String::new(), ty: COLUMNS_UPDATED });
-    compiler.variables.extend((0..shape.len()).map(|_| Variable { name: String::new(), ty: SqlType::Bit }));
+    compiler.variables.push(Variable::new("", COLUMNS_UPDATED));
+    compiler.variables.extend((0..shape.len()).map(|_| Variable::new("", SqlType::Bit)));
     compiler.trigger = Some(Arc::new(shape));
     if matches!(trigger.body, tree::ModuleBody::External(_)) {
         let fault = crate::errors::unsupported("EXTERNAL NAME");

@@ -64,7 +64,7 @@ impl Compiler<'_> {
         }
         self.table_variable(&parameter.name)?;
         // Parameters and variables have the same numbers.
-        self.variables.push(Variable { name: String::new(), ty: SqlType::Int });
+        self.variables.push(Variable::new("", SqlType::Int));
         self.table_parameters.push((at, parameter.name.clone(), Arc::clone(&user_type)));
         let (name, ty) = (parameter.name.text.clone(), SqlType::Int);
         Ok(Parameter { name, ty, default: None, output: false, table: Some(user_type) })

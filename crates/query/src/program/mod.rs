@@ -27,6 +27,7 @@ use std::sync::Arc;
 
 use crate::bind::TriggerShape;
 use crate::expression::{Expr, Predicate};
+use crate::output::DecimalName;
 use crate::plan::{self, Told};
 use crate::runs::Runs;
 use crate::settings::Settings;
@@ -42,6 +43,15 @@ pub struct Variable {
     pub name: String,
     /// The type.
     pub ty: SqlType,
+    /// Which name that has, if it is a decimal.
+    pub decimal_name: DecimalName,
+}
+
+impl Variable {
+    /// A variable that nobody has declared.
+    pub(crate) fn new(name: impl Into<String>, ty: SqlType) -> Variable {
+        Variable { name: name.into(), ty, decimal_name: DecimalName::default() }
+    }
 }
 
 /// A parameter of a procedure or of a parameterised batch. Parameter `i` is variable `i`.

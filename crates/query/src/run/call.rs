@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::frame::{Alone, Frame, Return, Returned};
+use super::prepared::PreparedProcedure;
 use super::statement::StatementState;
 use super::text_procedure::TextProcedure;
 use super::transaction::Capturing;
@@ -36,6 +37,9 @@ impl Machine<'_> {
         let plain = name.name.text.as_str();
         if plain.eq_ignore_ascii_case("sp_executesql") {
             return self.execute_sql(&name, call);
+        }
+        if let Some(procedure) = PreparedProcedure::of(plain) {
+            return self.execute_prepared(procedure, call);
         }
         if let Some(procedure) = TextProcedure::of(plain) {
             let home = self.context.database().name();
@@ -74,6 +78,14 @@ impl Machine<'_> {
 
     /// A procedure of the host's, which works in the database that its name says. What is temporary is the session's everywhere.
     async fn execute_system(&mut self, name: &ObjectName, id: u32, call: &Execute) -> Result<(), Fault> {
+        if name.database_str().is_some_and(|database| database.eq_ignore_ascii_case(TEMPDB))
+            && self.host.reads_catalog(id)
+        {
+            let (home, _) = self.move_to_tempdb("").await?;
+            let executed = self.execute_host(id, call).await;
+            self.context.move_silently(&home);
+            return executed;
+        }
         let says = |database: &str| !database.eq_ignore_ascii_case(TEMPDB);
         let database = match name.database_str().filter(|database| says(database)) {
             None => None,
@@ -358,7 +370,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn store_status(&mut self, target: Option<(usize, SqlType)>, status: i32) -> Result<(), Fault> {
+    pub(super) fn store_status(&mut self, target: Option<(usize, SqlType)>, status: i32) -> Result<(), Fault> {
         if let Some((slot, ty)) = target {
             let page = self.context.database().code_page();
             let place = &mut self.frame.slots[slot];

@@ -17,7 +17,7 @@ use crate::expression::{Expr, Fault};
 use crate::output::{ColumnInfo, Done, DoneKind};
 use crate::plan::{self, Change, CurrentRow};
 use crate::program::{CursorOperation, FetchTo, LateKind, Variable};
-use pikepole_engine::{Locator, ScanRange, Table};
+use pikepole_engine::{Locator, Residence, ScanRange, Table};
 use pikepole_tsql::{CursorName, Statement, StatementKind};
 use pikepole_types::{Collation, SqlError, SqlType, Target, Value};
 
@@ -309,6 +309,14 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// A table of another database, as `##t` is one of tempdb, is read in the transaction's part there.
+    fn take_part_of(&mut self, table: &Table) -> Result<(), Fault> {
+        match table.residence() {
+            Residence::Other(id) => self.context.take_parts(&[(id, 0)]),
+            _ => Ok(()),
+        }
+    }
+
     /// The row that a cursor stands on, as it is now: its columns and its place.
     ///
     /// # Errors
@@ -332,6 +340,7 @@ impl Machine<'_> {
         let (locator, mut writer) = (Locator::from_bytes(place.clone()), current.table.writer());
         let mut row = vec![Value::Null; current.table.columns.len()];
         self.context.begin_statement(true)?;
+        self.take_part_of(&current.table)?;
         loop {
             let (database, tx) = self.context.engine();
             match database.try_read_current(tx, &current.table, &mut writer, &locator, &mut row).map_err(Stop::from) {
@@ -362,6 +371,7 @@ impl Machine<'_> {
         let wanted: Vec<usize> = (0..current.table.columns.len()).collect();
         let mut scan = current.table.scan(ScanRange::all(), &wanted);
         let mut row = vec![Value::Null; wanted.len()];
+        self.take_part_of(&current.table)?;
         loop {
             let (database, tx) = self.context.engine();
             match database.try_get_at(tx, &current.table, &mut scan, &locator, &mut row).map_err(Stop::from) {

@@ -17,7 +17,7 @@ use crate::output::{Definition, Done, DoneKind};
 use crate::program::{CompileContext, ProcedureIdentity, compile_function, compile_procedure};
 use pikepole_engine::{
     DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, ModuleDefinition, PutMode, RecoveryModel, Residence,
-    UserAccess,
+    Switches, UserAccess,
 };
 use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::{Collation, SqlError};
@@ -595,30 +595,18 @@ pub(super) fn put_mode(mode: tree::ModuleMode) -> PutMode {
 /// Options that describe what this engine does anyway, or that only other features read: accepted without effect.
 const ACCEPTED_OPTIONS: &[&str] = &[
     "ACCELERATED_DATABASE_RECOVERY",
-    "ANSI_NULLS",
-    "ANSI_NULL_DEFAULT",
-    "ANSI_PADDING",
-    "ANSI_WARNINGS",
-    "ARITHABORT",
-    "AUTO_CLOSE",
-    "AUTO_CREATE_STATISTICS",
-    "AUTO_SHRINK",
-    "AUTO_UPDATE_STATISTICS",
-    "AUTO_UPDATE_STATISTICS_ASYNC",
     "COMPATIBILITY_LEVEL",
-    "CONCAT_NULL_YIELDS_NULL",
-    "CURSOR_CLOSE_ON_COMMIT",
     "CURSOR_DEFAULT",
-    "DATE_CORRELATION_OPTIMIZATION",
-    "NUMERIC_ROUNDABORT",
+    "ERROR_BROKER_CONVERSATIONS",
+    "FILESTREAM",
+    "MIXED_PAGE_ALLOCATION",
     "PAGE_VERIFY",
     "PARAMETERIZATION",
     "QUERY_STORE",
-    "QUOTED_IDENTIFIER",
     "READ_WRITE",
     "TARGET_RECOVERY_TIME",
+    "TEMPORAL_HISTORY_RETENTION",
     "TORN_PAGE_DETECTION",
-    "TRUSTWORTHY",
 ];
 
 pub(super) fn is_of_the_server(database: &str) -> bool {
@@ -641,7 +629,10 @@ fn database_option(option: &tree::SettingOption, database: &str) -> Result<Optio
         Some(tree::SettingValue::Word(word)) => word.as_str(),
         _ => "",
     };
-    let switch = || option.on_off().ok_or_else(invalid);
+    let switch = || match &option.value {
+        Some(tree::SettingValue::OnWith(_)) => Ok(true),
+        _ => option.on_off().ok_or_else(invalid),
+    };
     Ok(Some(match option.name.as_str() {
         "DELAYED_DURABILITY" => DatabaseOption::DelayedDurability(match word {
             "DISABLED" => DelayedDurability::Disabled,
@@ -663,7 +654,14 @@ fn database_option(option: &tree::SettingOption, database: &str) -> Result<Optio
         "SINGLE_USER" => DatabaseOption::UserAccess(UserAccess::Single),
         "RESTRICTED_USER" => DatabaseOption::UserAccess(UserAccess::Restricted),
         "RECURSIVE_TRIGGERS" => DatabaseOption::RecursiveTriggers(switch()?),
-        name if ACCEPTED_OPTIONS.contains(&name) => return Ok(None),
-        _ => return Err(invalid()),
+        "NEW_BROKER" | "ENABLE_BROKER" => DatabaseOption::Switch("ENABLE_BROKER", true),
+        "DISABLE_BROKER" => DatabaseOption::Switch("ENABLE_BROKER", false),
+        // Of what is not there it can be said that it is off.
+        "CHANGE_TRACKING" | "ENCRYPTION" if option.on_off() == Some(false) => return Ok(None),
+        name => match Switches::named(name) {
+            Some(name) => DatabaseOption::Switch(name, switch()?),
+            None if ACCEPTED_OPTIONS.contains(&name) => return Ok(None),
+            None => return Err(invalid()),
+        },
     }))
 }

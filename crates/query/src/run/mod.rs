@@ -44,6 +44,7 @@ mod open_json;
 mod output_rows;
 mod owner;
 mod permission;
+mod prepared;
 mod profile;
 mod reads;
 mod recover;

@@ -394,7 +394,7 @@ impl Machine<'_> {
         for (letter, row) in [("o", Some(old)), ("n", new)] {
             for (at, value) in row.into_iter().flatten().enumerate() {
                 let ty = source.columns[rule.source_columns[at]].ty;
-                variables.push(Variable { name: format!("@{letter}{at}"), ty });
+                variables.push(Variable::new(format!("@{letter}{at}"), ty));
                 values.push(value.clone());
             }
         }
@@ -491,7 +491,7 @@ impl Machine<'_> {
 
 /// Variables whose slots begin at `base`: those before have no names.
 pub(crate) fn internal_names(base: usize, variables: Vec<Variable>) -> Vec<Variable> {
-    let mut names = vec![Variable { name: String::new(), ty: SqlType::Int }; base];
+    let mut names = vec![Variable::new("", SqlType::Int); base];
     names.extend(variables);
     names
 }

@@ -1,5 +1,6 @@
 //! Instructions that await: transactions, USE, WAITFOR, errors raised by the text, statements of the host.
 
+use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
@@ -17,6 +18,18 @@ use pikepole_types::{ERRORS, SqlError, SqlType, Value};
 const RAISED_MIN: i64 = 13_000;
 /// Ticks of 100 ns in a day.
 const DAY_TICKS: i64 = 864_000_000_000;
+
+/// A time for WAITFOR, which may have zeros before its hours: `000:00:10`.
+fn with_short_hours(value: &Value) -> Cow<'_, Value> {
+    let Value::Str(text) = value else { return Cow::Borrowed(value) };
+    match text.trim_start().split_once(':') {
+        Some((hours, rest)) if hours.len() > 2 && hours.bytes().all(|byte| byte.is_ascii_digit()) => {
+            let hours = hours.trim_start_matches('0');
+            Cow::Owned(Value::Str(format!("{hours:0>2}:{rest}")))
+        }
+        _ => Cow::Borrowed(value),
+    }
+}
 
 impl Machine<'_> {
     /// USE.
@@ -157,7 +170,7 @@ impl Machine<'_> {
 
     async fn wait_for(&mut self, time: &Expr, ty: &SqlType, until: bool) -> Result<(), Fault> {
         let value = time.eval(&mut self.env())?;
-        let time = pikepole_types::convert(&value, ty, &SqlType::Time(7), None);
+        let time = pikepole_types::convert(&with_short_hours(&value), ty, &SqlType::Time(7), None);
         let Ok(Value::Time(time)) = time else {
             let text = pikepole_types::to_text(&value, ty);
             return Err(Box::new(SqlError::bad_waitfor_time(text)));

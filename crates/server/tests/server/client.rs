@@ -66,6 +66,11 @@ impl Client {
         }
     }
 
+    /// The types of the last result set's columns.
+    pub fn types(&self) -> &[TypeInfo] {
+        &self.columns
+    }
+
     pub fn socket(&mut self) -> &mut TcpStream {
         &mut self.socket
     }

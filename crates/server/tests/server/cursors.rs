@@ -294,3 +294,40 @@ fn what_is_written_through_a_cursor_is_a_statement_like_others() {
     assert!(errors(&client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "b")])).is_empty());
     assert_eq!(client.scalar("SELECT name FROM #t"), Value::Str("b".to_string()));
 }
+
+#[test]
+fn temporary_tables_of_both_kinds_are_written_through_a_cursor() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    for table in ["#own", "##shared"] {
+        client.run(&format!(
+            "CREATE TABLE {table} (id int PRIMARY KEY, name varchar(9)); INSERT {table} VALUES (1, 'a'), (2, 'b')"
+        ));
+        let cursor = open_to_write(&mut client, &format!("SELECT id, name FROM {table} ORDER BY id"));
+        fetch_with_columns(&mut client, cursor, 2, 0, 3);
+        for call in [
+            named_text(write(cursor, UPDATE_AT, 1), "@name", "c"),
+            write(cursor, DELETE_AT, 2),
+            named_text(write(cursor, INSERT, 0).int("@id", 9), "@name", "new"),
+        ] {
+            let tokens = client.call(&[call]);
+            assert!(errors(&tokens).is_empty(), "{table}: {tokens:?}");
+        }
+        let now = client.scalar(&format!("SELECT STRING_AGG(CONCAT(id, name), ' ') FROM {table}"));
+        assert_eq!(now, Value::Str("1c 9new".to_string()), "{table}");
+    }
+}
+
+#[test]
+fn a_cursors_text_may_say_what_it_is_for() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    for text in ["FOR UPDATE", "for update of name, [id];", "FOR UPDATE OF t.name"] {
+        let cursor = open_to_write(&mut client, &format!("SELECT id, name FROM dbo.t ORDER BY id {text}"));
+        assert_eq!(ids(&fetch_with_columns(&mut client, cursor, 2, 0, 2)), [1, 2], "{text}");
+        assert!(errors(&client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "new")])).is_empty(), "{text}");
+    }
+    // As of a cursor that asks for nothing more than to read.
+    let tokens = client.call(&[open("SELECT id FROM dbo.t FOR READ ONLY", KEYSET, OPTIMISTIC)]);
+    assert_eq!(returned(&tokens)[1..3], [STATIC, READ_ONLY], "{tokens:?}");
+}

@@ -2,6 +2,7 @@
 
 mod bulk;
 mod client;
+mod column_types;
 mod cursors;
 mod encryption;
 mod fixture;

@@ -408,3 +408,41 @@ fn long_results_and_long_values_come_whole() {
     let tokens = client.call(&[call.with("@x", 0, &ty, &Value::Str(text.clone()))]);
     assert_eq!(crate::client::rows(&tokens)[0][0], Value::Str(text));
 }
+
+#[test]
+fn what_the_protocol_prepares_a_text_executes_and_the_other_way_round() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let tokens = client.call(&[Call::number(11).output("").text("@n int").text("SELECT @n * 2")]);
+    let handle = tokens.iter().find_map(|token| match token {
+        Token::Returned(_, Value::Int(handle)) => Some(*handle),
+        _ => None,
+    });
+    let handle = handle.expect("a handle");
+    assert_eq!(client.scalar(&format!("EXEC sp_execute {handle}, 21")), Value::Int(42));
+    client.run(&format!("EXEC sp_unprepare {handle}"));
+    let tokens = client.call(&[Call::number(12).int("", handle).int("", 21)]);
+    assert_eq!(errors(&tokens), [8179]);
+    let own = client.scalar("DECLARE @h int; EXEC sp_prepare @h OUTPUT, N'@n int', N'SELECT @n * 3'; SELECT @h");
+    assert_ne!(own, Value::Int(handle));
+    let own = own.as_i64().expect("a handle") as i32;
+    let tokens = client.call(&[Call::number(12).int("", own).int("", 5)]);
+    assert_eq!(rows(&tokens), [[Value::Int(15)].as_slice()], "{tokens:?}");
+}
+
+#[test]
+fn a_scalar_function_is_called_as_a_procedure_is() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("CREATE FUNCTION dbo.plus (@a int, @b int = 10) RETURNS bigint AS BEGIN RETURN @a + @b END");
+    for name in ["dbo.plus", "[plus]", "master.dbo.plus"] {
+        let tokens = client.call(&[Call::name(name).int("@b", 2).int("@a", 40)]);
+        assert!(errors(&tokens).is_empty(), "{tokens:?}");
+        assert!(tokens.contains(&Token::Returned(String::new(), Value::BigInt(42))), "{tokens:?}");
+    }
+    let tokens = client.call(&[Call::name("dbo.plus").int("", 1)]);
+    assert!(tokens.contains(&Token::Returned(String::new(), Value::BigInt(11))), "{tokens:?}");
+    let tokens = client.call(&[Call::name("dbo.plus").int("@x", 1)]);
+    assert_eq!(errors(&tokens), [8145]);
+    assert!(!tokens.iter().any(|token| matches!(token, Token::Returned(..))), "{tokens:?}");
+}

@@ -1,6 +1,7 @@
 //! Procedures that describe objects of the current database.
 
 use super::odbc::matches;
+use super::odbc_types::Odbc;
 use crate::host::{SessionHost, count_rows, count_table};
 use crate::modules;
 use crate::names::{self, Found};
@@ -343,6 +344,7 @@ type Shape<'a> = (&'a str, &'a str, Cow<'a, [Column]>);
 /// A view's column as one of a table.
 fn viewed(info: ColumnInfo) -> Column {
     let identity = (info.provenance == Provenance::Identity).then_some(Identity { seed: 1, increment: 1 });
+    let user_type = info.second_name().map(|second| second.user_type_id);
     Column {
         name: info.name,
         ty: info.ty,
@@ -351,7 +353,7 @@ fn viewed(info: ColumnInfo) -> Column {
         identity,
         computed: None,
         rowversion: false,
-        user_type: None,
+        user_type,
         collation: info.collated.shown(),
         sparse: false,
     }
@@ -376,7 +378,7 @@ fn shapes_of_views<'a>(
 /// `sp_columns` and, `extended`, `sp_columns_100`: the columns of the tables and views whose names match patterns, as ODBC's
 /// catalog function gives them.
 pub(super) fn columns(
-    extended: bool,
+    (extended, odbc): (bool, Odbc),
     wanted: &Wanted<'_>,
     host: &SessionHost,
     context: &ExecutionContext,
@@ -417,7 +419,7 @@ pub(super) fn columns(
     for (schema, name, columns) in &shapes {
         for (place, column) in columns.iter().enumerate().filter(|(_, column)| matches(wanted.column, &column.name)) {
             let mut row = vec![string(context.database().name()), string(*schema), string(*name)];
-            row.extend(column_values(place, column));
+            row.extend(column_values(place, column, odbc));
             if extended {
                 row.extend(extended_values(column));
             }
@@ -430,44 +432,28 @@ pub(super) fn columns(
 }
 
 /// What `sp_columns` says of a column behind the names of its table.
-fn column_values(place: usize, column: &Column) -> Vec<Value> {
+fn column_values(place: usize, column: &Column, odbc: Odbc) -> Vec<Value> {
     let ty = &column.ty;
-    let second = column.second_name();
-    let (odbc, sub) = odbc_type(ty, second);
-    let (precision, length) = odbc_sizes(ty);
+    let shown = odbc.shown(ty, column.second_name());
     let name = type_name(column);
     let small = |number: Option<i16>| number.map_or(Value::Null, Value::SmallInt);
-    let counted = ty.is_number() || ty.is_date_or_time();
     vec![
         string(&column.name),
-        Value::SmallInt(odbc),
+        Value::SmallInt(shown.data_type),
         string(if column.identity.is_some() { format!("{name} identity") } else { name.to_owned() }),
-        Value::Int(precision),
-        Value::Int(length),
-        small(counted.then(|| ty.scale().into())),
-        small(ty.is_number().then_some(10)),
+        Value::Int(shown.precision),
+        Value::Int(shown.length),
+        small(shown.scale),
+        small(shown.radix),
         Value::SmallInt(column.nullable.into()),
         Value::Null,
         column.default.as_ref().map_or(Value::Null, |default| string(&default.text)),
-        Value::SmallInt(if sub.is_some() { 9 } else { odbc }),
-        small(sub),
-        if ty.is_string() || ty.is_binary() { Value::Int(length) } else { Value::Null },
+        Value::SmallInt(shown.sql_data_type),
+        small(shown.sub),
+        if ty.is_string() || ty.is_binary() { Value::Int(shown.length) } else { Value::Null },
         Value::Int(place as i32 + 1),
         string(if column.nullable { "YES" } else { "NO" }),
     ]
-}
-
-/// The precision and the length of a type in ODBC: characters or digits, and bytes.
-pub(super) fn odbc_sizes(ty: &SqlType) -> (i32, i32) {
-    use pikepole_types::Length::{Limit, Max};
-    let bytes = i32::from(ty.max_length());
-    match (ty.units_max(), ty.declared_length()) {
-        (Some(units), _) => (units, units * if ty.is_unicode() { 2 } else { 1 }),
-        (None, Some(Limit(units))) => (units.into(), bytes),
-        (None, Some(Max)) => (0, bytes),
-        (None, None) if matches!(ty, SqlType::Clr(_)) => (bytes.max(0), bytes.max(0)),
-        (None, None) => (ty.precision().into(), bytes),
-    }
 }
 
 /// The values of [`EXTENDED`].
@@ -476,39 +462,6 @@ fn extended_values(column: &Column) -> Vec<Value> {
     let mut values: Vec<Value> = flags.iter().map(|flag| Value::SmallInt((*flag).into())).collect();
     values.resize(EXTENDED.len(), Value::Null);
     values
-}
-
-/// A type's number in ODBC, and its number among dates and times. Of the second names one has a number of its own.
-pub(super) fn odbc_type(ty: &SqlType, second: Option<&SecondName>) -> (i16, Option<i16>) {
-    use pikepole_types::Length::Max;
-    match ty {
-        SqlType::Decimal { .. } if second.is_some() => (2, None),
-        SqlType::Bit => (-7, None),
-        SqlType::TinyInt => (-6, None),
-        SqlType::SmallInt => (5, None),
-        SqlType::Int | SqlType::Null => (4, None),
-        SqlType::BigInt => (-5, None),
-        SqlType::Decimal { .. } | SqlType::Money | SqlType::SmallMoney => (3, None),
-        SqlType::Real => (7, None),
-        SqlType::Float => (6, None),
-        SqlType::Date => (91, Some(1)),
-        SqlType::Time(_) => (-154, Some(0)),
-        SqlType::DateTime | SqlType::SmallDateTime | SqlType::DateTime2(_) => (93, Some(3)),
-        SqlType::DateTimeOffset(_) => (-155, Some(0)),
-        SqlType::Char(_) => (1, None),
-        SqlType::VarChar(Max) | SqlType::Text => (-1, None),
-        SqlType::VarChar(_) => (12, None),
-        SqlType::NChar(_) => (-8, None),
-        SqlType::NVarChar(Max) | SqlType::NText => (-10, None),
-        SqlType::NVarChar(_) => (-9, None),
-        SqlType::Binary(_) => (-2, None),
-        SqlType::VarBinary(Max) | SqlType::Image => (-4, None),
-        SqlType::VarBinary(_) => (-3, None),
-        SqlType::UniqueIdentifier => (-11, None),
-        SqlType::Variant => (-150, None),
-        SqlType::Xml => (-152, None),
-        SqlType::Clr(_) => (-151, None),
-    }
 }
 
 /// `sp_spaceused`: of a table its rows and pages, long values among the data; of the database the size of its files.

@@ -7,6 +7,7 @@ mod error_log;
 mod extended_property;
 mod message;
 mod odbc;
+mod odbc_types;
 mod parameters;
 mod privileges;
 mod rename;
@@ -19,6 +20,7 @@ use crate::host::SessionHost;
 use crate::security::{MemberOf, change_membership};
 use crate::unsupported;
 pub(crate) use odbc::described_columns;
+use odbc_types::Odbc;
 use pikepole_engine::{Permission, PrincipalKind, Securable};
 use pikepole_query::{Argument, ExecutionContext, Output};
 use pikepole_types::{SqlError, SqlType, Target, Value};
@@ -123,6 +125,18 @@ const PROCEDURES: &[Procedure] = &[
     Procedure {
         name: "sp_tables",
         parameters: &["@table_name", "@table_owner", "@table_qualifier", "@table_type", "@fUsePattern"],
+        required: 0,
+    },
+    Procedure {
+        name: "sp_tableswc",
+        parameters: &[
+            "@table_name",
+            "@table_owner",
+            "@table_qualifier",
+            "@table_type",
+            "@fUsePattern",
+            "@fTableCreated",
+        ],
         required: 0,
     },
     Procedure { name: "sp_pkeys", parameters: &["@table_name", "@table_owner", "@table_qualifier"], required: 1 },
@@ -259,6 +273,12 @@ impl<'a> Arguments<'a> {
         Ok(Arguments { values })
     }
 
+    /// The dialect of ODBC that is asked for.
+    fn dialect(&self, procedure: &Procedure) -> Odbc {
+        let version = procedure.parameters.iter().position(|name| *name == "@ODBCVer");
+        Odbc::asked(procedure.name, version.and_then(|place| self.text(place)).as_deref())
+    }
+
     /// A parameter's text; numbers are given as they are written; none for NULL.
     fn text(&self, place: usize) -> Option<String> {
         match self.values.get(place).copied().flatten()? {
@@ -287,6 +307,20 @@ fn sql_variant(given: &[Argument], place: usize, parameter: &str) -> Result<Opti
 
 fn may_configure(context: &ExecutionContext) -> bool {
     context.token().has(Permission::AlterSettings, Securable::Server)
+}
+
+/// Whether the procedure of a number only reads the catalog.
+pub(crate) fn reads_catalog(id: u32) -> bool {
+    const OTHERS: [&str; 6] = [
+        "sp_tables",
+        "sp_tableswc",
+        "sp_table_privileges",
+        "sp_column_privileges",
+        "sp_sproc_columns",
+        "sp_sproc_columns_100",
+    ];
+    let name = PROCEDURES.get(id as usize).map_or("", |procedure| procedure.name);
+    QUALIFIED.contains(&name) || OTHERS.contains(&name)
 }
 
 /// The catalog procedures whose qualifiers can only be the current database.
@@ -346,6 +380,7 @@ pub(crate) async fn call(
     let arguments = Arguments::of(procedure, given)?;
     context.refresh_security().map_err(|fault| *fault)?;
     check_qualifiers(procedure, &arguments, context.database().name())?;
+    let odbc = arguments.dialect(procedure);
     match procedure.name {
         "sp_addrolemember" | "sp_droprolemember" | "sp_addsrvrolemember" | "sp_dropsrvrolemember" => {
             change_role(procedure.name, &arguments, host, context).await?;
@@ -383,20 +418,20 @@ pub(crate) async fn call(
             let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
             let wanted =
                 describe::Wanted { table: table.as_deref(), owner: owner.as_deref(), column: column.as_deref() };
-            describe::columns(is_100, &wanted, host, context, output);
+            describe::columns((is_100, odbc), &wanted, host, context, output);
         }
-        "sp_tables" => odbc::tables(&arguments, context, output),
+        "sp_tables" | "sp_tableswc" => odbc::tables(&arguments, context, output),
         "sp_pkeys" => odbc::primary_keys(&arguments, context, output),
         "sp_fkeys" => odbc::foreign_keys(&arguments, context, output),
         "sp_statistics" | "sp_statistics_100" => odbc::statistics(&arguments, context, output),
         "sp_table_privileges" => privileges::of_tables(&arguments, context, output),
         "sp_column_privileges" => privileges::of_columns(&arguments, context, output),
         "sp_helpconstraint" => constraint::help(&arguments, context, output)?,
-        "sp_special_columns" | "sp_special_columns_100" => odbc::special_columns(&arguments, context, output),
-        "sp_sproc_columns" => odbc::procedure_columns(&arguments, false, context, output),
-        "sp_sproc_columns_100" => odbc::procedure_columns(&arguments, true, context, output),
+        "sp_special_columns" | "sp_special_columns_100" => odbc::special_columns(&arguments, odbc, context, output),
+        "sp_sproc_columns" => odbc::procedure_columns(&arguments, (false, odbc), context, output),
+        "sp_sproc_columns_100" => odbc::procedure_columns(&arguments, (true, odbc), context, output),
         "sp_stored_procedures" => odbc::procedures(&arguments, context, output),
-        "sp_datatype_info" | "sp_datatype_info_100" => odbc::data_types(&arguments, output),
+        "sp_datatype_info" | "sp_datatype_info_100" => odbc::data_types(&arguments, odbc, output),
         "sp_server_info" => odbc::server_info(&arguments, output),
         "sp_tablecollations_100" => odbc::table_collations(&arguments, context, output),
         "sp_helpindex" => describe::help_index(&arguments.text(0).unwrap_or_default(), context, output)?,

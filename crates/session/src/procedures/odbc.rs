@@ -2,7 +2,8 @@
 //! that drivers expect.
 
 use super::Arguments;
-use super::describe::{odbc_sizes, odbc_type, type_name};
+use super::describe::type_name;
+use super::odbc_types::Odbc;
 use crate::functions::PRODUCT_VERSION;
 use crate::host::SessionHost;
 use crate::modules;
@@ -10,7 +11,7 @@ use crate::result_set::{NAME, ResultSet, string, text};
 use crate::views::columns::TYPES;
 use pikepole_engine::{Index, Module, ReferentialAction, Table};
 use pikepole_query::{Declared, ExecutionContext, Output, Provenance};
-use pikepole_types::{ClrType, LikePattern, SqlError, SqlType, Value};
+use pikepole_types::{ClrType, LikePattern, SecondName, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 const SMALL: SqlType = SqlType::SmallInt;
@@ -205,7 +206,12 @@ pub(super) fn statistics(arguments: &Arguments<'_>, context: &ExecutionContext, 
 }
 
 /// `sp_special_columns`: the columns that tell a row from all others, or those that change by themselves (`@col_type` V).
-pub(super) fn special_columns(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+pub(super) fn special_columns(
+    arguments: &Arguments<'_>,
+    odbc: Odbc,
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) {
     let mut set = ResultSet::new(&[
         ("SCOPE", SMALL),
         ("COLUMN_NAME", NAME),
@@ -226,15 +232,15 @@ pub(super) fn special_columns(arguments: &Arguments<'_>, context: &ExecutionCont
             key.map(|key| key.columns.iter().map(|key| key.column).collect()).unwrap_or_default()
         };
         for column in columns.into_iter().map(|at| &table.columns[at]) {
-            let (precision, length) = odbc_sizes(&column.ty);
+            let shown = odbc.shown(&column.ty, column.second_name());
             set.push(vec![
                 if versions { Value::Null } else { small(0) },
                 string(&column.name),
-                small(odbc_type(&column.ty, column.second_name()).0),
+                small(shown.data_type),
                 string(type_name(column)),
-                Value::Int(precision),
-                Value::Int(length),
-                if column.ty.is_number() { small(column.ty.scale().into()) } else { Value::Null },
+                Value::Int(shown.precision),
+                Value::Int(shown.length),
+                shown.scale.map_or(Value::Null, small),
                 small(1),
             ]);
         }
@@ -281,7 +287,7 @@ pub(super) fn procedures(arguments: &Arguments<'_>, context: &ExecutionContext, 
 /// `sp_sproc_columns`: the return value and the parameters of procedures. `sp_sproc_columns_100` also says where their types are.
 pub(super) fn procedure_columns(
     arguments: &Arguments<'_>,
-    with_types: bool,
+    (with_types, odbc): (bool, Odbc),
     context: &ExecutionContext,
     output: &mut dyn Output,
 ) {
@@ -337,27 +343,25 @@ pub(super) fn procedure_columns(
                 continue;
             };
             let second = declared.second_name();
-            let (odbc, sub) = odbc_type(&ty, second);
-            let (precision, length) = odbc_sizes(&ty);
-            let counted = ty.is_number() || ty.is_date_or_time();
+            let shown = odbc.shown(&ty, second);
             let mut row = vec![
                 string(context.database().name()),
                 string(&module.schema),
                 string(format!("{};1", module.name)),
                 string(parameter),
                 small(kind),
-                small(odbc),
+                small(shown.data_type),
                 string(second.map_or(ty.name(), |second| second.name)),
-                Value::Int(precision),
-                Value::Int(length),
-                if counted { small(ty.scale().into()) } else { Value::Null },
-                if ty.is_number() { small(10) } else { Value::Null },
+                Value::Int(shown.precision),
+                Value::Int(shown.length),
+                shown.scale.map_or(Value::Null, small),
+                shown.radix.map_or(Value::Null, small),
                 small((kind != 5).into()),
                 Value::Null,
                 Value::Null,
-                small(if sub.is_some() { 9 } else { odbc }),
-                sub.map_or(Value::Null, small),
-                if ty.is_string() || ty.is_binary() { Value::Int(length) } else { Value::Null },
+                small(shown.sql_data_type),
+                shown.sub.map_or(Value::Null, small),
+                if ty.is_string() || ty.is_binary() { Value::Int(shown.length) } else { Value::Null },
                 Value::Int(place as i32),
                 string(if kind == 5 { "NO" } else { "YES" }),
             ];
@@ -418,7 +422,7 @@ fn table_parameter(
 }
 
 /// `sp_datatype_info`: the types, by their numbers in ODBC.
-pub(super) fn data_types(arguments: &Arguments<'_>, output: &mut dyn Output) {
+pub(super) fn data_types(arguments: &Arguments<'_>, odbc: Odbc, output: &mut dyn Output) {
     let mut set = ResultSet::new(&[
         ("TYPE_NAME", NAME),
         ("DATA_TYPE", SMALL),
@@ -442,11 +446,13 @@ pub(super) fn data_types(arguments: &Arguments<'_>, output: &mut dyn Output) {
         ("USERTYPE", SMALL),
     ]);
     let wanted: Option<i16> = arguments.text(0).and_then(|number| number.parse().ok()).filter(|number| *number != 0);
-    let mut types: Vec<&SqlType> = TYPES.iter().filter(|ty| !matches!(ty, SqlType::Clr(_))).collect();
-    types.sort_by_key(|ty| odbc_type(ty, None).0);
-    for ty in types {
-        let (odbc, sub) = odbc_type(ty, None);
-        if wanted.is_some_and(|wanted| wanted != odbc) {
+    let first = TYPES.iter().filter(|ty| !matches!(ty, SqlType::Clr(_))).map(|ty| (ty, None));
+    let mut types: Vec<_> = first.chain(SecondName::ALL.iter().map(|second| (&second.ty, Some(second)))).collect();
+    types.sort_by_key(|(ty, second)| odbc.shown(ty, *second).data_type);
+    for (ty, second) in types {
+        let shown = odbc.shown(ty, second);
+        let name = second.map_or(ty.name(), |second| second.name);
+        if wanted.is_some_and(|wanted| wanted != shown.data_type) {
             continue;
         }
         let quoted = ty.is_string() || ty.is_date_or_time() || *ty == SqlType::UniqueIdentifier;
@@ -467,23 +473,23 @@ pub(super) fn data_types(arguments: &Arguments<'_>, output: &mut dyn Output) {
         let approximate = matches!(ty, SqlType::Real | SqlType::Float);
         let money = matches!(ty, SqlType::Money | SqlType::SmallMoney);
         set.push(vec![
-            string(ty.name()),
-            small(odbc),
-            Value::Int(odbc_sizes(ty).0),
+            string(name),
+            small(shown.data_type),
+            Value::Int(shown.precision),
             prefix,
             if quoted { string("'") } else { Value::Null },
             parameters,
-            small(1),
+            small(second.is_none_or(|second| second.nullable).into()),
             small(0),
             small(if ty.is_string() { 3 } else { 2 }),
             if ty.is_number() { small(i16::from(*ty == SqlType::TinyInt)) } else { Value::Null },
             small(money.into()),
             if exact { small(0) } else { Value::Null },
-            string(ty.name()),
+            string(name),
             if exact || money { small(0) } else { Value::Null },
             if exact || money { small(ty.scale().into()) } else { Value::Null },
-            small(if sub.is_some() { 9 } else { odbc }),
-            sub.map_or(Value::Null, small),
+            small(shown.sql_data_type),
+            shown.sub.map_or(Value::Null, small),
             match (approximate, ty.is_number()) {
                 (true, _) => Value::Int(2),
                 (_, true) => Value::Int(10),
@@ -643,13 +649,17 @@ pub(crate) fn described_columns(
         let (ty, collation) = (column.ty, column.collated.shown());
         let clr = if let SqlType::Clr(clr) = ty { Some(clr) } else { None };
         let of_text = |value: Value| if ty.is_string() { value } else { Value::Null };
+        let second = column.second_name();
+        let system_type_id = second.map_or(ty.system_type_id(), |second| second.system_type_id);
+        let system_type_name =
+            second.map_or(ty.to_string(), |second| ty.to_string().replacen(ty.name(), second.name, 1));
         let mut row = vec![
             Value::Bit(false),
             Value::Int(place as i32 + 1),
             if column.name.is_empty() { Value::Null } else { string(column.name) },
             Value::Bit(column.nullable),
-            Value::Int(ty.system_type_id().into()),
-            clr.map_or(string(ty.to_string()), |_| Value::Null),
+            Value::Int(system_type_id.into()),
+            clr.map_or(string(system_type_name), |_| Value::Null),
             Value::SmallInt(ty.max_length()),
             Value::TinyInt(ty.precision()),
             Value::TinyInt(ty.scale()),
@@ -664,7 +674,7 @@ pub(crate) fn described_columns(
         row.extend([is(Provenance::Identity), Value::Null]);
         row.extend([is(Provenance::Stored), is(Provenance::Computed), Value::Bit(false)]);
         row.extend(std::iter::repeat_n(Value::Null, 3));
-        row.extend([Value::Int(ty.system_type_id().into()), Value::Int(ty.max_length().into())]);
+        row.extend([Value::Int(system_type_id.into()), Value::Int(ty.max_length().into())]);
         row.extend([Value::Int(collation.wire_info() as i32), Value::TinyInt(collation.sort_order())].map(of_text));
         set.push(row);
     }

@@ -139,26 +139,15 @@ pub(super) const VIEWS: &[View] = &[
 /// Switches that mean something elsewhere and are always off here.
 const OFF: &[&str] = &[
     "is_read_only",
-    "is_auto_shrink_on",
     "is_in_standby",
     "is_cleanly_shutdown",
     "is_supplemental_logging_enabled",
-    "is_auto_create_stats_on",
     "is_auto_create_stats_incremental_on",
-    "is_auto_update_stats_on",
-    "is_auto_update_stats_async_on",
-    "is_ansi_null_default_on",
-    "is_numeric_roundabort_on",
-    "is_cursor_close_on_commit_on",
     "is_local_cursor_default",
     "is_fulltext_enabled",
-    "is_trustworthy_on",
-    "is_db_chaining_on",
     "is_parameterization_forced",
     "is_query_store_on",
     "is_encrypted",
-    "is_honor_broker_priority_on",
-    "is_memory_optimized_elevate_to_snapshot_on",
     "is_federation_member",
     "is_remote_data_archive_enabled",
     "is_mixed_page_allocation_on",
@@ -172,15 +161,7 @@ const OFF: &[&str] = &[
 ];
 
 /// Switches that are always on here.
-const ON: &[&str] = &[
-    "is_ansi_nulls_on",
-    "is_ansi_padding_on",
-    "is_ansi_warnings_on",
-    "is_arithabort_on",
-    "is_concat_null_yields_null_on",
-    "is_quoted_identifier_on",
-    "is_accelerated_database_recovery_on",
-];
+const ON: &[&str] = &["is_accelerated_database_recovery_on"];
 
 fn databases(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |info: &DatabaseInfo| {
@@ -244,7 +225,8 @@ fn database_row(view: &View, database: &DatabaseInfo) -> RowBuilder {
         .text("catalog_collation_type_desc", "DATABASE_DEFAULT")
         .text("physical_database_name", &database.name);
     let row = OFF.iter().fold(row, |row, name| row.bit(name, false));
-    ON.iter().fold(row, |row, name| row.bit(name, true))
+    let row = ON.iter().fold(row, |row, name| row.bit(name, true));
+    options.switches.columns().fold(row, |row, (name, on)| row.bit(name, on))
 }
 
 fn configurations(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

@@ -34,6 +34,7 @@ pub(crate) mod machine;
 mod memory;
 mod my_permissions;
 pub(crate) mod objects;
+mod older;
 mod ring_buffers;
 mod runs;
 mod schedulers;
@@ -329,6 +330,7 @@ const VIEWS: &[&[View]] = &[
     empty::VIEWS,
     empty_catalog::VIEWS,
     empty_management::VIEWS,
+    older::VIEWS,
 ];
 
 /// The view or function of this schema and name, with the number that finds it again. Those of `sys` that older scripts name

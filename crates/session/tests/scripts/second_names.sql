@@ -67,3 +67,9 @@ FROM sys.columns AS c WHERE c.object_id = OBJECT_ID('dbo.asked') ORDER BY c.colu
 SELECT ODBCSCALE(NULL, 1) AS a, ODBCSCALE(1, 1) AS b, ODBCSCALE(60, 4) AS money, ODBCSCALE(104, 0) AS bit;
 DROP TABLE dbo.asked;
 GO
+-- Results say it too, and so do tables made of them: constants are numeric, conversions what was written.
+EXEC sp_describe_first_result_set N'SELECT 1.5 AS n, CAST(1 AS decimal(5, 2)) AS d, CAST(1 AS numeric(5, 2)) AS m';
+SELECT 1.5 AS n, CAST(1 AS decimal(5, 2)) AS d, CAST(1 AS numeric(5, 2)) + 1 AS m INTO dbo.made;
+SELECT name, TYPE_NAME(user_type_id) AS type, precision FROM sys.columns WHERE object_id = OBJECT_ID('dbo.made') ORDER BY column_id;
+DROP TABLE dbo.made;
+GO

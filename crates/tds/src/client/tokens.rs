@@ -255,9 +255,11 @@ mod tests {
         let value = Value::BigInt(9);
         writer
             .return_value(&ReturnValue {
+                is_result: false,
                 ordinal: 0,
                 name: "@n",
                 ty: SqlType::BigInt,
+                numeric: false,
                 collation: Collation::DEFAULT,
                 value: &value,
             })

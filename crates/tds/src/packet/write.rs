@@ -12,8 +12,12 @@ use super::{
     HEADER_BYTES, PACKET_BYTES_DEFAULT, PACKET_BYTES_MAX, PACKET_BYTES_MIN, PacketHeader, PacketKind, PacketStatus,
 };
 use crate::put::Put;
+use crate::value::WireCollation;
 use crate::version::TdsVersion;
+use pikepole_types::{CodePage, Collation, Length, SqlType};
 
+/// The most UTF-16 units of an `nvarchar` that has a limit.
+const UTF16_UNITS_MAX: u16 = 4000;
 /// Buffers longer than this are given back to the system once they are empty.
 const KEPT_BYTES_MAX: usize = 256 << 10;
 
@@ -25,6 +29,8 @@ const KEPT_BYTES_MAX: usize = 256 << 10;
 #[derive(Debug)]
 pub struct MessageWriter {
     pub(crate) version: TdsVersion,
+    /// The client reads UTF-8.
+    knows_utf8: bool,
     pub(crate) pending: Vec<u8>,
     ready: Vec<u8>,
     /// How many bytes at the front of `ready` are sent.
@@ -39,6 +45,7 @@ impl MessageWriter {
     pub fn new(version: TdsVersion, session: u16) -> MessageWriter {
         MessageWriter {
             version,
+            knows_utf8: false,
             pending: Vec::new(),
             ready: Vec::new(),
             sent: 0,
@@ -56,6 +63,32 @@ impl MessageWriter {
     /// Sets the version, once the login has told it.
     pub fn set_version(&mut self, version: TdsVersion) {
         self.version = version;
+    }
+
+    /// Sets whether the client reads texts of UTF-8 collations as such: it has asked for that at its login.
+    pub fn set_knows_utf8(&mut self, knows_utf8: bool) {
+        self.knows_utf8 = knows_utf8;
+    }
+
+    /// The type that values of `ty` are sent in: to a client that takes UTF-8 for another code page, texts of UTF-8 collations go in
+    /// UTF-16. A `varchar` of more than 4,000 bytes may have more characters than an `nvarchar` of a limited length.
+    pub fn type_sent(&self, ty: SqlType, collation: Collation) -> SqlType {
+        if self.knows_utf8 || collation.code_page() != CodePage::Utf8 {
+            return ty;
+        }
+        match ty {
+            SqlType::Char(n @ ..=UTF16_UNITS_MAX) => SqlType::NChar(n),
+            SqlType::VarChar(Length::Limit(n @ ..=UTF16_UNITS_MAX)) => SqlType::NVarChar(Length::Limit(n)),
+            SqlType::Char(_) | SqlType::VarChar(_) => SqlType::NVarChar(Length::Max),
+            SqlType::Text => SqlType::NText,
+            other => other,
+        }
+    }
+
+    /// The collation of the database, as the client is to know it: the texts that it sends are in the code page that it sees there.
+    pub fn collation_told(&self, collation: Collation) -> WireCollation {
+        let told = WireCollation::of(collation);
+        if self.knows_utf8 { told } else { told.without_utf8() }
     }
 
     /// Sets the number of the session that answers, once the login has made one.

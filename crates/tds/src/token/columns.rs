@@ -38,6 +38,8 @@ pub struct ColumnFlags {
     pub key: bool,
     /// Is a rowversion: not a flag of its own, but a user type, which is the only one that drivers look for.
     pub rowversion: bool,
+    /// Of a decimal: is called `numeric`. Not a flag of its own either, but a type of the wire.
+    pub numeric: bool,
 }
 
 impl ColumnFlags {
@@ -64,7 +66,9 @@ pub struct Column {
 impl Column {
     /// A column of a type, for clients of a version.
     pub fn new(name: impl Into<String>, ty: SqlType, flags: ColumnFlags, version: TdsVersion) -> Column {
-        Column { name: name.into(), ty, info: TypeInfo::of(&ty, flags.nullable, version), flags }
+        let info = TypeInfo::of(&ty, flags.nullable, version);
+        let info = if flags.numeric { info.called_numeric() } else { info };
+        Column { name: name.into(), ty, info, flags }
     }
 
     /// The same column with a collation, which strings alone have.

@@ -2,7 +2,7 @@
 
 use crate::packet::MessageWriter;
 use crate::put::Put;
-use crate::value::WireCollation;
+use pikepole_types::Collation;
 
 const ENVIRONMENT: u8 = 0xE3;
 
@@ -33,9 +33,9 @@ pub enum EnvChange<'a> {
     /// The collation of the database.
     Collation {
         /// The collation.
-        new: WireCollation,
+        new: Collation,
         /// The one before; `None` at login.
-        old: Option<WireCollation>,
+        old: Option<Collation>,
     },
     /// A transaction has begun; clients name it in the headers of their requests.
     Begin(u64),
@@ -53,13 +53,19 @@ impl MessageWriter {
     /// Something of the session's surroundings has changed.
     pub fn env_change(&mut self, change: &EnvChange<'_>) {
         let number = |bytes: usize| bytes.to_string();
+        let wire = |collation: Collation| self.collation_told(collation).to_bytes();
+        let collations = match *change {
+            EnvChange::Collation { new, old } => Some((wire(new), old.map(wire))),
+            _ => None,
+        };
         self.counted(ENVIRONMENT, |out| match *change {
             EnvChange::Database { new, old } => texts(out, 1, new, old),
             EnvChange::Language { new, old } => texts(out, 2, new, old),
             EnvChange::PacketBytes { new, old } => texts(out, 4, &number(new), &number(old)),
-            EnvChange::Collation { new, old } => {
-                let old = old.map(WireCollation::to_bytes);
-                bytes(out, 7, &new.to_bytes(), old.as_ref().map_or(&[], |old| old));
+            EnvChange::Collation { .. } => {
+                if let Some((new, old)) = &collations {
+                    bytes(out, 7, new, old.as_ref().map_or(&[], |old| old));
+                }
             }
             EnvChange::Begin(id) => bytes(out, 8, &id.to_le_bytes(), &[]),
             EnvChange::Commit(id) => bytes(out, 9, &[], &id.to_le_bytes()),

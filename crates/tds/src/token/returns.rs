@@ -10,12 +10,16 @@ use pikepole_types::{Collation, Length, SqlType, Value};
 /// A parameter's value on its way back.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct ReturnValue<'a> {
+    /// It is the value of a function and no parameter.
+    pub is_result: bool,
     /// The parameter's place in the call, from 0.
     pub ordinal: u16,
     /// Its name as the client wrote it.
     pub name: &'a str,
     /// Its type.
     pub ty: SqlType,
+    /// Of a decimal: whether it is called `numeric`.
+    pub numeric: bool,
     /// Of a text: that of the database.
     pub collation: Collation,
     /// The value.
@@ -36,8 +40,8 @@ impl MessageWriter {
     /// A value that does not fit its type: nothing is written then.
     pub fn return_value(&mut self, returned: &ReturnValue<'_>) -> Result<(), TdsError> {
         let version = self.version;
-        let mut info = TypeInfo::of(&returned.ty, true, version);
-        let mut ty = returned.ty;
+        let mut ty = self.type_sent(returned.ty, returned.collation);
+        let mut info = TypeInfo::of(&ty, true, version);
         if matches!(info.token(), TypeToken::Text | TypeToken::NText | TypeToken::Image) {
             // Such a type cannot be returned: an older client gets as much as a plain string or binary holds, or an error.
             ty = match ty {
@@ -47,14 +51,14 @@ impl MessageWriter {
             };
             info = TypeInfo::of(&ty, true, version);
         }
+        let info = if returned.numeric { info.called_numeric() } else { info };
         let info = info.with_collation(WireCollation::of(returned.collation));
         let out = &mut self.pending;
         let start = out.len();
         out.put_u8(0xAC);
         out.put_u16(returned.ordinal);
         out.put_short_text(returned.name);
-        // It is an output parameter, not a function's value.
-        out.put_u8(1);
+        out.put_u8(if returned.is_result { 2 } else { 1 });
         put_user_type(out, USER_TYPE_NONE, version);
         out.put_u16(0);
         info.write(out);

@@ -28,6 +28,15 @@ impl WireCollation {
         WireCollation { info: collation.wire_info(), sort: collation.sort_order(), page: Some(collation.code_page()) }
     }
 
+    /// The same order with the code page of its language in the place of UTF-8.
+    pub(crate) fn without_utf8(self) -> WireCollation {
+        if self.info & UTF8 == 0 {
+            return self;
+        }
+        let info = self.info & !UTF8;
+        WireCollation { info, page: Collation::wire_code_page(info, self.sort), ..self }
+    }
+
     /// The five bytes.
     pub fn to_bytes(self) -> [u8; 5] {
         let [a, b, c, d] = self.info.to_le_bytes();

@@ -219,6 +219,13 @@ impl TypeInfo {
         TypeInfo { collation, ..self }
     }
 
+    /// The same type by the name of `numeric`, where it is a decimal.
+    #[must_use]
+    pub fn called_numeric(self) -> TypeInfo {
+        let token = if self.token == T::DecimalN { T::NumericN } else { self.token };
+        TypeInfo { token, ..self }
+    }
+
     /// The type to send values of `ty` as. Types that a version does not know go as the ones its clients expect instead:
     /// dates as text, (max) types as `text`, `ntext` and `image`.
     pub fn of(ty: &SqlType, nullable: bool, version: TdsVersion) -> TypeInfo {

@@ -36,6 +36,9 @@ pub(crate) fn lex(text: &str, quoted_identifier: bool) -> Tokens {
         match token {
             Ok(token) => {
                 tokens.push(token);
+                if matches!(token.kind, TokenKind::Keyword(Keyword::On | Keyword::Off)) {
+                    lexer.heed_setting(&tokens);
+                }
                 if token.kind == TokenKind::End {
                     return Tokens { tokens, error: None };
                 }
@@ -58,6 +61,19 @@ struct Delimited {
     continued: bool,
 }
 
+/// Whether a batch begins as one that defines a module does.
+fn defines_module(tokens: &[Token]) -> bool {
+    use Keyword::{Alter, Create, Function, Proc, Procedure, Trigger, View};
+    let is = |token: Option<&Token>, keywords: &[Keyword]| {
+        token.is_some_and(|token| keywords.iter().any(|keyword| token.kind == TokenKind::Keyword(*keyword)))
+    };
+    if !is(tokens.first(), &[Create, Alter]) {
+        return false;
+    }
+    let place = if is(tokens.get(1), &[Keyword::Or]) { 3 } else { 1 };
+    is(tokens.get(place), &[Function, Proc, Procedure, Trigger, View])
+}
+
 struct Lexer<'a> {
     text: &'a str,
     bytes: &'a [u8],
@@ -67,6 +83,24 @@ struct Lexer<'a> {
 }
 
 impl Lexer<'_> {
+    /// Takes note of `SET QUOTED_IDENTIFIER`, whose ON or OFF is the last token: what stands behind it in a batch is read by it, whether it
+    /// is carried out or not. In a module it says nothing.
+    fn heed_setting(&mut self, tokens: &[Token]) {
+        let Some((value, before)) = tokens.split_last() else { return };
+        let is_part = |token: &&Token| matches!(token.kind, TokenKind::Word | TokenKind::Symbol(Symbol::Comma));
+        let names = before.iter().rev().take_while(is_part).count();
+        let (before, names) = before.split_at(before.len() - names);
+        let is_set = before.last().is_some_and(|token| token.kind == TokenKind::Keyword(Keyword::Set));
+        if names.is_empty() || !is_set || defines_module(before) {
+            return;
+        }
+        let word = |token: &Token| &self.text[token.start as usize..token.end as usize];
+        let is_named = |name: &str| names.iter().any(|token| word(token).eq_ignore_ascii_case(name));
+        if is_named("QUOTED_IDENTIFIER") || is_named("ANSI_DEFAULTS") {
+            self.quoted_identifier = value.kind == TokenKind::Keyword(Keyword::On);
+        }
+    }
+
     fn byte(&self, ahead: usize) -> u8 {
         self.bytes.get(self.at + ahead).copied().unwrap_or(0)
     }

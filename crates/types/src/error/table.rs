@@ -687,6 +687,7 @@ error_table! {
     8172 16 1 method_argument_not_literal(position, method) "The argument {position} of the XML data type method \"{method}\" must be a string literal.";
     8178 16 1 query_parameter_not_supplied(query, parameter) "The parameterized query '{query}' expects the parameter '{parameter}', which was not supplied.";
     8179 16 2 prepared_statement_unknown(handle) "Could not find prepared statement with handle {handle}.";
+    8180 16 1 not_prepared() "Statement(s) could not be prepared.";
     8197 16 6 trigger_target_invalid(object) "The object '{object}' does not exist or is invalid for this operation.";
     8645 17 1 memory_grant_timeout(pool) "A timeout occurred while waiting for memory resources to execute the query in resource pool '{pool}'. Rerun the query.";
     8672 16 1 merge_row_twice() "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.";
