@@ -133,6 +133,8 @@ impl Machine<'_> {
             Origin::RaiseError if error.severity < 19 => Reach::Statement,
             Origin::Throw if abort => Reach::Transaction,
             Origin::Throw => Reach::Batch,
+            // CREATE TABLE of a name that is taken, or in a schema that is not there.
+            _ if matches!(error.number, 2714 | 2760) && self.creates_table() => Reach::Transaction,
             _ => match errors::reach(error) {
                 Reach::Scope => Reach::Scope,
                 _ if abort => Reach::Transaction,
@@ -190,6 +192,11 @@ impl Machine<'_> {
     }
 
     /// Whether the instruction that failed changes rows.
+    fn creates_table(&self) -> bool {
+        let here = self.frame.program.instructions.get(self.frame.pc);
+        matches!(here, Some(Instruction::Define(statement, _)) if matches!(statement.kind, StatementKind::CreateTable(_)))
+    }
+
     fn is_modification(&self) -> bool {
         match self.frame.program.instructions.get(self.frame.pc) {
             Some(Instruction::Statement(index)) => match &self.frame.program.late[*index].kind {

@@ -114,3 +114,33 @@ INSERT made VALUES (1);
 ROLLBACK;
 SELECT OBJECT_ID('made') AS gone;
 GO
+GO
+-- A table that cannot be made for its name or its schema ends the batch and the transaction.
+CREATE TABLE dbo.taken (a int);
+GO
+BEGIN TRAN;
+CREATE TABLE dbo.taken (a int);
+PRINT 'not reached';
+GO
+PRINT CONCAT('count ', @@TRANCOUNT);
+BEGIN TRAN;
+CREATE TABLE nowhere.fresh (a int);
+GO
+PRINT CONCAT('count ', @@TRANCOUNT);
+BEGIN TRAN;
+BEGIN TRY
+    CREATE TABLE dbo.taken (a int);
+END TRY
+BEGIN CATCH
+    PRINT CONCAT('caught ', ERROR_NUMBER(), ' state ', XACT_STATE());
+    ROLLBACK;
+END CATCH;
+GO
+-- What is named so and is no table ends its statement.
+BEGIN TRAN;
+GO
+CREATE VIEW dbo.taken AS SELECT 1 AS a;
+GO
+PRINT CONCAT('count ', @@TRANCOUNT);
+ROLLBACK;
+GO
