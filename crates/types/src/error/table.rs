@@ -232,6 +232,7 @@ error_table! {
     1038 15 4 name_is_empty() "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid name.";
     1046 15 1 subquery_not_allowed() "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     1047 15 1 hints_conflict() "Conflicting locking hints specified.";
+    1051 15 2 cursor_parameter_not_varying_output() "Cursor parameters in a stored procedure must be declared with OUTPUT and VARYING options, and they must be specified in the order CURSOR VARYING OUTPUT.";
     1054 15 6 syntax_not_schema_bound(syntax) "Syntax '{syntax}' is not allowed in schema-bound objects.";
     1060 15 1 top_not_an_integer() "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     1062 15 1 ties_without_order() "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
@@ -916,6 +917,7 @@ error_table! {
     16945 16 2 cursor_not_declared() "The cursor was not declared.";
     16947 16 1 no_rows_changed() "No rows were updated or deleted.";
     16950 16 2 cursor_variable_empty(name) "The variable '{name}' does not currently have a cursor allocated to it.";
+    16951 16 1 cursor_argument_allocated(name) "The variable '{name}' cannot be used as a parameter because a CURSOR OUTPUT parameter must not have a cursor allocated to it before execution of the procedure.";
     16954 10 1 executing_directly() "Executing SQL directly; no cursor.";
     18054 16 1 message_not_found(number, severity, state) "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";
     18456 14 1 login_failed(user) "Login failed for user '{user}'.";
