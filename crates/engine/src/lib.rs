@@ -77,7 +77,8 @@ pub use database::{
     Admission, ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, Fill, IndexDefinition,
     IndexExtras, IndexKind, LogFullReason, MessageChange, ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn,
     NumberRange, PageCheck, PageFinding, PropertyChange, PropertyPlace, PutMode, RecordChange, RecoveryModel,
-    RecoveryProgress, RecoveryWatch, RowMap, Switches, TableDefinition, Tested, TriggerDefinition, UserAccess,
+    RecoveryProgress, RecoveryWatch, RowMap, ScopedConfiguration, ScopedKind, ScopedName, ScopedRow, ScopedValue,
+    Switches, TableDefinition, Tested, TriggerDefinition, UserAccess,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};

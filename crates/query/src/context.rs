@@ -392,7 +392,10 @@ impl ExecutionContext {
     pub(crate) fn degree(&self, wanted: Option<u16>) -> usize {
         match wanted {
             Some(degree) if degree > 0 => usize::from(degree),
-            _ => self.server.max_degree(),
+            _ => match self.database.degree() {
+                0 => self.server.max_degree(),
+                degree => degree,
+            },
         }
     }
 

@@ -38,6 +38,13 @@ pub enum Aggregate {
     ChecksumAgg,
     /// `STRING_AGG`; its states are made by [`Accumulator::joining`].
     StringAgg,
+    /// `APPROX_PERCENTILE_CONT` and `APPROX_PERCENTILE_DISC`; their states are made by [`Accumulator::of_percentile`].
+    ApproxPercentile {
+        /// `CONT`: between two values, a float.
+        continuous: bool,
+        /// WITHIN GROUP (ORDER BY ... DESC)
+        descending: bool,
+    },
 }
 
 impl Aggregate {
@@ -56,6 +63,8 @@ impl Aggregate {
             "VARP" => Aggregate::VarP,
             "CHECKSUM_AGG" => Aggregate::ChecksumAgg,
             "STRING_AGG" => Aggregate::StringAgg,
+            "APPROX_PERCENTILE_CONT" => Aggregate::ApproxPercentile { continuous: true, descending: false },
+            "APPROX_PERCENTILE_DISC" => Aggregate::ApproxPercentile { continuous: false, descending: false },
             _ => return None,
         })
     }
@@ -75,6 +84,8 @@ impl Aggregate {
             Aggregate::VarP => "varp",
             Aggregate::ChecksumAgg => "checksum_agg",
             Aggregate::StringAgg => "string_agg",
+            Aggregate::ApproxPercentile { continuous: true, .. } => "approx_percentile_cont",
+            Aggregate::ApproxPercentile { .. } => "approx_percentile_disc",
         }
     }
 }
@@ -149,6 +160,21 @@ impl Accumulator {
         let ty = aggregate_type(Aggregate::StringAgg, argument)?;
         let count = Accumulator::new(Aggregate::Count, argument, collation)?;
         Ok(Accumulator { aggregate: Aggregate::StringAgg, extra: Extra::joining(separator, &ty, collation), ..count })
+    }
+
+    /// An empty APPROX_PERCENTILE_CONT or APPROX_PERCENTILE_DISC of a place between 0 and 1.
+    ///
+    /// # Errors
+    /// As [`aggregate_type`]; 8731 for another place.
+    pub fn of_percentile(
+        aggregate: Aggregate,
+        place: &Value,
+        argument: &SqlType,
+        collation: Collation,
+    ) -> Result<Accumulator, SqlError> {
+        aggregate_type(aggregate, argument)?;
+        let count = Accumulator::new(Aggregate::Count, argument, collation)?;
+        Ok(Accumulator { aggregate, extra: Extra::of_percentile(place)?, ..count })
     }
 
     /// Counts a row for `COUNT(*)`.
@@ -284,7 +310,7 @@ impl Accumulator {
             Aggregate::Avg if self.sums_whole() => self.whole_value(self.whole / i128::from(self.count)),
             Aggregate::Avg => self.average(),
             Aggregate::Sum | Aggregate::Min | Aggregate::Max => Ok(self.state.clone()),
-            _ => Ok(self.extra.finish(self.aggregate, self.count)),
+            _ => Ok(self.extra.finish(self.aggregate, self.count, self.collation)),
         }
     }
 

@@ -1,8 +1,10 @@
-//! The rarer aggregates: STDEV, VAR and their kin, CHECKSUM_AGG, STRING_AGG.
+//! The rarer aggregates: STDEV, VAR and their kin, CHECKSUM_AGG, STRING_AGG, and the percentiles of groups, which keep all values: their
+//! results are exact, where a sketch of the values would do.
 
 use crate::aggregate::Aggregate;
 use crate::code_page::CodePage;
 use crate::collation::Collation;
+use crate::compare::order;
 use crate::convert;
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
@@ -22,6 +24,10 @@ pub(crate) fn result_type(aggregate: Aggregate, argument: &SqlType) -> Option<Sq
             SqlType::NChar(_) | SqlType::NVarChar(_) => Some(SqlType::NVarChar(Length::Limit(4000))),
             _ => None,
         },
+        Aggregate::ApproxPercentile { continuous, .. } => {
+            let ty = if continuous { SqlType::Float } else { *argument };
+            argument.is_number().then_some(ty)
+        }
         _ => None,
     }
 }
@@ -37,6 +43,8 @@ pub(crate) enum Extra {
     Checksum(i32),
     /// The text so far; its length in the units of its type, and the most there may be.
     Text { separator: String, joined: String, page: CodePage, units_max: Option<usize> },
+    /// All values, and the place of the wanted one from 0 to 1.
+    Percentile { place: f64, values: Vec<Value> },
 }
 
 impl Extra {
@@ -48,6 +56,7 @@ impl Extra {
             }
             Aggregate::ChecksumAgg => Extra::Checksum(0),
             Aggregate::StringAgg => return Err(SqlError::separator_not_constant()),
+            Aggregate::ApproxPercentile { .. } => return Err(SqlError::percentile_out_of_range()),
             _ => Extra::None,
         })
     }
@@ -64,6 +73,13 @@ impl Extra {
         Extra::Text { separator, joined: String::new(), page: collation.code_page().of(ty), units_max }
     }
 
+    /// The empty state of a percentile.
+    pub(crate) fn of_percentile(place: &Value) -> Result<Extra, SqlError> {
+        let place = convert::as_f64(place).filter(|place| (0.0..=1.0).contains(place));
+        let place = place.ok_or_else(SqlError::percentile_out_of_range)?;
+        Ok(Extra::Percentile { place, values: Vec::new() })
+    }
+
     /// Takes a value that is not NULL, the `count`th.
     pub(crate) fn add(&mut self, value: &Value, count: i64) -> Result<(), SqlError> {
         match self {
@@ -78,6 +94,7 @@ impl Extra {
                 let value = value.as_i64().unwrap_or(0);
                 *sum ^= value as i32 ^ (value >> 32) as i32 ^ if value < 0 { -1 } else { 0 };
             }
+            Extra::Percentile { values, .. } => values.push(value.clone()),
             Extra::Text { separator, joined, page, units_max } => {
                 if count > 1 {
                     joined.push_str(separator);
@@ -93,7 +110,7 @@ impl Extra {
     }
 
     /// The result over `count` values.
-    pub(crate) fn finish(&self, aggregate: Aggregate, count: i64) -> Value {
+    pub(crate) fn finish(&self, aggregate: Aggregate, count: i64, collation: Collation) -> Value {
         match self {
             _ if count == 0 => Value::Null,
             Extra::None => Value::Null,
@@ -109,7 +126,32 @@ impl Extra {
             }
             Extra::Checksum(sum) => Value::Int(*sum),
             Extra::Text { joined, .. } => Value::Str(joined.clone()),
+            Extra::Percentile { place, values } => {
+                let Aggregate::ApproxPercentile { continuous, descending } = aggregate else { return Value::Null };
+                let mut sorted: Vec<&Value> = values.iter().collect();
+                sorted.sort_by(|one, other| {
+                    let order = order(one, other, collation);
+                    if descending { order.reverse() } else { order }
+                });
+                percentile(&sorted, *place, continuous)
+            }
         }
+    }
+}
+
+/// The value at a place from 0 to 1 of sorted values that are not NULL: between two of them, or the first one that has the place
+/// at or before it. NULL of none.
+pub fn percentile(sorted: &[&Value], place: f64, continuous: bool) -> Value {
+    let Some(last) = sorted.len().checked_sub(1) else { return Value::Null };
+    if !continuous {
+        let behind = (place * sorted.len() as f64).ceil() as usize;
+        return sorted[behind.saturating_sub(1).min(last)].clone();
+    }
+    let exact = place * last as f64;
+    let at = |place: f64| convert::as_f64(sorted[(place as usize).min(last)]);
+    match (at(exact.floor()), at(exact.ceil())) {
+        (Some(low), Some(high)) => Value::Float(low + (high - low) * exact.fract()),
+        _ => Value::Null,
     }
 }
 
@@ -152,6 +194,29 @@ mod tests {
         state.add(&Value::Str("x".repeat(7999))).expect("room");
         assert_eq!(state.add(&Value::from("y")).map_err(|error| error.number), Err(9829));
         assert!(Accumulator::new(Aggregate::StringAgg, &ty, Collation::default()).is_err());
+    }
+
+    #[test]
+    fn percentiles_are_of_values_or_between_them() {
+        let over = |continuous, descending, place: f64, values: &[i32]| {
+            let aggregate = Aggregate::ApproxPercentile { continuous, descending };
+            let place = Value::Float(place);
+            let state = Accumulator::of_percentile(aggregate, &place, &SqlType::Int, Collation::default());
+            let mut state = state?;
+            values.iter().for_each(|value| drop(state.add(&Value::Int(*value))));
+            state.finish()
+        };
+        let values = [40, 10, 30, 20];
+        assert_eq!(over(true, false, 0.5, &values), Ok(Value::Float(25.0)));
+        assert_eq!(over(true, true, 0.25, &values), Ok(Value::Float(32.5)));
+        assert_eq!(over(false, false, 0.5, &values), Ok(Value::Int(20)));
+        assert_eq!(over(false, true, 0.5, &values), Ok(Value::Int(30)));
+        assert_eq!(
+            (over(false, false, 0.0, &values), over(false, false, 1.0, &values)),
+            (Ok(10.into()), Ok(40.into()))
+        );
+        assert_eq!((over(true, false, 0.5, &[]), over(false, false, 0.5, &[])), (Ok(Value::Null), Ok(Value::Null)));
+        assert_eq!(over(true, false, 1.5, &values).map_err(|error| error.number), Err(8731));
     }
 
     #[test]

@@ -42,6 +42,7 @@ mod variant;
 pub mod xml;
 
 pub use aggregate::{Accumulator, Aggregate, aggregate_type};
+pub use aggregate_more::percentile;
 pub use arithmetic::{ArithmeticOp, arithmetic, arithmetic_into, bit_not, negate, operator_type};
 pub use clr::{CLR_ASSEMBLY, CLR_ASSEMBLY_FULL, ClrType, shown as clr_text};
 pub use code_page::CodePage;

@@ -7,7 +7,7 @@ use pikepole_machine::Disk;
 use pikepole_types::Collation;
 use serde::{Deserialize, Serialize};
 
-use super::{Switches, UserAccess};
+use super::{ScopedConfiguration, Switches, UserAccess};
 
 pub(crate) const DATABASE_FILE: &str = "database.toml";
 /// What this build writes. Format 1 is of a time when no value was longer than a page, format 2 of one when the log had all rows
@@ -98,6 +98,9 @@ pub struct DatabaseOptions {
     /// What is only shown.
     #[serde(default, skip_serializing_if = "Switches::are_usual")]
     pub switches: Switches,
+    /// What ALTER DATABASE SCOPED CONFIGURATION has set.
+    #[serde(default, skip_serializing_if = "ScopedConfiguration::is_usual")]
+    pub scoped: ScopedConfiguration,
     /// `COLLATE`: that of texts which nothing else gives one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub collation: Collation,
@@ -124,6 +127,7 @@ impl Default for DatabaseOptions {
             recursive_triggers: false,
             user_access: UserAccess::default(),
             switches: Switches::USUAL,
+            scoped: ScopedConfiguration::USUAL,
             collation: Collation::DEFAULT,
         }
     }

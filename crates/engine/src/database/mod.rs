@@ -29,6 +29,7 @@ mod properties;
 mod rebuild;
 mod recovery;
 mod replaced;
+mod scoped;
 mod sequences;
 mod switches;
 mod transfer;
@@ -74,6 +75,7 @@ pub(crate) use open::{OpenContext, check_database};
 pub use properties::{PropertyChange, PropertyPlace};
 pub use rebuild::{NewColumn, RowMap};
 pub use recovery::{RecoveryProgress, RecoveryWatch};
+pub use scoped::{ScopedConfiguration, ScopedKind, ScopedName, ScopedRow, ScopedValue};
 pub use sequences::NumberRange;
 pub use switches::Switches;
 pub use triggers::TriggerDefinition;
@@ -128,6 +130,8 @@ pub struct Database {
     delayed_durability: AtomicU8,
     /// The number of the code page of its collation: read for each argument of a call.
     code_page: AtomicU32,
+    /// MAXDOP of its scoped configuration: looked at for each plan that can be parallel.
+    degree: AtomicU32,
     /// Writes high-water marks of identity values and rowversion numbers and positions of sequences, each in a transaction of its own.
     system: Mutex<pikepole_transaction::Transaction>,
     to_free: Mutex<Vec<u32>>,
@@ -190,6 +194,11 @@ impl Database {
         u16::try_from(number).ok().and_then(CodePage::by_number).unwrap_or(CodePage::Western)
     }
 
+    /// MAXDOP of its scoped configuration; 0: the server's.
+    pub fn degree(&self) -> usize {
+        self.degree.load(Ordering::Relaxed) as usize
+    }
+
     /// Sets its options, durably.
     ///
     /// # Errors
@@ -209,6 +218,7 @@ impl Database {
         *current = options;
         lock(&self.chain).chain = chain;
         self.delayed_durability.store(options.delayed_durability as u8, Ordering::Relaxed);
+        self.degree.store(options.scoped.degree().into(), Ordering::Relaxed);
         self.code_page.store(options.collation.code_page().number().into(), Ordering::Relaxed);
         Ok(())
     }

@@ -235,6 +235,7 @@ impl Database {
             storage_next: AtomicU32::new(storage_max.map_or(STORAGE_FIRST, |max| max + 1)),
             delayed_durability: AtomicU8::new(file.options.delayed_durability as u8),
             code_page: AtomicU32::new(file.options.collation.code_page().number().into()),
+            degree: AtomicU32::new(file.options.scoped.degree().into()),
             options: Mutex::new(file.options),
             system: Mutex::new(transactions.session(SYSTEM_SESSION)),
             to_free: Mutex::new(Vec::new()),

@@ -115,6 +115,12 @@ impl Taken {
         self.done = true;
         write(&self.server.databases).insert(self.key.clone(), entry);
     }
+
+    /// The statement is done: there is no such database any more.
+    pub(super) fn vanishes(mut self) {
+        self.done = true;
+        write(&self.server.databases).remove(&self.key);
+    }
 }
 
 /// tempdb is made anew by each run of the server.
@@ -284,6 +290,22 @@ impl Server {
         };
         let former = databases.remove(&key).map(Box::new);
         let entry = RestoringEntry { file, folder: None, former, busy: true };
+        databases.insert(key.clone(), Entry::Restoring(Box::new(entry)));
+        Ok(Taken { server: self.clone(), key, done: false })
+    }
+
+    /// Takes the place of a new database.
+    ///
+    /// # Errors
+    /// 1801 when there is one of the name.
+    pub(super) fn take_new(self: &Arc<Self>, name: &str) -> Result<Taken, SqlError> {
+        let key = name.to_lowercase();
+        let mut databases = write(&self.databases);
+        if databases.contains_key(&key) {
+            return Err(SqlError::database_exists(name));
+        }
+        let file = DatabaseFile { id: super::free_id(&databases), ..DatabaseFile::placeholder(name) };
+        let entry = RestoringEntry { file, folder: None, former: None, busy: true };
         databases.insert(key.clone(), Entry::Restoring(Box::new(entry)));
         Ok(Taken { server: self.clone(), key, done: false })
     }
@@ -525,7 +547,7 @@ impl Server {
     }
 
     /// A folder for a database of this name that none is in.
-    fn new_folder(&self, name: &str) -> PathBuf {
+    pub(super) fn new_folder(&self, name: &str) -> PathBuf {
         let (disk, folder) = (&self.options.disk, &self.options.folder);
         let plain = folder_name(name);
         let names = (1..).map(|n| if n == 1 { plain.clone() } else { format!("{plain}~{n}") });

@@ -16,6 +16,7 @@ mod memory;
 mod offline;
 mod options;
 mod policies;
+mod rename;
 mod system_databases;
 mod trace_flags;
 mod workspace;
@@ -42,8 +43,8 @@ pub use trace_flags::TraceFlags;
 pub use workspace::{GrantRow, MemoryGrant, Workspace, WorkspaceLimits, WorkspaceTotals};
 
 use crate::database::{
-    DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, OpenContext, RecoveryModel, UserAccess,
-    check_database,
+    DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, OpenContext, RecoveryModel, ScopedName,
+    ScopedValue, UserAccess, check_database,
 };
 use crate::error::OpenError;
 use crate::placement::PlacementPlan;
@@ -124,6 +125,8 @@ pub enum DatabaseOption {
     RecursiveTriggers(bool),
     /// A switch that is only shown, and whether it is on.
     Switch(&'static str, bool),
+    /// A configuration of the database or, FOR SECONDARY, of its secondaries.
+    Scoped(ScopedName, bool, ScopedValue),
     /// `MULTI_USER` and its like.
     UserAccess(UserAccess),
 }
@@ -343,7 +346,11 @@ impl Server {
     }
 
     pub(crate) fn create_now(&self, name: &str, id: i32, collation: Collation) -> Result<(), String> {
-        let folder = self.options.folder.join(folder_name(name));
+        let mut folder = self.options.folder.join(folder_name(name));
+        if self.options.disk.exists(folder.join(DATABASE_FILE)) {
+            // A database that has another name now was made there.
+            folder = self.new_folder(name);
+        }
         let database = Database::create(&self.context, &folder, name, id)?;
         if collation != Collation::DEFAULT {
             let options = DatabaseOptions { collation, ..database.options() };
@@ -582,9 +589,19 @@ impl Server {
             DatabaseOption::AllowSnapshotIsolation(value) => options.allow_snapshot_isolation = value,
             DatabaseOption::RecursiveTriggers(value) => options.recursive_triggers = value,
             DatabaseOption::Switch(name, on) => options.switches = options.switches.with(name, on),
+            DatabaseOption::Scoped(name, secondary, value) => options.scoped.set(name, secondary, value)?,
             DatabaseOption::UserAccess(value) => options.user_access = value,
         }
         database.set_options(options)
+    }
+
+    /// ALTER DATABASE SCOPED CONFIGURATION CLEAR PROCEDURE_CACHE: no plan that was made for the database is used again.
+    ///
+    /// # Errors
+    /// 911, 926.
+    pub fn clear_procedure_cache(&self, name: &str) -> Result<(), SqlError> {
+        self.database(name)?.renew_version();
+        Ok(())
     }
 
     /// ALTER DATABASE ... COLLATE, for a database that no session but `own`, if it is in it, uses.

@@ -52,7 +52,7 @@ impl Server {
         self.database(name).map(drop)
     }
 
-    async fn note(&self, folder: &Path, file: &DatabaseFile) -> Result<(), SqlError> {
+    pub(super) async fn note(&self, folder: &Path, file: &DatabaseFile) -> Result<(), SqlError> {
         let (disk, at, file) = (self.options.disk.clone(), folder.to_path_buf(), file.clone());
         let written = blocking(move || file.write(&disk, &at)).await;
         written.map_err(|error| SqlError::device_not_written(folder.display(), error))

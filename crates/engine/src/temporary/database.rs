@@ -5,7 +5,9 @@ use std::sync::Arc;
 use pikepole_types::SqlError;
 
 use crate::catalog::Object;
-use crate::database::{Database, DatabaseOptions, DelayedDurability, Durability, RecoveryModel, Switches, UserAccess};
+use crate::database::{
+    Database, DatabaseOptions, DelayedDurability, Durability, RecoveryModel, ScopedConfiguration, Switches, UserAccess,
+};
 use crate::server::{DatabaseInfo, DatabaseState, Server};
 use crate::transaction::Transaction;
 use pikepole_transaction::LockMode;
@@ -25,6 +27,7 @@ const OPTIONS: DatabaseOptions = DatabaseOptions {
     recursive_triggers: false,
     user_access: UserAccess::Multi,
     switches: Switches::USUAL,
+    scoped: ScopedConfiguration::USUAL,
     collation: Collation::DEFAULT,
 };
 

@@ -151,17 +151,32 @@ impl Binder<'_> {
             let count = if function == Aggregate::StringAgg { 2 } else { 1 };
             check_count(&call.name.name.text, call.arguments.len(), count, count)?;
             let argument = call.arguments.first().and_then(tree::FunctionArgument::expr);
+            let argument = match (function, call.within_group.as_slice()) {
+                (Aggregate::ApproxPercentile { .. }, [item]) => Some(&item.expr),
+                (Aggregate::ApproxPercentile { .. }, _) => {
+                    return Err(Box::new(SqlError::within_group_needed(&call.name.name.text)));
+                }
+                _ => argument,
+            };
             let argument = argument.ok_or_else(|| SqlError::incorrect_syntax("DEFAULT"))?;
             Some(self.aggregate_input(argument)?)
         };
+        let function = match (function, call.within_group.as_slice()) {
+            (Aggregate::ApproxPercentile { continuous, .. }, [item]) => {
+                Aggregate::ApproxPercentile { continuous, descending: item.descending }
+            }
+            (function, _) => function,
+        };
         let (input, separator) = match (function, input) {
+            (Aggregate::ApproxPercentile { .. }, input) => (input, Some(self.percentile_place(call)?)),
             (Aggregate::StringAgg, Some(input)) => {
                 let (input, separator) = self.string_agg(call, input)?;
                 (Some(input), Some(separator))
             }
             (_, input) => (input, None),
         };
-        if !call.within_group.is_empty() && function != Aggregate::StringAgg {
+        let is_ordered = matches!(function, Aggregate::StringAgg | Aggregate::ApproxPercentile { .. });
+        if !call.within_group.is_empty() && !is_ordered {
             return Err(Box::new(SqlError::incorrect_syntax("within")));
         }
         let input_type = input.as_ref().map_or(SqlType::Int, |input| input.ty);
@@ -222,6 +237,16 @@ impl Binder<'_> {
             self.group_order(&call.within_group)?;
         }
         Ok((input, separator.expr))
+    }
+
+    /// The place that APPROX_PERCENTILE_CONT or APPROX_PERCENTILE_DISC is asked for: a constant, not of the rows that are grouped.
+    fn percentile_place(&mut self, call: &tree::FunctionCall) -> Result<Expr, Fault> {
+        let place = call.arguments.first().and_then(tree::FunctionArgument::expr);
+        let place = place.ok_or_else(|| SqlError::incorrect_syntax("DEFAULT"))?;
+        let sources = std::mem::take(&mut self.scope().sources);
+        let bound = self.expr(place);
+        self.scope().sources = sources;
+        Ok(convert_to(bound?, &SqlType::Float)?.expr)
     }
 
     /// What WITHIN GROUP orders the rows by; all of a query must ask for the same.

@@ -204,7 +204,9 @@ impl Binder<'_> {
         if call.distinct {
             return Err(Box::new(SqlError::distinct_with_over()));
         }
-        if matches!(function, Aggregate::StringAgg) || name == "APPROX_COUNT_DISTINCT" {
+        if matches!(function, Aggregate::StringAgg | Aggregate::ApproxPercentile { .. })
+            || name == "APPROX_COUNT_DISTINCT"
+        {
             return Err(Box::new(SqlError::not_a_window_function(&name)));
         }
         let counting = matches!(function, Aggregate::Count | Aggregate::CountBig);

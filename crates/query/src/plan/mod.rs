@@ -180,7 +180,7 @@ pub struct Aggregate {
     pub collation: Collation,
     /// DISTINCT: every value counts once.
     pub distinct: bool,
-    /// What STRING_AGG puts between two texts.
+    /// What STRING_AGG puts between two texts, or the place of a percentile.
     pub separator: Option<Expr>,
     /// The slot of the result.
     pub slot: usize,

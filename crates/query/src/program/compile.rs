@@ -294,8 +294,8 @@ impl<'a> Compiler<'a> {
     }
 
     fn parameter(&mut self, at: usize, parameter: &tree::Parameter) -> Result<Parameter, Fault> {
-        if parameter.varying {
-            return Err(crate::errors::unsupported("A cursor parameter"));
+        if parameter.varying || parameter.data_type.name.is("cursor") {
+            return self.cursor_parameter(parameter);
         }
         let declared = self.declared(&parameter.data_type, at + 1)?;
         let ty = match declared.clone() {
@@ -319,7 +319,8 @@ impl<'a> Compiler<'a> {
                 Some(assign_to(typed, &ty, self.collation(), None)?)
             }
         };
-        Ok(Parameter { name: parameter.name.text.clone(), ty, default, output: parameter.output, table: None })
+        let (name, output) = (parameter.name.text.clone(), parameter.output);
+        Ok(Parameter { name, ty, default, output, cursor: false, table: None })
     }
 
     /// What a type of the text stands for.

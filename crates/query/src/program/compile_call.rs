@@ -112,6 +112,19 @@ impl Compiler<'_> {
                 value: None,
                 ty: SqlType::Null,
                 table: Some(table.text.clone()),
+                cursor: None,
+                output: None,
+            });
+        }
+        if let Some(tree::ExprKind::Variable(name)) = argument.value.as_ref().map(|value| &value.kind)
+            && let Some(cursor) = self.cursors.iter().find(|cursor| cursor.is(&name.text))
+        {
+            return Ok(CallArgument {
+                name: argument.name.as_ref().map(|name| name.text.clone()),
+                value: None,
+                ty: SqlType::Null,
+                table: None,
+                cursor: Some(cursor.text.clone()),
                 output: None,
             });
         }
@@ -132,6 +145,7 @@ impl Compiler<'_> {
             value: typed.map(|typed| typed.expr),
             ty,
             table: None,
+            cursor: None,
             output,
         })
     }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::compile::Compiler;
-use super::{CursorOperation, FetchTo, Instruction};
+use super::{CursorOperation, FetchTo, Instruction, Parameter, Variable};
 use crate::expression::Fault;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
 use pikepole_types::{Collation, SqlError, SqlType};
@@ -46,6 +46,19 @@ impl Compiler<'_> {
             tree::FetchDirection::Absolute(place) => FetchTo::Absolute(count(place)?),
             tree::FetchDirection::Relative(step) => FetchTo::Relative(count(step)?),
         })
+    }
+
+    /// `@c CURSOR VARYING OUTPUT`: a cursor variable, whose cursor is the caller's when the call has ended.
+    pub(super) fn cursor_parameter(&mut self, parameter: &tree::Parameter) -> Result<Parameter, Fault> {
+        let is_cursor = parameter.data_type.name.is("cursor");
+        if !(is_cursor && parameter.varying && parameter.output) || parameter.default.is_some() {
+            return Err(Box::new(SqlError::cursor_parameter_not_varying_output()));
+        }
+        self.cursors.push(parameter.name.clone());
+        // Parameters and variables have the same numbers.
+        self.variables.push(Variable::new("", SqlType::Int));
+        let (name, ty) = (parameter.name.text.clone(), SqlType::Int);
+        Ok(Parameter { name, ty, default: None, output: true, cursor: true, table: None })
     }
 
     /// `SET @c = CURSOR ... FOR ...`

@@ -67,7 +67,7 @@ impl Compiler<'_> {
         self.variables.push(Variable::new("", SqlType::Int));
         self.table_parameters.push((at, parameter.name.clone(), Arc::clone(&user_type)));
         let (name, ty) = (parameter.name.text.clone(), SqlType::Int);
-        Ok(Parameter { name, ty, default: None, output: false, table: Some(user_type) })
+        Ok(Parameter { name, ty, default: None, output: false, cursor: false, table: Some(user_type) })
     }
 
     /// Refuses a statement that changes a table-valued parameter. What reaches one in another way, as through an alias, is

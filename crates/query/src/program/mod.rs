@@ -65,6 +65,8 @@ pub struct Parameter {
     pub default: Option<Expr>,
     /// Declared OUTPUT.
     pub output: bool,
+    /// Declared CURSOR VARYING: what it stands for is a cursor of its program, and its value is none then.
+    pub cursor: bool,
     /// The table type of a table-valued parameter; its value has no place among the variables' then.
     pub table: Option<Arc<UserType>>,
 }
@@ -536,6 +538,8 @@ pub(crate) struct CallArgument {
     pub(crate) ty: SqlType,
     /// The table variable that is passed, in the place of a value.
     pub(crate) table: Option<String>,
+    /// The cursor variable that takes a cursor back, in the place of a value.
+    pub(crate) cursor: Option<String>,
     /// The variable that takes the value back, and its type.
     pub(crate) output: Option<(usize, SqlType)>,
 }

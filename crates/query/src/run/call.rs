@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::frame::{Alone, Frame, Return, Returned};
+use super::frame::{Alone, Frame, Return};
 use super::prepared::PreparedProcedure;
 use super::statement::StatementState;
 use super::text_procedure::TextProcedure;
@@ -239,8 +239,8 @@ impl Machine<'_> {
         let mut frame = self.context.spare_frames.take(&program);
         let filled = self.fill_parameters(&program, arguments, name, &mut frame);
         let lent = match filled {
-            Ok((outputs, lent)) => {
-                frame.on_return = Return { outputs, status };
+            Ok((on_return, lent)) => {
+                frame.on_return = Return { status, ..on_return };
                 lent
             }
             Err(fault) => {
@@ -283,11 +283,11 @@ impl Machine<'_> {
         arguments: &[CallArgument],
         name: &str,
         frame: &mut Frame,
-    ) -> Result<(Vec<Returned>, Vec<Lent>), Fault> {
+    ) -> Result<(Return, Vec<Lent>), Fault> {
         let parameters = &program.parameters;
         let mut lent = Vec::new();
         let mut given = vec![false; parameters.len()];
-        let mut outputs = Vec::new();
+        let mut on_return = Return::default();
         let mut named = false;
         let page = self.context.database().code_page();
         for (position, argument) in arguments.iter().enumerate() {
@@ -302,7 +302,21 @@ impl Machine<'_> {
                     let error = SqlError::not_an_output_parameter(&parameter.name);
                     return Err(Box::new(error));
                 }
-                outputs.push((slot, parameter.ty, target, ty));
+                on_return.outputs.push((slot, parameter.ty, target, ty));
+            }
+            match (&argument.cursor, parameter.cursor) {
+                (None, false) => {}
+                (Some(variable), true) => {
+                    self.check_no_cursor(variable)?;
+                    on_return.cursors.push((parameter.name.clone(), variable.clone()));
+                    continue;
+                }
+                (Some(_), false) => {
+                    return Err(Box::new(SqlError::operand_type_clash("cursor", parameter.ty.error_name())));
+                }
+                (None, true) => {
+                    return Err(Box::new(SqlError::operand_type_clash(argument.ty.error_name(), "cursor")));
+                }
             }
             lent.extend(self.lent(parameter, argument)?);
             match &argument.value {
@@ -327,7 +341,7 @@ impl Machine<'_> {
             };
             frame.slots[slot] = default.eval(&mut self.env())?;
         }
-        Ok((outputs, lent))
+        Ok((on_return, lent))
     }
 
     /// A system procedure of the host.
@@ -406,6 +420,7 @@ impl Machine<'_> {
             error
         });
         self.count_call();
+        self.return_cursors(&on_return.cursors);
         self.drop_frame();
         let page = self.context.database().code_page();
         for (value, from, target, to) in values {

@@ -92,6 +92,15 @@ impl Cursors {
         self.0.retain(|cursor| cursor.level.is_none_or(|own| own < level));
     }
 
+    /// A call ends at a nest level: an open cursor of its parameter is the caller's, under the name of the caller's variable.
+    fn hand_over(&mut self, parameter: &str, variable: &str, level: i32) {
+        let own =
+            |cursor: &&mut DeclaredCursor| cursor.level == Some(level) && cursor.name.eq_ignore_ascii_case(parameter);
+        if let Some(cursor) = self.0.iter_mut().find(own).filter(|cursor| cursor.opened.is_some()) {
+            (cursor.name, cursor.level) = (variable.into(), Some(level - 1));
+        }
+    }
+
     /// See [`crate::ExecutionContext::cursor_status`].
     pub(crate) fn status(&self, name: &str, global: bool, level: i32) -> i16 {
         let found = self.place(name, global, level).map(|place| &self.0[place]);
@@ -136,6 +145,22 @@ impl Machine<'_> {
         }
         self.context.state.row_count = 0;
         Ok(())
+    }
+
+    /// # Errors
+    /// 16951 for a cursor variable that has a cursor already.
+    pub(super) fn check_no_cursor(&self, variable: &str) -> Result<(), Fault> {
+        match self.context.cursors.place(variable, false, self.context.state.nest_level) {
+            Some(_) => Err(Box::new(SqlError::cursor_argument_allocated(variable))),
+            None => Ok(()),
+        }
+    }
+
+    /// The running call ends: its parameters' cursors are its caller's.
+    pub(super) fn return_cursors(&mut self, cursors: &[(String, String)]) {
+        for (parameter, variable) in cursors {
+            self.context.cursors.hand_over(parameter, variable, self.context.state.nest_level);
+        }
     }
 
     fn cursor_place(&self, name: &CursorName) -> Result<usize, Fault> {

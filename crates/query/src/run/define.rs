@@ -468,7 +468,10 @@ impl Machine<'_> {
     /// ALTER DATABASE. Two errors say that an option cannot be set: why, and that the statement has failed.
     async fn alter_database(&mut self, alter: &tree::AlterDatabase) -> Result<(), Fault> {
         match self.change_database(alter).await {
-            Err(fault) if matches!(fault.number, 5030 | 5058 | 5064 | 5070) => {
+            Err(fault)
+                if matches!(fault.number, 5030 | 5058 | 5064 | 5070)
+                    && !matches!(alter.action, tree::AlterDatabaseAction::Rename(_)) =>
+            {
                 self.output.error(&fault.at_line(self.line()));
                 Err(Box::new(SqlError::alter_database_failed()))
             }
@@ -543,9 +546,13 @@ impl Machine<'_> {
             | tree::AlterDatabaseAction::AddFilegroup { .. }
             | tree::AlterDatabaseAction::RemoveFilegroup(_)
             | tree::AlterDatabaseAction::ModifyFilegroup { .. } => Ok(()),
-            tree::AlterDatabaseAction::Rename(_) => Err(errors::unsupported("MODIFY NAME")),
+            tree::AlterDatabaseAction::Rename(new) => {
+                self.modify_name(alter.name.as_ref().map(|name| name.text.as_str()), &new.text).await
+            }
             tree::AlterDatabaseAction::Collate(collation) => self.recollate_database(&name, collation),
-            tree::AlterDatabaseAction::ScopedConfiguration { .. } => Err(errors::unsupported("SCOPED CONFIGURATION")),
+            tree::AlterDatabaseAction::ScopedConfiguration { name, secondary, value } => {
+                self.set_scoped(name, *secondary, value.as_ref())
+            }
         }
     }
 }

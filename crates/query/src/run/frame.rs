@@ -19,6 +19,8 @@ pub(crate) type Returned = (usize, SqlType, usize, SqlType);
 #[derive(Debug, Default)]
 pub(crate) struct Return {
     pub(crate) outputs: Vec<Returned>,
+    /// Parameters that are cursors, each with the caller's variable that takes its cursor.
+    pub(crate) cursors: Vec<(String, String)>,
     /// The caller's variable that takes the status.
     pub(crate) status: Option<(usize, SqlType)>,
 }

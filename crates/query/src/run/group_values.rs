@@ -8,7 +8,7 @@ use crate::access::{Pace, Stop};
 use crate::expression::Fault;
 use crate::plan::Aggregate;
 use crate::spill::{Charge, LEVELS_MAX, Partitions, Tape, TapeReader};
-use pikepole_types::{Accumulator, Collation, Value, hash, order};
+use pikepole_types::{Accumulator, Aggregate as Function, Collation, Value, hash, order};
 
 /// What a value that was seen costs in memory, beside its text.
 const SEEN_BYTES: usize = 64;
@@ -27,6 +27,9 @@ impl State {
         let collation = aggregate.collation;
         let accumulator = match separator {
             None => Accumulator::new(aggregate.function, &aggregate.input_type, collation)?,
+            Some(place) if matches!(aggregate.function, Function::ApproxPercentile { .. }) => {
+                Accumulator::of_percentile(aggregate.function, &place, &aggregate.input_type, collation)?
+            }
             Some(separator) => Accumulator::joining(&separator, &aggregate.input_type, collation)?,
         };
         Ok(State { accumulator, seen: aggregate.distinct.then(Box::default), seen_bytes: 0 })
@@ -59,8 +62,10 @@ impl State {
     }
 
     pub(super) fn add(&mut self, value: &Value, aggregate: &Aggregate, bytes: &mut usize) -> Result<(), Fault> {
-        if aggregate.function == pikepole_types::Aggregate::StringAgg {
-            *bytes += value.heap_bytes();
+        match aggregate.function {
+            Function::StringAgg => *bytes += value.heap_bytes(),
+            Function::ApproxPercentile { .. } => *bytes += size_of::<Value>() + value.heap_bytes(),
+            _ => {}
         }
         self.accumulator.add(value)?;
         Ok(())

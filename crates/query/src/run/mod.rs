@@ -10,6 +10,7 @@
 //! on where it was. Calls push frames on an explicit stack: nothing recurses, whatever the nesting.
 
 mod administer;
+mod alter_database;
 mod alter_table;
 mod apply;
 mod bulk_insert;

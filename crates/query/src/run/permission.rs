@@ -241,27 +241,20 @@ impl Machine<'_> {
     fn check_alter_database(&self, alter: &tree::AlterDatabase) -> Result<(), Fault> {
         let current = self.context.database().name();
         let name = alter.name.as_ref().map_or(current, |name| name.text.as_str());
-        if self.has_on_database(Permission::Alter, name) {
+        if self.context.has_on_database(Permission::Alter, name) {
             return Ok(());
+        }
+        if matches!(alter.action, tree::AlterDatabaseAction::ScopedConfiguration { .. }) {
+            return Err(Box::new(SqlError { state: 13, ..SqlError::no_permission() }));
         }
         Err(Box::new(SqlError::alter_database_denied(name)))
     }
 
     fn check_drop_databases(&self, drop: &tree::Drop) -> Result<(), Fault> {
-        let denied = drop.names.iter().find(|name| !self.has_on_database(Permission::Control, &name.name.text));
+        let denied = drop.names.iter().find(|name| !self.context.has_on_database(Permission::Control, &name.name.text));
         match denied {
             Some(name) => Err(Box::new(SqlError::object_missing("drop", "database", &name.name.text))),
             None => Ok(()),
         }
-    }
-
-    /// Whether the session has a permission on a database, or may alter every one.
-    fn has_on_database(&self, permission: Permission, name: &str) -> bool {
-        if self.token().has(Permission::AlterAnyDatabase, Securable::Server) {
-            return true;
-        }
-        let database = self.context.server().database(name).ok();
-        let token = database.and_then(|database| self.context.token_in(&database));
-        token.is_some_and(|token| token.has(permission, Securable::Database))
     }
 }

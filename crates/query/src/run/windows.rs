@@ -352,18 +352,5 @@ fn percentile(rows: &[Row], at: usize, continuous: bool) -> Result<Vec<Value>, F
         return Err(Box::new(SqlError::percentile_out_of_range()));
     }
     let values: Vec<&Value> = rows.iter().map(|row| &row.arguments[at][0]).filter(|value| !value.is_null()).collect();
-    let result = if values.is_empty() {
-        Value::Null
-    } else if continuous {
-        let exact = place * (values.len() - 1) as f64;
-        let (low, high) = (values[exact.floor() as usize], values[exact.ceil() as usize]);
-        match (low, high) {
-            (Value::Float(low), Value::Float(high)) => Value::Float(low + (high - low) * exact.fract()),
-            _ => Value::Null,
-        }
-    } else {
-        let behind = (place * values.len() as f64).ceil() as usize;
-        values[behind.saturating_sub(1).min(values.len() - 1)].clone()
-    };
-    Ok(vec![result; rows.len()])
+    Ok(vec![pikepole_types::percentile(&values, place, continuous); rows.len()])
 }

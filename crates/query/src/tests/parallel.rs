@@ -120,6 +120,10 @@ fn small_statements_and_those_that_need_the_session_stay_serial() {
     let query = "SELECT COUNT(*) FROM GENERATE_SERIES(1, 200000) WHERE GETDATE() > '2000-01-01' AND @@SPID > 0";
     client.quiet(query);
     assert_eq!(waits(&client), 1);
+    client.quiet("ALTER DATABASE SCOPED CONFIGURATION SET MAXDOP = 1");
+    client.quiet(query);
+    assert_eq!(waits(&client), 1);
+    client.quiet("ALTER DATABASE SCOPED CONFIGURATION SET MAXDOP = 0");
     world.server.set_policy("max degree of parallelism", "1").expect("an option");
     client.quiet(query);
     assert_eq!(waits(&client), 1);

@@ -6,7 +6,7 @@ use crate::modules;
 use crate::names;
 use crate::views::columns::TYPES;
 use crate::views::databases::COMPATIBILITY_LEVEL;
-use pikepole_engine::{Catalog, Table, Trigger, TriggerEvent, UserTypeKind};
+use pikepole_engine::{Catalog, Module, Table, Trigger, TriggerEvent, UserTypeKind};
 use pikepole_types::{Collation, DateTime, Length, SecondName, SqlType, Value, Variant};
 
 /// `EditionID` of the Developer Edition, which has everything.
@@ -165,6 +165,12 @@ fn trigger_property(catalog: &Catalog, id: i32, property: &str) -> Option<Value>
     }
 }
 
+/// A SET option that a module was made under; NULL for what is no module.
+fn module_setting(catalog: &Catalog, id: i32, ask: fn(&Module) -> bool) -> Option<Value> {
+    let module = catalog.modules().find(|module| module.object_id == id)?;
+    flag(ask(module))
+}
+
 pub(super) fn object_property(call: &Call<'_>) -> Answer {
     let catalog = call.catalog();
     let (Some(id), Some(property)) = (call.number(0), call.text(1)) else { return Ok(None) };
@@ -207,7 +213,10 @@ pub(super) fn object_property(call: &Call<'_>) -> Answer {
         }
         "tablehasnonclustindex" => flag(of_table(|table| table.indexes.iter().any(|index| !index.clustered))),
         "tablehasdefaultcnst" => flag(of_table(|table| table.columns.iter().any(|column| column.default.is_some()))),
-        "isansinullson" | "isquotedidenton" | "tableisansinullson" | "tableisquotedidenton" => flag(true),
+        "isansinullson" if table.is_none() => module_setting(&catalog, id, |module| module.ansi_nulls),
+        "isquotedidenton" if table.is_none() => module_setting(&catalog, id, |module| module.quoted_identifier),
+        "isansinullson" | "isquotedidenton" => flag(true),
+        "tableisansinullson" | "tableisquotedidenton" => flag(table.is_some()),
         "isuserdefinedtype" => flag(code == "TT"),
         "ismsshipped" | "issystemtable" => flag(id < 0),
         "tabletemporaltype" | "tableismemoryoptimized" => flag(false),
@@ -225,7 +234,8 @@ pub(super) fn object_property(call: &Call<'_>) -> Answer {
         "tablehasclustindex" => flag(of_table(|table| table.indexes.iter().any(pikepole_engine::Index::is_clustered))),
         "tablehasindex" => flag(of_table(|table| !table.indexes.is_empty())),
         property if property.contains("trigger") => trigger_property(&catalog, id, property),
-        "execisansinullson" | "execisquotedidenton" => flag(true),
+        "execisansinullson" => module_setting(&catalog, id, |module| module.ansi_nulls),
+        "execisquotedidenton" => module_setting(&catalog, id, |module| module.quoted_identifier),
         "schemaid" => catalog.schema(&object.schema).map(|schema| Value::Int(schema.schema_id)),
         "ownerid" => Some(Value::Int(1)),
         _ => None,

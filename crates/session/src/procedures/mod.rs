@@ -218,6 +218,7 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_describe_undeclared_parameters", parameters: &["@tsql", "@params"], required: 1 },
     Procedure { name: "sp_refreshview", parameters: &["@viewname"], required: 1 },
     Procedure { name: "sp_refreshsqlmodule", parameters: &["@name", "@namespace"], required: 1 },
+    Procedure { name: "sp_renamedb", parameters: &["@dbname", "@newname"], required: 2 },
     Procedure { name: "sp_rename", parameters: &["@objname", "@newname", "@objtype"], required: 2 },
     Procedure {
         name: "sp_getapplock",
@@ -452,7 +453,7 @@ pub(crate) async fn call(
         "sp_altermessage" => message::alter(host, &arguments, context).await?,
         "sp_dropmessage" => message::drop(host, &arguments, context).await?,
         "sp_tableoption" => table_option::set(&arguments, context)?,
-        "sp_rename" => rename::rename(&arguments, context, output).await?,
+        "sp_rename" | "sp_renamedb" => rename::rename(procedure.name, &arguments, context, output).await?,
         _ => describe::space_used(arguments.text(0).as_deref(), context, output).await?,
     }
     Ok(0)

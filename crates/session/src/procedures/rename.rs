@@ -1,4 +1,4 @@
-//! `sp_rename`: tables, columns, indexes, constraints, modules and sequences get other names.
+//! `sp_rename` and `sp_renamedb`: tables, columns, indexes, constraints, modules, sequences and databases get other names.
 
 use super::Arguments;
 use crate::names;
@@ -24,6 +24,7 @@ fn missing(name: &str, database: &str) -> SqlError {
 
 /// Runs it, within the session's transaction or in one of its own.
 pub(super) async fn rename(
+    procedure: &str,
     arguments: &Arguments<'_>,
     context: &mut ExecutionContext,
     output: &mut dyn Output,
@@ -32,6 +33,9 @@ pub(super) async fn rename(
     let mut kind = arguments.text(2).map(|kind| kind.to_ascii_uppercase());
     if new.is_empty() {
         return Err(SqlError::new(15223, 11, 1, "Error: The input parameter '@newname' is not allowed to be null."));
+    }
+    if procedure == "sp_renamedb" || kind.as_deref() == Some("DATABASE") {
+        return rename_database(&old, &new, context, output).await;
     }
     let database = Arc::clone(context.database());
     let catalog = context.catalog();
@@ -100,6 +104,38 @@ pub(super) async fn rename(
         }
     }
     output.message(&SqlError::new(15477, 10, 1, CAUTION));
+    Ok(())
+}
+
+/// `sp_renamedb`, and `sp_rename` of a database.
+async fn rename_database(
+    old: &str,
+    new: &str,
+    context: &mut ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    if context.transaction().is_explicit() {
+        return Err(SqlError::procedure_in_transaction("sys.sp_renamedb"));
+    }
+    // A name may come with its delimiters.
+    let plain = |name: &str| names::split(name).filter(|parts| parts.len() == 1).and_then(|mut parts| parts.pop());
+    let (old, new) = (plain(old).unwrap_or_else(|| old.to_owned()), plain(new).unwrap_or_else(|| new.to_owned()));
+    if new.is_empty() {
+        return Err(SqlError::new(15223, 11, 1, "Error: The input parameter '@newname' is not allowed to be null."));
+    }
+    let server = Arc::clone(context.server());
+    let of_system = |error: &SqlError| error.number == 5016;
+    match server.check_rename(&old, &new) {
+        Err(error) if of_system(&error) => return Err(SqlError::database_not_renamed(old)),
+        Err(error) if error.number == 911 => return Err(SqlError::database_of_procedure_unknown(old)),
+        Err(error) if error.number == 1801 => return Err(SqlError::database_name_taken(new)),
+        checked => checked?,
+    }
+    if !context.has_on_database(Permission::Alter, &old) {
+        return Err(SqlError::no_permission());
+    }
+    let messages = context.rename_database(&old, &new).await.map_err(|fault| *fault)?;
+    messages.iter().for_each(|message| output.message(message));
     Ok(())
 }
 

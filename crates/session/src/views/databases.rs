@@ -4,8 +4,10 @@ use super::Kind::{Bit, Bytes, DateTime, Guid, Int, Name, SmallInt, Text, TinyInt
 use super::Nullable::{No, Yes};
 use super::{RowBuilder, Rows, Source, View};
 use crate::configuration;
-use pikepole_engine::{DatabaseInfo, DatabaseState, DelayedDurability, LogFullReason, MASTER, RecoveryModel};
-use pikepole_types::{ERRORS, SqlError, Value};
+use pikepole_engine::{
+    DatabaseInfo, DatabaseState, DelayedDurability, LogFullReason, MASTER, RecoveryModel, ScopedKind, ScopedRow,
+};
+use pikepole_types::{ERRORS, SqlError, SqlType, Value};
 
 /// `compatibility_level` of every database.
 pub(crate) const COMPATIBILITY_LEVEL: i32 = 160;
@@ -124,6 +126,18 @@ pub(super) const VIEWS: &[View] = &[
     },
     View {
         schema: "sys",
+        name: "database_scoped_configurations",
+        columns: &[
+            ("configuration_id", Int, Yes),
+            ("name", Text(60), Yes),
+            ("value", Variant, Yes),
+            ("value_for_secondary", Variant, Yes),
+            ("is_value_default", Bit, Yes),
+        ],
+        rows: scoped_configurations,
+    },
+    View {
+        schema: "sys",
         name: "messages",
         columns: &[
             ("message_id", Int, No),
@@ -227,6 +241,26 @@ fn database_row(view: &View, database: &DatabaseInfo) -> RowBuilder {
     let row = OFF.iter().fold(row, |row, name| row.bit(name, false));
     let row = ON.iter().fold(row, |row, name| row.bit(name, true));
     options.switches.columns().fold(row, |row, (name, on)| row.bit(name, on))
+}
+
+fn scoped_configurations(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let value = |row: RowBuilder, column: &str, kind: ScopedKind, number: i32| match kind {
+        ScopedKind::Switch => row.value(column, super::in_variant(SqlType::Bit, Value::Bit(number != 0))),
+        ScopedKind::Number(_) => row.integer(column, number),
+        ScopedKind::Word(words) => {
+            let word = usize::try_from(number).ok().and_then(|place| words.get(place));
+            row.text_if(column, word.copied())
+        }
+    };
+    let row = |own: ScopedRow| {
+        let row = view.row().integer("configuration_id", own.id).text("name", own.name);
+        let row = value(row, "value", own.kind, own.value).bit("is_value_default", own.is_usual);
+        match own.secondary {
+            Some(number) => value(row, "value_for_secondary", own.kind, number),
+            None => row,
+        }
+    };
+    Ok(source.database.options().scoped.rows().map(|own| row(own).done()).collect())
 }
 
 fn configurations(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

@@ -2,7 +2,7 @@
 //! indexes, traces, event sessions, encryption, column stores, statistics. A query over one is answered, with no rows, which is the truth.
 
 use super::Kind::{
-    BigInt, Bit, Bytes, Code, DateTime, Float, Guid, Int, LongText, Lsn, Name, Real, SmallInt, Text, TinyInt, Variant,
+    BigInt, Bit, Bytes, Code, DateTime, Float, Guid, Int, LongText, Lsn, Name, Real, SmallInt, Text, TinyInt,
 };
 use super::Nullable::{No, Yes};
 use super::empty::empty;
@@ -462,16 +462,6 @@ pub(super) const VIEWS: &[View] = &[
             ("total_rows", BigInt, Yes),
             ("deleted_rows", BigInt, Yes),
             ("size_in_bytes", BigInt, Yes),
-        ],
-    ),
-    empty(
-        "database_scoped_configurations",
-        &[
-            ("configuration_id", Int, No),
-            ("name", Text(60), No),
-            ("value", Variant, Yes),
-            ("value_for_secondary", Variant, Yes),
-            ("is_value_default", Bit, Yes),
         ],
     ),
 ];

@@ -39,3 +39,14 @@ GO
 EXEC dbo.old_procedure;
 SELECT name FROM sys.parameters WHERE object_id = OBJECT_ID('dbo.old_value') ORDER BY parameter_id;
 GO
+-- What OBJECTPROPERTY says of these settings.
+SET ANSI_NULLS OFF;
+GO
+CREATE PROCEDURE dbo.of_old_nulls AS SELECT 1 AS one;
+GO
+SET ANSI_NULLS ON;
+GO
+SELECT name, OBJECTPROPERTY(object_id, 'ExecIsAnsiNullsOn') AS exec_nulls, OBJECTPROPERTY(object_id, 'ExecIsQuotedIdentOn') AS exec_quoted,
+    OBJECTPROPERTY(object_id, 'IsAnsiNullsOn') AS nulls, OBJECTPROPERTY(object_id, 'IsQuotedIdentOn') AS quoted
+FROM sys.objects WHERE type IN ('P', 'V', 'FN', 'IF', 'TR', 'U') ORDER BY name;
+GO

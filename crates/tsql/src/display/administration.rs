@@ -133,8 +133,9 @@ impl Display for FileSize {
 impl Display for AlterDatabase {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str("ALTER DATABASE ")?;
-        if let AlterDatabaseAction::ScopedConfiguration { name, value } = &self.action {
+        if let AlterDatabaseAction::ScopedConfiguration { name, secondary, value } = &self.action {
             f.write_str("SCOPED CONFIGURATION ")?;
+            words(f, *secondary, "FOR SECONDARY ")?;
             return match value {
                 Some(value) => write!(f, "SET {name} = {value}"),
                 None => write!(f, "CLEAR {name}"),

@@ -159,12 +159,19 @@ impl Parser<'_> {
 
     fn scoped_configuration(&mut self) -> Parsed<AlterDatabaseAction> {
         if self.eat_word("CLEAR") {
-            return Ok(AlterDatabaseAction::ScopedConfiguration { name: self.upper_word()?, value: None });
+            self.expect_word("PROCEDURE_CACHE")?;
+            let name = "PROCEDURE_CACHE".to_string();
+            return Ok(AlterDatabaseAction::ScopedConfiguration { name, secondary: false, value: None });
+        }
+        let secondary = self.eat_keyword(Keyword::For);
+        if secondary {
+            self.expect_word("SECONDARY")?;
         }
         self.expect_keyword(Keyword::Set)?;
         let name = self.upper_word()?;
         self.expect_symbol(Symbol::Equal)?;
-        Ok(AlterDatabaseAction::ScopedConfiguration { name, value: Some(self.setting_value()?) })
+        let value = Some(self.setting_value()?);
+        Ok(AlterDatabaseAction::ScopedConfiguration { name, secondary, value })
     }
 
     fn alter_database_action(&mut self) -> Parsed<AlterDatabaseAction> {

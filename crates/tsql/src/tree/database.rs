@@ -160,10 +160,12 @@ pub enum AlterDatabaseAction {
     Rename(Name),
     /// `COLLATE c`
     Collate(Name),
-    /// `SCOPED CONFIGURATION SET name = value` or `CLEAR name`
+    /// `SCOPED CONFIGURATION [FOR SECONDARY] SET name = value` or `CLEAR PROCEDURE_CACHE`
     ScopedConfiguration {
         /// The name in upper case.
         name: String,
+        /// `FOR SECONDARY`
+        secondary: bool,
         /// The value; none for CLEAR.
         value: Option<super::SettingValue>,
     },

@@ -232,6 +232,7 @@ error_table! {
     1038 15 4 name_is_empty() "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid name.";
     1046 15 1 subquery_not_allowed() "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     1047 15 1 hints_conflict() "Conflicting locking hints specified.";
+    1051 15 2 cursor_parameter_not_varying_output() "Cursor parameters in a stored procedure must be declared with OUTPUT and VARYING options, and they must be specified in the order CURSOR VARYING OUTPUT.";
     1054 15 6 syntax_not_schema_bound(syntax) "Syntax '{syntax}' is not allowed in schema-bound objects.";
     1060 15 1 top_not_an_integer() "The number of rows provided for a TOP or FETCH clauses row count parameter must be an integer.";
     1062 15 1 ties_without_order() "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
@@ -533,6 +534,8 @@ error_table! {
     // ALTER DATABASE and files.
     4936 16 1 computed_not_persistable(column, table) "Computed column '{column}' in table '{table}' cannot be persisted because the column is non-deterministic.";
     5011 14 5 alter_database_denied(name) "User does not have permission to alter database '{name}', the database does not exist, or the database is not in a state that allows access checks.";
+    5016 16 1 system_database_not_renamed(name) "Cannot change the name of the system database {name}.";
+    5021 10 1 database_name_set(name) "The database name '{name}' has been set.";
     5030 16 12 database_not_locked_exclusively() "The database could not be exclusively locked to perform the operation.";
     5058 16 1 database_option_not_settable(option, database) "Option '{option}' cannot be set in database '{database}'.";
     5060 10 1 transactions_being_rolled_back(percent) "Nonqualified transactions are being rolled back. Estimated rollback completion: {percent}%.";
@@ -827,14 +830,22 @@ error_table! {
     11739 15 1 number_with_top() "NEXT VALUE FOR function cannot be used if ROWCOUNT option has been set, or the query contains TOP or OFFSET.";
     11741 15 1 number_in_case() "NEXT VALUE FOR function cannot be used within CASE, CHOOSE, COALESCE, IIF, ISNULL and NULLIF.";
     11742 15 1 number_in_merge() "NEXT VALUE FOR function can only be used with MERGE if it is defined within a default constraint on the target table for insert actions.";
+    12104 15 1 current_is_system_database(name) "ALTER DATABASE CURRENT failed because '{name}' is a system database. System databases cannot be altered by using the CURRENT keyword. Use the database name to alter a system database.";
+    12108 16 1 scoped_configuration_out_of_range(number, name) "'{number}' is out of range for the database scoped configuration option '{name}'. See sp_configure option 'max degree of parallelism' for valid values.";
+    12109 16 1 scoped_configuration_is_primary() "Statement 'ALTER DATABASE SCOPED CONFIGURATION' failed, because it attempted to set the value to 'PRIMARY' for the primary replica. A settings can only be set to 'PRIMARY' when the setting is applied to the secondary.";
+    12110 16 1 scoped_configuration_of_primary(name) "Statement 'ALTER DATABASE SCOPED CONFIGURATION' failed, because it attempted to set the '{name}' option for the secondaries replica while this option is only allowed to be set for the primary.";
+    12121 16 1 paused_index_minutes_invalid(number) "Time value {number} used with PAUSED_RESUMABLE_INDEX_ABORT_DURATION_MINUTES is not a valid value; PAUSED_RESUMABLE_INDEX_ABORT_DURATION_MINUTES wait time must be greater or equal to 0 and less or equal to 71582.";
     14262 16 1 specified_item_unknown(kind, name) "The specified {kind} ('{name}') does not exist.";
+    15002 16 1 procedure_in_transaction(name) "The procedure '{name}' cannot be executed within a transaction.";
     15005 10 1 statistics_updated() "Statistics for all tables have been updated.";
     15006 16 1 principal_name_invalid(name) "'{name}' is not a valid name because it contains invalid characters.";
     15007 16 1 not_a_login(name) "'{name}' is not a valid login or you do not have permission.";
     15009 16 1 object_not_in_database(name, database) "The object '{name}' does not exist in database '{database}' or is invalid for this operation.";
+    15010 16 1 database_of_procedure_unknown(name) "The database '{name}' does not exist. Supply a valid database name. To see available databases, use sys.databases.";
     15014 16 1 role_missing(name) "The role '{name}' does not exist in the current database.";
     15023 16 1 user_exists(name) "User, group, or role '{name}' already exists in the current database.";
     15025 16 1 login_exists(name) "The server principal '{name}' already exists.";
+    15032 16 1 database_name_taken(name) "The database '{name}' already exists. Specify a unique database name.";
     15033 16 1 not_an_official_language(name) "'{name}' is not a valid official language name.";
     15036 16 1 data_type_missing(name) "The data type '{name}' does not exist or you do not have permission.";
     15040 16 1 message_number_low() "User-defined error messages must have an ID greater than 50000.";
@@ -863,6 +874,7 @@ error_table! {
     15179 16 1 message_missing(number) "The message number {number} or specified language version does not exist.";
     15217 16 2 property_missing(name, object) "Property cannot be updated or deleted. Property '{name}' does not exist for '{object}'.";
     15225 11 1 rename_not_found(name, database, kind) "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '{kind}'.";
+    15227 16 1 database_not_renamed(name) "The database '{name}' cannot be renamed.";
     15233 16 1 property_exists(name, object) "Property cannot be added. Property '{name}' already exists for '{object}'.";
     15247 16 1 no_permission() "User does not have permission to perform this action.";
     15250 16 1 qualifier_is_another_database() "The database name component of the object qualifier must be the name of the current database.";
@@ -905,6 +917,7 @@ error_table! {
     16945 16 2 cursor_not_declared() "The cursor was not declared.";
     16947 16 1 no_rows_changed() "No rows were updated or deleted.";
     16950 16 2 cursor_variable_empty(name) "The variable '{name}' does not currently have a cursor allocated to it.";
+    16951 16 1 cursor_argument_allocated(name) "The variable '{name}' cannot be used as a parameter because a CURSOR OUTPUT parameter must not have a cursor allocated to it before execution of the procedure.";
     16954 10 1 executing_directly() "Executing SQL directly; no cursor.";
     18054 16 1 message_not_found(number, severity, state) "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";
     18456 14 1 login_failed(user) "Login failed for user '{user}'.";
