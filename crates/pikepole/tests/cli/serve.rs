@@ -8,7 +8,7 @@ use std::os::linux::net::SocketAddrExt;
 use std::os::unix::net::{SocketAddr, UnixDatagram};
 use std::os::unix::process::CommandExt;
 use std::path::Path;
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 use std::time::Duration;
 
 const SERVE: &[&str] = &["serve", "-d", "data", "--listen", "127.0.0.1:0"];
@@ -66,6 +66,17 @@ fn packaging(name: &str) -> String {
     std::fs::read_to_string(folder.join(name)).expect("it is there")
 }
 
+/// What SIGHUP does to the program that is to be started.
+fn at_hang_up(command: &mut Command, action: libc::sighandler_t) {
+    // SAFETY: between fork and exec the closure makes one system call, and touches no memory of the parent's.
+    unsafe {
+        command.pre_exec(move || match libc::signal(libc::SIGHUP, action) {
+            libc::SIG_ERR => Err(std::io::Error::last_os_error()),
+            _ => Ok(()),
+        });
+    }
+}
+
 /// Starts a server as systemd does, sends it the signal when it says that it is ready, and looks at what it said.
 fn start_and_stop(folder: &Folder, arguments: &[&str], signal: libc::c_int) -> Done {
     let name = format!("pikepole-{}", folder.path().display());
@@ -78,6 +89,8 @@ fn start_and_stop(folder: &Folder, arguments: &[&str], signal: libc::c_int) -> D
     };
     let mut command = folder.command(arguments);
     command.env("NOTIFY_SOCKET", format!("@{name}")).env("PIKEPOLE_SA_PASSWORD", "deep-Water7");
+    // Who runs the tests may have been started to stay itself.
+    at_hang_up(&mut command, libc::SIG_DFL);
     let server = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
 
     let ready = next().unwrap_or_default();
@@ -126,14 +139,8 @@ fn a_closed_terminal_ends_a_server_in_order_unless_it_was_started_to_stay() {
     start_and_stop(&folder, SERVE, libc::SIGHUP);
 
     let mut command = folder.command(SERVE);
-    // SAFETY: between fork and exec the closure makes one system call, and touches no memory of the parent's.
-    let nohup = unsafe {
-        command.pre_exec(|| match libc::signal(libc::SIGHUP, libc::SIG_IGN) {
-            libc::SIG_ERR => Err(std::io::Error::last_os_error()),
-            _ => Ok(()),
-        })
-    };
-    let mut server = nohup.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts");
+    at_hang_up(&mut command, libc::SIG_IGN);
+    let mut server = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().expect("the binary starts");
     let mut out = BufReader::new(server.stdout.take().expect("its output")).lines();
     let address = out.find_map(|line| Some(line.ok()?.strip_prefix("listening at ")?.to_owned())).expect("it listens");
     let kill = |signal| {
