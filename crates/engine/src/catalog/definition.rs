@@ -102,8 +102,10 @@ pub struct ForeignKey {
     pub columns: Vec<usize>,
     /// The table referred to.
     pub referenced: i32,
-    /// Its columns, which are the key of [`ForeignKey::index_id`].
-    pub referenced_columns: Vec<usize>,
+    /// The places that the columns referred to had when the constraint was made. Others may have gone since, so only their order
+    /// says which they are: see [`ForeignKey::referenced_columns`].
+    #[serde(rename = "referenced_columns")]
+    pub referenced_when_made: Vec<usize>,
     /// The unique index of the table referred to.
     pub index_id: i32,
     /// ON DELETE.
@@ -117,6 +119,22 @@ pub struct ForeignKey {
     /// The name was made up.
     #[serde(default)]
     pub system_named: bool,
+}
+
+impl ForeignKey {
+    /// The places of the columns referred to in `target`, each beside the own column that refers to it.
+    ///
+    /// A change of the target's columns writes no row of other tables' definitions: columns keep their order, and those of a key
+    /// that is referred to cannot go.
+    pub fn referenced_columns(&self, target: &TableRecord) -> Vec<usize> {
+        let Some(index) = target.indexes.iter().find(|index| index.index_id == self.index_id) else {
+            return Vec::new();
+        };
+        let mut places: Vec<usize> = index.columns.iter().map(|key| key.column).collect();
+        places.sort_unstable();
+        let rank = |place: &usize| self.referenced_when_made.iter().filter(|other| *other < place).count();
+        self.referenced_when_made.iter().filter_map(|place| places.get(rank(place)).copied()).collect()
+    }
 }
 
 /// `SET (LOCK_ESCALATION = ...)` of a table, numbered as the views number them.

@@ -547,6 +547,11 @@ impl Catalog {
         })
     }
 
+    /// The columns that a foreign key refers to, in the order of its own; none when the table is not there.
+    pub fn referenced_columns(&self, key: &ForeignKey) -> Vec<usize> {
+        self.table_by_id(key.referenced).map_or_else(Vec::new, |target| key.referenced_columns(target))
+    }
+
     /// The largest object id in use, constraints included.
     pub(crate) fn object_id_max(&self) -> i32 {
         let of_tables = self.table_shapes().flat_map(|table| {

@@ -434,16 +434,8 @@ fn move_columns(record: &mut TableRecord, columns: &[NewColumn], table: &Table) 
             check.column = Some(place(column)?);
         }
     }
-    let own = record.object_id;
-    for key in &mut record.foreign_keys {
-        for column in &mut key.columns {
-            *column = place(*column)?;
-        }
-        if key.referenced == own {
-            for column in &mut key.referenced_columns {
-                *column = place(*column)?;
-            }
-        }
+    for column in record.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
+        *column = place(*column)?;
     }
     for index in &mut record.indexes {
         let tested = index.tests.iter_mut().map(|test| &mut test.column);

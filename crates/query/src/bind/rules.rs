@@ -240,19 +240,20 @@ impl Binder<'_> {
                     name: key.name.clone(),
                     columns: key.columns.clone(),
                     target: view.reached(target),
-                    target_columns: key.referenced_columns.clone(),
+                    target_columns: key.referenced_columns(target),
                     same_table: key.referenced == table.object_id,
                 });
             }
         }
         if verb != "INSERT" && !table.is_temporary() {
             for (source, key) in catalog.references_to(table.object_id) {
-                if key.disabled || (writes && !key.referenced_columns.iter().any(is_changed)) {
+                let columns = key.referenced_columns(&table.engine);
+                if key.disabled || (writes && !columns.iter().any(is_changed)) {
                     continue;
                 }
                 rules.referenced.push(ReferencedRule {
                     name: key.name.clone(),
-                    columns: key.referenced_columns.clone(),
+                    columns,
                     own: Arc::clone(&table.engine),
                     source: view.reached(source),
                     source_columns: key.columns.clone(),

@@ -44,8 +44,8 @@ fn broken_key(table: &Table, key: &ForeignKey, catalog: &Catalog) -> Option<Stri
     let target = catalog.table_by_id(key.referenced)?;
     let own = |column: usize| quoted(&table.columns[column].name);
     let not_null = key.columns.iter().map(|column| format!("c.{} IS NOT NULL", own(*column)));
-    let pairs = key.columns.iter().zip(&key.referenced_columns);
-    let equal = pairs.map(|(column, other)| format!("p.{} = c.{}", quoted(&target.columns[*other].name), own(*column)));
+    let pairs = key.columns.iter().zip(key.referenced_columns(target));
+    let equal = pairs.map(|(column, other)| format!("p.{} = c.{}", quoted(&target.columns[other].name), own(*column)));
     let condition = format!(
         "{} AND NOT EXISTS (SELECT 1 FROM {} AS p WHERE {})",
         not_null.collect::<Vec<String>>().join(" AND "),

@@ -240,7 +240,8 @@ impl Machine<'_> {
     fn require_references(&mut self, name: &ObjectName, target: &Table, key: &ForeignKey) -> Result<(), Fault> {
         let need = Requirement::of(&self.context.catalog(), name, Permission::References)?;
         let Some(mut need) = need else { return Ok(()) };
-        key.referenced_columns.iter().for_each(|place| need.add_column_at(*place, &target.columns[*place].name));
+        let columns = key.referenced_columns(&target.engine);
+        columns.into_iter().for_each(|place| need.add_column_at(place, &target.columns[place].name));
         self.context.require(&need)
     }
 
@@ -308,7 +309,7 @@ impl Machine<'_> {
             object_id: 0,
             columns,
             referenced: target.object_id,
-            referenced_columns: referenced,
+            referenced_when_made: referenced,
             index_id,
             on_delete: action(key.on_delete),
             on_update: action(key.on_update),
@@ -325,7 +326,8 @@ impl Machine<'_> {
         let Some(key) = table.engine.foreign_keys.iter().find(|key| key.name == constraint) else { return Ok(()) };
         let catalog = self.context.catalog();
         let Some(target) = catalog.catalog.table_by_id(key.referenced).cloned() else { return Ok(()) };
-        let pairs = key.columns.iter().zip(&key.referenced_columns);
+        let referenced = key.referenced_columns(&target);
+        let pairs = key.columns.iter().zip(&referenced);
         let own = |column: usize| quoted(&table.columns[column].name);
         let not_null: Vec<String> =
             key.columns.iter().map(|column| format!("c.{} IS NOT NULL", own(*column))).collect();
@@ -345,7 +347,7 @@ impl Machine<'_> {
         }
         let same = key.referenced == table.object_id;
         let kind = if same { "FOREIGN KEY SAME TABLE" } else { "FOREIGN KEY" };
-        let column = match key.referenced_columns.as_slice() {
+        let column = match referenced.as_slice() {
             [column] => format!(", column '{}'", target.columns[*column].name),
             _ => String::new(),
         };
@@ -443,7 +445,7 @@ impl Machine<'_> {
             let own = table.engine.foreign_keys.iter().filter(|key| key.columns.contains(&at));
             found.extend(own.map(|key| ("object", key.name.clone())));
             let others = catalog.catalog.references_to(table.object_id);
-            let others = others.filter(|(_, key)| key.referenced_columns.contains(&at));
+            let others = others.filter(|(_, key)| key.referenced_columns(&table.engine).contains(&at));
             found.extend(others.map(|(_, key)| ("object", key.name.clone())));
             for index in &table.engine.indexes {
                 if !index.primary_key && (lengthened || index.constraint && resized) {

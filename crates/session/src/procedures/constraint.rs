@@ -42,7 +42,7 @@ fn plain(kind: String, name: &str, status: &str, replicated: &str, keys: String)
 fn foreign_key(catalog: &Catalog, database: &str, table: &Table, key: &ForeignKey) -> [Vec<Value>; 2] {
     let target = catalog.table_by_id(key.referenced);
     let refers = target.map_or_else(String::new, |target| {
-        let columns = names(target, &key.referenced_columns);
+        let columns = names(target, &key.referenced_columns(target));
         format!("REFERENCES {database}.{}.{} ({columns})", target.schema, target.name)
     });
     let own = row([

@@ -132,12 +132,12 @@ pub(super) fn foreign_keys(arguments: &Arguments<'_>, context: &ExecutionContext
                 continue;
             }
             let index = target.indexes.iter().find(|index| index.index_id == key.index_id);
-            for (place, (own, other)) in key.columns.iter().zip(&key.referenced_columns).enumerate() {
+            for (place, (own, other)) in key.columns.iter().zip(key.referenced_columns(target)).enumerate() {
                 set.push(vec![
                     string(database),
                     string(&target.schema),
                     string(&target.name),
-                    string(&target.columns[*other].name),
+                    string(&target.columns[other].name),
                     string(database),
                     string(&table.schema),
                     string(&table.name),

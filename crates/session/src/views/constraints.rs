@@ -196,7 +196,8 @@ fn foreign_key_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
         for key in &table.foreign_keys {
-            for (place, (own, other)) in key.columns.iter().zip(&key.referenced_columns).enumerate() {
+            let referenced = source.catalog.referenced_columns(key);
+            for (place, (own, other)) in key.columns.iter().zip(referenced).enumerate() {
                 rows.push(
                     view.row()
                         .integer("constraint_object_id", key.object_id)
@@ -204,7 +205,7 @@ fn foreign_key_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
                         .integer("parent_object_id", table.object_id)
                         .integer("parent_column_id", *own as i64 + 1)
                         .integer("referenced_object_id", key.referenced)
-                        .integer("referenced_column_id", *other as i64 + 1)
+                        .integer("referenced_column_id", other as i64 + 1)
                         .done(),
                 );
             }

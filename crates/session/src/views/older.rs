@@ -573,7 +573,8 @@ fn references(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("keycnt", key.columns.len() as i64)
                 .integer("fkeydbid", source.database.id())
                 .integer("rkeydbid", source.database.id());
-            for (names, columns) in [(REFERENCING, &key.columns), (REFERENCED, &key.referenced_columns)] {
+            let referenced = source.catalog.referenced_columns(key);
+            for (names, columns) in [(REFERENCING, &key.columns), (REFERENCED, &referenced)] {
                 for (at, name) in names.into_iter().enumerate() {
                     row = row.integer(name, columns.get(at).map_or(0, |column| *column as i64 + 1));
                 }
