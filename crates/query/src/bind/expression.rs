@@ -177,33 +177,38 @@ impl Binder<'_> {
         self.key_in_scopes(expr)
     }
 
-    /// The value of a GROUP BY expression that is written like this one, here or in an outer query.
+    /// The value of a GROUP BY expression that this one is too, here or in an outer query.
     fn key_in_scopes(&mut self, expr: &tree::Expr) -> Result<Option<Typed>, Fault> {
-        let Some(last) = self.scopes.len().checked_sub(1) else {
-            return Ok(None);
-        };
-        if let Some(key) = self.scopes[last].key_written(expr) {
-            return Ok(Some(key.typed()));
-        }
-        self.outer_grouping_value(expr, last)
-    }
-
-    /// The value of a GROUP BY expression of an outer query: the same text, which reads the same columns here.
-    fn outer_grouping_value(&mut self, expr: &tree::Expr, inner: usize) -> Result<Option<Typed>, Fault> {
-        for level in (0..inner).rev() {
-            if self.scopes[level + 1].barrier {
+        for level in (0..self.scopes.len()).rev() {
+            if let Some(key) = self.key_at(level, expr)? {
+                return Ok(self.scopes[level].grouping.as_ref().map(|grouping| grouping.keys[key].typed()));
+            }
+            if self.scopes[level].barrier {
                 break;
             }
-            let Some((value, read)) = self.scopes[level].key_written(expr).map(|key| (key.typed(), read_by(&key.expr)))
-            else {
-                continue;
-            };
-            self.scopes[level].in_aggregate = true;
-            let bound = self.expr(expr);
-            self.scopes[level].in_aggregate = false;
-            return Ok((read_by(&bound?.expr) == read).then_some(value));
         }
         Ok(None)
+    }
+
+    /// The GROUP BY expression of a scope that this one is too: written alike, it reads the same columns here. In the scope itself
+    /// the same words mean the same.
+    pub(super) fn key_at(&mut self, level: usize, expr: &tree::Expr) -> Result<Option<usize>, Fault> {
+        if level + 1 == self.scopes.len() {
+            let written = self.scopes[level].keys_alike(expr).find(|(_, key)| key.tree == *expr);
+            if let Some((place, _)) = written {
+                return Ok(Some(place));
+            }
+        }
+        let alike: Vec<(usize, Vec<usize>)> =
+            self.scopes[level].keys_alike(expr).map(|(place, key)| (place, read_by(&key.expr))).collect();
+        if alike.is_empty() {
+            return Ok(None);
+        }
+        self.scopes[level].in_aggregate = true;
+        let bound = self.expr(expr);
+        self.scopes[level].in_aggregate = false;
+        let read = read_by(&bound?.expr);
+        Ok(alike.into_iter().find(|(_, by_key)| *by_key == read).map(|(place, _)| place))
     }
 
     fn global(&mut self, name: &str) -> Result<Typed, Fault> {
@@ -643,7 +648,7 @@ fn cases(branches: Vec<(Predicate, Typed)>, otherwise: Option<Typed>) -> Result<
 }
 
 /// The slots that an expression reads, in its order.
-fn read_by(expr: &Expr) -> Vec<usize> {
+pub(super) fn read_by(expr: &Expr) -> Vec<usize> {
     let mut read = Vec::new();
     expr.visit_slots(&mut |slot| read.push(slot));
     read

@@ -130,14 +130,12 @@ impl Binder<'_> {
 
     /// Which grouping value an expression is.
     fn grouping_key_of(&mut self, expr: &tree::Expr) -> Result<Option<usize>, Fault> {
-        let slot = match &expr.kind {
-            tree::ExprKind::Column(column) if column.qualifier.is_none() => Some(self.resolve(column)?.slot),
-            tree::ExprKind::Column(column) => self.resolve(column).ok().map(|found| found.slot),
-            _ => None,
-        };
-        let keys = self.scope().grouping.iter().flat_map(|grouping| &grouping.keys);
-        let same = |key: &GroupKey| key.tree == *expr || slot.is_some_and(|slot| key.is_column(slot));
-        Ok(keys.into_iter().position(same))
+        if let tree::ExprKind::Column(column) = &expr.kind
+            && column.qualifier.is_none()
+        {
+            self.resolve(column)?;
+        }
+        self.key_at(self.scopes.len() - 1, expr)
     }
 }
 

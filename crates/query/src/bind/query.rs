@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::collate::{distinct_keys, in_column, order_key};
+use super::expression::read_by;
 use super::scope::{Source, SourceColumn};
 use super::select::{OrderKey, no_tail};
 use super::typed::{Typed, convert_to};
@@ -375,7 +376,13 @@ impl Binder<'_> {
             };
             let is_it =
                 |value: &Typed| same_slot(&value.expr, &typed.expr) && value.collated.shown() == typed.collated.shown();
-            let position = position.or_else(|| items.values.iter().position(is_it));
+            let is_alike = |(tree, value): (&Option<tree::Expr>, &Typed)| {
+                tree.as_ref().is_some_and(|tree| tree.is_alike(&item.expr))
+                    && read_by(&value.expr) == read_by(&typed.expr)
+            };
+            let position = position
+                .or_else(|| items.trees.iter().zip(&items.values).position(is_alike))
+                .or_else(|| items.values.iter().position(is_it));
             if distinct && position.is_none() {
                 return Err(Box::new(SqlError::order_by_not_in_distinct_list()));
             }

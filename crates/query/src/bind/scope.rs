@@ -141,10 +141,10 @@ impl GroupKey {
 }
 
 impl Scope {
-    /// The GROUP BY expression that is written so, where expressions see groups.
-    pub(crate) fn key_written(&self, expr: &tree::Expr) -> Option<&GroupKey> {
+    /// The GROUP BY expressions that are written like this one, where expressions see groups.
+    pub(crate) fn keys_alike(&self, expr: &tree::Expr) -> impl Iterator<Item = (usize, &GroupKey)> {
         let keys = self.grouping.iter().filter(|_| !self.in_aggregate).flat_map(|grouping| &grouping.keys);
-        keys.into_iter().find(|key| key.tree == *expr)
+        keys.enumerate().filter(|(_, key)| key.tree.is_alike(expr))
     }
 }
 

@@ -332,40 +332,13 @@ fn write_call(f: &mut Formatter<'_>, call: &FunctionCall) -> Result {
         words(f, place > 0, ",")?;
         match argument {
             FunctionArgument::Default => f.write_str("DEFAULT")?,
-            FunctionArgument::Expr(expr) => match date_part(&name, place, expr) {
+            FunctionArgument::Expr(expr) => match call.date_part(place) {
                 Some(part) => f.write_str(part)?,
                 None => Stored(expr).fmt(f)?,
             },
         }
     }
     f.write_str(")")
-}
-
-/// The full name of the date part that the argument of a function is.
-fn date_part<'a>(function: &str, place: usize, expr: &'a Expr) -> Option<&'a str> {
-    let takes_part = ["dateadd", "datediff", "datediff_big", "datename", "datepart", "datetrunc", "date_bucket"];
-    if place > 0 || !takes_part.contains(&function) {
-        return None;
-    }
-    let ExprKind::Column(ColumnRef { qualifier: None, name }) = &expr.kind else { return None };
-    Some(match name.text.to_ascii_lowercase().as_str() {
-        "yy" | "yyyy" | "year" => "year",
-        "qq" | "q" | "quarter" => "quarter",
-        "mm" | "m" | "month" => "month",
-        "dy" | "y" | "dayofyear" => "dayofyear",
-        "dd" | "d" | "day" => "day",
-        "wk" | "ww" | "week" => "week",
-        "dw" | "w" | "weekday" => "weekday",
-        "isowk" | "isoww" | "iso_week" => "iso_week",
-        "hh" | "hour" => "hour",
-        "mi" | "n" | "minute" => "minute",
-        "ss" | "s" | "second" => "second",
-        "ms" | "millisecond" => "millisecond",
-        "mcs" | "microsecond" => "microsecond",
-        "ns" | "nanosecond" => "nanosecond",
-        "tz" | "tzoffset" => "tzoffset",
-        _ => return None,
-    })
 }
 
 fn write_case(f: &mut Formatter<'_>, case: &Case) -> Result {

@@ -197,6 +197,35 @@ impl FunctionCall {
             over: None,
         }
     }
+
+    /// The full name of the date part that the argument at `place` is.
+    pub fn date_part(&self, place: usize) -> Option<&str> {
+        let takes_part = ["dateadd", "datediff", "datediff_big", "datename", "datepart", "datetrunc", "date_bucket"];
+        if place > 0 || !takes_part.iter().any(|function| self.name.name.is(function)) {
+            return None;
+        }
+        let ExprKind::Column(ColumnRef { qualifier: None, name }) = &self.arguments.first()?.expr()?.kind else {
+            return None;
+        };
+        Some(match name.text.to_ascii_lowercase().as_str() {
+            "yy" | "yyyy" | "year" => "year",
+            "qq" | "q" | "quarter" => "quarter",
+            "mm" | "m" | "month" => "month",
+            "dy" | "y" | "dayofyear" => "dayofyear",
+            "dd" | "d" | "day" => "day",
+            "wk" | "ww" | "week" => "week",
+            "dw" | "w" | "weekday" => "weekday",
+            "isowk" | "isoww" | "iso_week" => "iso_week",
+            "hh" | "hour" => "hour",
+            "mi" | "n" | "minute" => "minute",
+            "ss" | "s" | "second" => "second",
+            "ms" | "millisecond" => "millisecond",
+            "mcs" | "microsecond" => "microsecond",
+            "ns" | "nanosecond" => "nanosecond",
+            "tz" | "tzoffset" => "tzoffset",
+            _ => return None,
+        })
+    }
 }
 
 /// One argument of a function.

@@ -6,6 +6,7 @@
 //! ([`crate::NESTING_MAX`], [`crate::HEIGHT_MAX`]), so walking one by recursion is safe.
 
 mod administration;
+mod alike;
 mod control;
 mod database;
 mod expression;
