@@ -15,6 +15,8 @@ pub struct DatabaseMemory {
     pub database: String,
     /// Its pages and their headers.
     pub buffer_pool: MemoryGrant,
+    /// Frames that hold a page.
+    pub pages: u64,
     /// The ring of its log.
     pub log_buffer: MemoryGrant,
 }
@@ -58,6 +60,7 @@ impl Server {
                 database_id: database.id(),
                 database: database.name().to_owned(),
                 buffer_pool: database.store().memory().clone(),
+                pages: database.store().pool_parts().map(|part| part.pages).sum(),
                 log_buffer: database.log().memory().clone(),
             }),
             Entry::Restoring(_) | Entry::Suspect { .. } | Entry::Offline { .. } | Entry::Unused { .. } => None,

@@ -141,11 +141,16 @@ impl Binder<'_> {
             self.table_lock = Some(bulk_lock(&table));
         }
         let columns = self.insert_columns(&table, &insert.columns)?;
+        let mut infos = infos.to_vec();
+        if infos.is_empty() && rows.is_empty() {
+            // A call that returns no rows at all.
+            infos.resize(columns.len(), ColumnInfo::new("", SqlType::Null, true));
+        }
         let registers = self.registers(infos.len());
         if infos.len() != columns.len() {
             return Err(Box::new(SqlError::values_do_not_match_table()));
         }
-        let (mut infos, mut values) = (infos.to_vec(), registers.range().map(Expr::Slot).collect::<Vec<_>>());
+        let mut values = registers.range().map(Expr::Slot).collect::<Vec<_>>();
         for (at, &column) in columns.iter().enumerate() {
             if insert.options.keeps_nulls || table.columns[column].default.is_none() {
                 continue;

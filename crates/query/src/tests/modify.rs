@@ -146,6 +146,12 @@ fn insert_exec_takes_what_a_call_returns() {
     assert_eq!(client.lines("INSERT t (a) EXEC sp_double 4"), ["(1 rows)"]);
     assert!(client.lines("INSERT t EXEC('SELECT 1')")[0].starts_with("Msg 213"));
     assert_eq!(client.shown("SELECT a FROM t"), ["1", "2", "3", "8"]);
+    // What returns no rows at all gives none.
+    client.quiet("CREATE TRIGGER told ON t AFTER INSERT AS DECLARE @n int = (SELECT COUNT(*) FROM inserted) PRINT CONCAT(@n, ' new')");
+    client.quiet("CREATE PROCEDURE none AS DECLARE @x int = 1");
+    assert_eq!(client.lines("INSERT t EXEC none"), ["0 new", "(0 rows)"]);
+    assert_eq!(client.lines("INSERT t (b) EXEC('PRINT 1')"), ["1", "0 new", "(0 rows)"]);
+    assert_eq!(client.lines("DECLARE @none nvarchar(max) INSERT t EXEC(@none)"), ["0 new", "(0 rows)"]);
 }
 
 #[test]

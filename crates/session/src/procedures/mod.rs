@@ -82,6 +82,7 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_altermessage", parameters: &["@message_id", "@parameter", "@parameter_value"], required: 3 },
     Procedure { name: "sp_dropmessage", parameters: &["@msgnum", "@lang"], required: 1 },
     Procedure { name: "sp_who", parameters: &["@loginame"], required: 0 },
+    Procedure { name: "sp_validatelogins", parameters: &[], required: 0 },
     Procedure { name: "sp_databases", parameters: &[], required: 0 },
     Procedure { name: "sp_readerrorlog", parameters: &["@p1", "@p2", "@p3", "@p4"], required: 0 },
     Procedure { name: "xp_readerrorlog", parameters: &["@p1", "@p2", "@p3", "@p4"], required: 0 },
@@ -404,6 +405,7 @@ pub(crate) async fn call(
         }
         "sp_flush_log" => server::flush_log(host, context).await?,
         "sp_configure" => server::configure(host, arguments.text(0), arguments.text(1), output)?,
+        "sp_validatelogins" => server::validate_logins(output),
         "sp_who" => server::who(host, arguments.text(0).as_deref(), context, output),
         "sp_readerrorlog" | "xp_readerrorlog" => {
             let wanted = [arguments.text(0), arguments.text(1), arguments.text(2), arguments.text(3)];

@@ -8,7 +8,7 @@ use crate::result_set::{NAME, ResultSet, string, text};
 use crate::views::machine::physical_memory_kb;
 use pikepole_engine::{Permission, Securable};
 use pikepole_query::{ExecutionContext, Output};
-use pikepole_types::{Language, SqlError, SqlType, Value};
+use pikepole_types::{Language, Length, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 /// `sp_flush_log`: what delayed commits have left in memory becomes durable.
@@ -21,6 +21,11 @@ pub(super) async fn flush_log(_: &SessionHost, context: &mut ExecutionContext) -
 pub(super) fn read_registry(output: &mut dyn Output) {
     let text = "RegOpenKeyEx() returned error 2, 'The system cannot find the file specified.'";
     output.message(&SqlError::new(22001, 1, 1, text));
+}
+
+/// `sp_validatelogins`: logins of Windows that are no more there. None is of Windows.
+pub(super) fn validate_logins(output: &mut dyn Output) {
+    ResultSet::new(&[("SID", SqlType::VarBinary(Length::Limit(85))), ("NT Login", NAME)]).send(output);
 }
 
 /// `xp_msver`: what the server and its machine are, or one line of that.

@@ -1,7 +1,7 @@
 //! `sys.dm_os_process_memory` and `sys.dm_os_memory_clerks`: what the process has of the machine's memory, and in which pages.
 //!
-//! Memory in pages of 2 MB is what the kernel counts, not what was asked for; of the clerks, the pages are those granted when the
-//! database was opened.
+//! Memory in pages of 2 MB is what the kernel counts, not what was asked for; of the clerks, what is reserved was granted when the
+//! database was opened, and `pages_kb` are frames of the buffer pool that hold a page.
 
 use super::Kind::{BigInt, Bit, Bytes, Int, SmallInt, Text};
 use super::Nullable::{No, Yes};
@@ -53,6 +53,9 @@ pub(super) const VIEWS: &[View] = &[
     },
 ];
 
+/// A page of the buffer pool, in KB.
+const PAGE_KB: u64 = 8;
+
 /// The kernel's account of this process.
 struct Account {
     status: String,
@@ -102,12 +105,13 @@ fn process_memory(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
 }
 
 fn memory_clerks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let row = |kind: &str, database: &str, database_id: i32, number: u64, grant: &MemoryGrant| {
+    let row = |kind: &str, database: &str, database_id: i32, number: u64, pages_kb: u64, grant: &MemoryGrant| {
         let size = if grant.got == Pages::Small { BLOCK } else { LARGE_PAGE };
         view.row()
             .address("memory_clerk_address", (u64::from(database_id.unsigned_abs()) << 8) | number)
             .text("type", kind)
             .text("name", database)
+            .integer("pages_kb", pages_kb)
             .integer("virtual_memory_reserved_kb", grant.bytes as u64 >> 10)
             .integer("page_size_in_bytes", size as u64)
             .done()
@@ -115,8 +119,8 @@ fn memory_clerks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let rows = source.server.memory().into_iter().flat_map(|of| {
         let (name, id) = (of.database.as_str(), of.database_id);
         [
-            row("MEMORYCLERK_SQLBUFFERPOOL", name, id, 1, &of.buffer_pool),
-            row("MEMORYCLERK_SQLLOGPOOL", name, id, 2, &of.log_buffer),
+            row("MEMORYCLERK_SQLBUFFERPOOL", name, id, 1, of.pages * PAGE_KB, &of.buffer_pool),
+            row("MEMORYCLERK_SQLLOGPOOL", name, id, 2, 0, &of.log_buffer),
         ]
     });
     Ok(rows.collect())

@@ -1,5 +1,5 @@
-//! What tools ask of a server beside its databases: `sys.servers`, `database_mirroring`, `database_recovery_status`,
-//! `database_filestream_options`.
+//! What tools ask of a server beside its databases: `sys.servers`, `resource_governor_configuration`, `database_mirroring`,
+//! `database_recovery_status`, `database_filestream_options`.
 
 use super::Kind::{Bit, DateTime, Guid, Int, Lsn, Name, Text, TinyInt};
 use super::Nullable::{No, Yes};
@@ -41,6 +41,17 @@ pub(super) const VIEWS: &[View] = &[
             ("is_rda_server", Bit, Yes),
         ],
         rows: servers,
+    },
+    View {
+        schema: "sys",
+        name: "resource_governor_configuration",
+        columns: &[
+            ("classifier_function_id", Int, No),
+            ("is_enabled", Bit, No),
+            ("max_outstanding_io_per_volume", Int, No),
+        ],
+        // There is none: the row that says so is of a server where it was never switched on.
+        rows: |view, _| Ok(vec![view.row().done()]),
     },
     View {
         schema: "sys",

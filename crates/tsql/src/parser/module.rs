@@ -152,8 +152,11 @@ impl Parser<'_> {
         }
     }
 
-    /// A constant; a bare word is the text it spells.
+    /// A constant, or a global such as `@@SERVERNAME`; a bare word is the text it spells.
     fn parameter_default(&mut self) -> Parsed<Expr> {
+        if self.peek().kind == TokenKind::Global {
+            return self.expression();
+        }
         if self.at_name() {
             let word = self.name()?;
             return Ok(Expr {
