@@ -499,12 +499,16 @@ pub(crate) fn conjuncts(predicate: Predicate, into: &mut Vec<Predicate>) {
     }
 }
 
-/// The conjunction of conditions; `None` when there are none.
+/// The conjunction of conditions; `None` when there are none. Those that can fail for a value are tested last: the others may leave
+/// out the rows that they would fail for.
 pub(crate) fn conjunction(mut parts: Vec<Predicate>) -> Option<Predicate> {
     match parts.len() {
         0 => None,
         1 => parts.pop(),
-        _ => Some(Predicate::And(parts)),
+        _ => {
+            parts.sort_by_cached_key(open_query::can_fail);
+            Some(Predicate::And(parts))
+        }
     }
 }
 

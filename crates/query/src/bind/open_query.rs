@@ -18,7 +18,7 @@ use crate::expression::{Expr, Fault, Integer, Predicate, integer_of};
 use crate::output::ColumnInfo;
 use crate::plan::{JoinKind, Node, Registers};
 use pikepole_tsql as tree;
-use pikepole_types::SqlError;
+use pikepole_types::{SqlError, Value};
 
 /// A query that is bound, but not planned.
 pub(crate) struct OpenQuery {
@@ -213,6 +213,11 @@ pub(super) fn moved(condition: &Predicate, to: &dyn Fn(usize) -> Option<Expr>) -
         Predicate::LikeConst(of, pattern) => Predicate::LikeConst(Box::new(moved_expr(of, to)?), pattern.clone()),
         Predicate::Slot(_) => return None,
     })
+}
+
+/// Whether a condition can fail for a value.
+pub(super) fn can_fail(condition: &Predicate) -> bool {
+    moved(condition, &|_| Some(Expr::Const(Value::Null))).is_none()
 }
 
 fn moved_list(list: &[Expr], to: &dyn Fn(usize) -> Option<Expr>) -> Option<Vec<Expr>> {

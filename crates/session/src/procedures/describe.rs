@@ -1,5 +1,6 @@
 //! Procedures that describe objects of the current database.
 
+use super::Arguments;
 use super::odbc::matches;
 use super::odbc_types::Odbc;
 use crate::host::{SessionHost, count_rows, count_table};
@@ -127,11 +128,13 @@ fn type_of(catalog: &Catalog, name: &str) -> Option<ResultSet> {
 /// `sp_refreshview`, `sp_refreshsqlmodule`: modules are bound anew whenever what they name has changed, so all there is to do is
 /// to say what is wrong with them.
 pub(super) fn refresh(
-    name: &str,
-    only_views: bool,
+    procedure: &str,
+    arguments: &Arguments<'_>,
     context: &ExecutionContext,
     host: &SessionHost,
 ) -> Result<(), SqlError> {
+    let name = &arguments.text(0).unwrap_or_default();
+    let only_views = procedure == "sp_refreshview";
     let missing = || {
         let text = format!("Could not find object '{name}' or you do not have permission.");
         SqlError::new(15165, 16, 1, text)

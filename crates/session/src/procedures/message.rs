@@ -32,13 +32,23 @@ fn with_log(given: Option<String>) -> Result<bool, SqlError> {
     }
 }
 
-/// `sp_addmessage @msgnum, @severity, @msgtext, @lang, @with_log, @replace`
-pub(super) async fn add(
+/// The procedure of this name, which adds, alters or drops a message.
+pub(super) async fn change(
+    name: &str,
     host: &SessionHost,
     arguments: &Arguments<'_>,
     context: &mut ExecutionContext,
 ) -> Result<(), SqlError> {
     check_permission(context)?;
+    match name {
+        "sp_addmessage" => add(host, arguments, context).await,
+        "sp_altermessage" => alter(host, arguments, context).await,
+        _ => drop(host, arguments, context).await,
+    }
+}
+
+/// `sp_addmessage @msgnum, @severity, @msgtext, @lang, @with_log, @replace`
+async fn add(host: &SessionHost, arguments: &Arguments<'_>, context: &mut ExecutionContext) -> Result<(), SqlError> {
     let number = number(arguments).filter(|number| *number > NUMBER_MIN).ok_or_else(SqlError::message_number_low)?;
     let severity = arguments.text(1).and_then(|severity| severity.parse().ok());
     let severity: u8 =
@@ -79,12 +89,7 @@ pub(super) async fn add(
 }
 
 /// `sp_altermessage @message_id, 'WITH_LOG', @parameter_value`
-pub(super) async fn alter(
-    host: &SessionHost,
-    arguments: &Arguments<'_>,
-    context: &mut ExecutionContext,
-) -> Result<(), SqlError> {
-    check_permission(context)?;
+async fn alter(host: &SessionHost, arguments: &Arguments<'_>, context: &mut ExecutionContext) -> Result<(), SqlError> {
     if !arguments.text(1).is_some_and(|word| word.eq_ignore_ascii_case("WITH_LOG")) {
         return Err(SqlError::invalid_parameter_or_option("sys.sp_altermessage"));
     }
@@ -98,12 +103,7 @@ pub(super) async fn alter(
 }
 
 /// `sp_dropmessage @msgnum, @lang`
-pub(super) async fn drop(
-    host: &SessionHost,
-    arguments: &Arguments<'_>,
-    context: &mut ExecutionContext,
-) -> Result<(), SqlError> {
-    check_permission(context)?;
+async fn drop(host: &SessionHost, arguments: &Arguments<'_>, context: &mut ExecutionContext) -> Result<(), SqlError> {
     let number = number(arguments).filter(|number| *number > NUMBER_MIN).ok_or_else(SqlError::message_not_droppable)?;
     let of = match arguments.text(1) {
         Some(name) if name.eq_ignore_ascii_case("all") => None,

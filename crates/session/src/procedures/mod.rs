@@ -447,13 +447,12 @@ pub(crate) async fn call(
             extended_property::change(procedure, &arguments, given, context).await?;
         }
         "sp_refreshview" | "sp_refreshsqlmodule" => {
-            let only_views = procedure.name == "sp_refreshview";
-            describe::refresh(&arguments.text(0).unwrap_or_default(), only_views, context, host)?;
+            describe::refresh(procedure.name, &arguments, context, host)?;
         }
         "sp_settriggerorder" => trigger_order::set(&arguments, context).await?,
-        "sp_addmessage" => message::add(host, &arguments, context).await?,
-        "sp_altermessage" => message::alter(host, &arguments, context).await?,
-        "sp_dropmessage" => message::drop(host, &arguments, context).await?,
+        "sp_addmessage" | "sp_altermessage" | "sp_dropmessage" => {
+            message::change(procedure.name, host, &arguments, context).await?;
+        }
         "sp_tableoption" => table_option::set(&arguments, context)?,
         "sp_rename" | "sp_renamedb" => rename::rename(procedure.name, &arguments, context, output).await?,
         _ => describe::space_used(arguments.text(0).as_deref(), context, output).await?,

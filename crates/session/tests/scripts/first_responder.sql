@@ -22,3 +22,14 @@ SELECT CASE WHEN SUM(pages_kb) > 0 THEN 'pages' END AS clerks FROM sys.dm_os_mem
 SELECT COUNT(*) AS n FROM sys.column_store_segments AS s JOIN sys.column_store_dictionaries AS d ON d.hobt_id = s.hobt_id;
 SELECT counter, occurrence, value FROM sys.dm_exec_query_optimizer_info;
 GO
+-- A condition that can fail for a value is tested after those that cannot, wherever it stands.
+CREATE TABLE #limits (name nvarchar(35), value sql_variant, text varchar(10));
+INSERT #limits VALUES ('memory', 2000, '12'), ('policy', N'CHUNK', 'x');
+SELECT m.x FROM (VALUES (CAST(1 AS bigint))) AS m(x) JOIN #limits AS l ON l.name = 'memory' WHERE m.x < CAST(l.value AS bigint) * 1024;
+SELECT name FROM #limits WHERE CAST(text AS int) > 5 AND CAST(value AS int) > 5 AND name = 'memory';
+SELECT name FROM #limits WHERE ISNUMERIC(text) = 1 AND CAST(text AS int) > 5;
+SELECT o.name FROM #limits AS o WHERE EXISTS (SELECT 1 FROM #limits AS i WHERE 10 / (LEN(i.text) - 1) > 1 AND i.name = 'memory' AND i.name = o.name);
+DROP TABLE #limits;
+GO
+SELECT CASE WHEN CAST(m.total_physical_memory_kb AS bigint) > 0 THEN 'memory' END AS of_machine FROM sys.dm_os_sys_memory AS m JOIN sys.configurations AS c ON c.name = 'max degree of parallelism' WHERE CAST(c.value_in_use AS bigint) * 1024 > -1;
+GO
