@@ -3,13 +3,14 @@
 use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, print, string, text};
 use crate::unsupported;
+use crate::views::databases::{DATABASE_VERSION, last_good_check};
 use crate::views::{self, log};
 use crate::{check_identity, dbcc_check, dbcc_space};
 use pikepole_contention::Statistics;
 use pikepole_engine::{Database, Permission, Securable};
 use pikepole_query::{ExecutionContext, NullDefault, Output};
 use pikepole_tsql::{Dbcc, DbccArgument};
-use pikepole_types::{SqlError, SqlType, Value, to_text};
+use pikepole_types::{Length, SqlError, SqlType, Value, convert, to_text};
 use std::collections::BTreeSet;
 use std::sync::Arc;
 
@@ -45,6 +46,7 @@ pub(crate) async fn run(
         "TRACEON" => trace(host, command, true)?,
         "TRACEOFF" => trace(host, command, false)?,
         "TRACESTATUS" => trace_status(host, command, output)?,
+        "DBINFO" => database_info(&*named_database(host, command, context)?, command, output),
         "LOGINFO" => log_info(host, command, context, output)?,
         "OPENTRAN" => open_transactions(host, command, context, output)?,
         "CHECKDB" | "CHECKALLOC" | "CHECKFILEGROUP" | "CHECKTABLE" | "CHECKCATALOG" => {
@@ -270,6 +272,36 @@ pub(crate) fn named_database(
         Ok(0) => Ok(Arc::clone(context.database())),
         Ok(id) => host.server.database_by_id(id).ok_or_else(|| SqlError::database_not_found(&named)),
         Err(_) => host.server.database(&named).map_err(|_| SqlError::database_not_found(&named)),
+    }
+}
+
+/// What the database's file says of it, as SQL Server's boot page would: its fields as rows, or as lines.
+fn database_info(database: &Database, command: &Dbcc, output: &mut dyn Output) {
+    let moment =
+        |moment: &Value| match convert(moment, &SqlType::DateTime, &SqlType::VarChar(Length::Limit(23)), Some(121)) {
+            Ok(Value::Str(text)) => text,
+            _ => String::new(),
+        };
+    let fields = [
+        ("dbi_version", DATABASE_VERSION.to_string()),
+        ("dbi_createVersion", DATABASE_VERSION.to_string()),
+        ("dbi_dbid", database.id().to_string()),
+        ("dbi_dbname", database.name().to_owned()),
+        ("dbi_crdate", moment(&views::datetime(database.created_us()))),
+        ("dbi_dbccLastKnownGood", moment(&last_good_check(database))),
+    ];
+    let as_table = command.options.iter().any(|option| option.name == "TABLERESULTS");
+    let column = text(255);
+    let mut set = ResultSet::new(&[("ParentObject", column), ("Object", column), ("Field", column), ("VALUE", column)]);
+    for (field, value) in fields {
+        if as_table {
+            set.push(vec![string("DBINFO STRUCTURE:"), string("DBINFO"), string(field), string(value)]);
+        } else {
+            print(output, format!("{field} = {value}"));
+        }
+    }
+    if as_table {
+        set.send(output);
     }
 }
 

@@ -346,6 +346,7 @@ async fn database(
         report.tell(&SqlError::no_index_warning(name.to_lowercase()), About::default());
     }
     let mut watched = watched(context);
+    let begun_us = crate::views::now_us();
     if options.estimate_only {
         let kilobytes = tables.len() as u64 * ESTIMATED_BYTES_A_TABLE / 1024;
         report.tell_always(&SqlError::estimated_space(name, database.name(), kilobytes), About::default());
@@ -360,6 +361,9 @@ async fn database(
                 check_table(&database, table, context, &mut report, &mut watched, &table.name).await?;
             }
         }
+    }
+    if name == "CHECKDB" && !options.estimate_only && report.last_error == 0 {
+        database.note_good_check(begun_us)?;
     }
     report.end(name, &database);
     finish(report, context);

@@ -223,6 +223,7 @@ impl PageRestore {
             chain: None,
             restoring: Some(restoring),
             offline: false,
+            good_check_us: None,
         };
         Ok((file, outcome))
     }

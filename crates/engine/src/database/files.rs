@@ -158,6 +158,9 @@ pub(crate) struct DatabaseFile {
     /// ALTER DATABASE has set it OFFLINE: it is closed, and stays so after a start.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub offline: bool,
+    /// When DBCC CHECKDB last found nothing wrong, in microseconds since 1970.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub good_check_us: Option<u64>,
 }
 
 /// A chain of log backups.
@@ -208,6 +211,7 @@ impl DatabaseFile {
             chain: None,
             restoring: None,
             offline: false,
+            good_check_us: None,
         }
     }
 

@@ -132,6 +132,8 @@ pub struct Database {
     code_page: AtomicU32,
     /// MAXDOP of its scoped configuration: looked at for each plan that can be parallel.
     degree: AtomicU32,
+    /// When DBCC CHECKDB last found nothing wrong; 0: never.
+    good_check_us: AtomicU64,
     /// Writes high-water marks of identity values and rowversion numbers and positions of sequences, each in a transaction of its own.
     system: Mutex<pikepole_transaction::Transaction>,
     to_free: Mutex<Vec<u32>>,
@@ -223,6 +225,21 @@ impl Database {
         Ok(())
     }
 
+    /// When a check of the whole database last found nothing wrong, in microseconds since 1970.
+    pub fn last_good_check_us(&self) -> Option<u64> {
+        Some(self.good_check_us.load(Ordering::Relaxed)).filter(|at| *at > 0)
+    }
+
+    /// A check of the whole database, begun at this time, has found nothing wrong. Kept durably.
+    ///
+    /// # Errors
+    /// 5069 when the file of options cannot be written.
+    pub fn note_good_check(&self, at_us: u64) -> Result<(), SqlError> {
+        let options = lock(&self.options);
+        self.good_check_us.store(at_us, Ordering::Relaxed);
+        self.file(&options).write(&self.disk, &self.folder).map_err(|_| SqlError::alter_database_failed())
+    }
+
     fn file(&self, options: &DatabaseOptions) -> DatabaseFile {
         DatabaseFile {
             format: options.format(),
@@ -236,6 +253,7 @@ impl Database {
             chain: lock(&self.chain).chain,
             restoring: None,
             offline: false,
+            good_check_us: self.last_good_check_us(),
         }
     }
 

@@ -142,6 +142,7 @@ impl Database {
             chain: None,
             restoring: None,
             offline: false,
+            good_check_us: None,
         };
         file.write(disk, folder).map_err(text)?;
         Self::assemble(context, folder, file, store, &tree, TransactionId(1))
@@ -236,6 +237,7 @@ impl Database {
             delayed_durability: AtomicU8::new(file.options.delayed_durability as u8),
             code_page: AtomicU32::new(file.options.collation.code_page().number().into()),
             degree: AtomicU32::new(file.options.scoped.degree().into()),
+            good_check_us: AtomicU64::new(file.good_check_us.unwrap_or(0)),
             options: Mutex::new(file.options),
             system: Mutex::new(transactions.session(SYSTEM_SESSION)),
             to_free: Mutex::new(Vec::new()),

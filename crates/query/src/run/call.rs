@@ -494,6 +494,9 @@ impl Machine<'_> {
             Some(Alone::Insert(state)) => state,
             _ => {
                 let (columns, rows) = match self.captures.pop() {
+                    Some(capture) if capture.is_uneven => {
+                        return Err(Box::new(SqlError::values_do_not_match_table()));
+                    }
                     Some(capture) => (capture.columns, capture.rows),
                     None => match self.tables.pop().flatten() {
                         Some(given) => (given.columns, given.rows),

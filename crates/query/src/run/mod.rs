@@ -236,6 +236,8 @@ pub(crate) enum Pause {
 pub(crate) struct Capture {
     pub(crate) columns: Vec<ColumnInfo>,
     pub(crate) rows: Vec<Vec<Value>>,
+    /// A result had another number of columns than the first.
+    is_uneven: bool,
     /// The number of frames below the call.
     depth: usize,
 }

@@ -120,7 +120,12 @@ impl Machine<'_> {
         if !self.captures.is_empty() {
             return Err(Stop::Error(Box::new(SqlError::insert_exec_nested())));
         }
-        self.captures.push(Capture { columns: Vec::new(), rows: Vec::new(), depth: self.callers.len() });
+        self.captures.push(Capture {
+            columns: Vec::new(),
+            rows: Vec::new(),
+            is_uneven: false,
+            depth: self.callers.len(),
+        });
         Ok(())
     }
 

@@ -149,7 +149,13 @@ impl Machine<'_> {
         {
             return Ok(false);
         }
-        self.host.statement(statement, self.context, self.output).await?;
+        match self.captures.last_mut() {
+            Some(capture) => {
+                let mut output = Capturing { capture, output: self.output };
+                self.host.statement(statement, self.context, &mut output).await?;
+            }
+            None => self.host.statement(statement, self.context, self.output).await?,
+        }
         self.context.settings.inform(&mut self.functions);
         // The host has told the views what it did.
         self.command = "";
@@ -320,9 +326,12 @@ impl Output for Capturing<'_> {
         if self.capture.columns.is_empty() {
             self.capture.columns = columns.to_vec();
         }
+        self.capture.is_uneven |= self.capture.columns.len() != columns.len();
     }
     fn row(&mut self, row: &[Value]) {
-        self.capture.rows.push(row.to_vec());
+        if !self.capture.is_uneven {
+            self.capture.rows.push(row.to_vec());
+        }
     }
     fn done(&mut self, _: Done) {}
     fn message(&mut self, message: &SqlError) {

@@ -5,7 +5,8 @@ use crate::connection::ConnectionInfo;
 use crate::modules;
 use crate::names;
 use crate::views::columns::TYPES;
-use crate::views::databases::COMPATIBILITY_LEVEL;
+use crate::views::databases::{COMPATIBILITY_LEVEL, DATABASE_VERSION, last_good_check};
+use crate::views::in_variant;
 use pikepole_engine::{Catalog, Module, Table, Trigger, TriggerEvent, UserTypeKind};
 use pikepole_types::{Collation, DateTime, Length, SecondName, SqlType, Value, Variant};
 
@@ -112,7 +113,11 @@ pub(super) fn database_property(call: &Call<'_>) -> Answer {
         "recovery" => string(database.options.recovery.name()),
         "updateability" => string("READ_WRITE"),
         "useraccess" => string(database.options.user_access.name()),
-        "version" => int(957),
+        "version" => int(DATABASE_VERSION),
+        "lastgoodcheckdbtime" => {
+            let database = call.host.server.database_by_id(database.id);
+            Ok(database.map(|database| in_variant(SqlType::DateTime, last_good_check(&database))))
+        }
         "compatibilitylevel" => int(COMPATIBILITY_LEVEL),
         "isansinullsenabled"
         | "isansipaddingenabled"

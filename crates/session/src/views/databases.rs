@@ -2,15 +2,25 @@
 
 use super::Kind::{Bit, Bytes, DateTime, Guid, Int, Name, SmallInt, Text, TinyInt, Variant};
 use super::Nullable::{No, Yes};
-use super::{RowBuilder, Rows, Source, View};
+use super::{RowBuilder, Rows, Source, View, datetime};
 use crate::configuration;
 use pikepole_engine::{
-    DatabaseInfo, DatabaseState, DelayedDurability, LogFullReason, MASTER, RecoveryModel, ScopedKind, ScopedRow,
+    Database, DatabaseInfo, DatabaseState, DelayedDurability, LogFullReason, MASTER, RecoveryModel, ScopedKind,
+    ScopedRow,
 };
 use pikepole_types::{ERRORS, SqlError, SqlType, Value};
 
 /// `compatibility_level` of every database.
 pub(crate) const COMPATIBILITY_LEVEL: i32 = 160;
+
+/// The version of a database's files, as SQL Server 2022 counts.
+pub(crate) const DATABASE_VERSION: i32 = 957;
+
+/// When DBCC CHECKDB last found nothing wrong, as a `datetime`: if never, where datetimes begin.
+pub(crate) fn last_good_check(database: &Database) -> Value {
+    let never = || pikepole_types::DateTime::from_ticks(0).map_or(Value::Null, Value::DateTime);
+    database.last_good_check_us().map_or_else(never, datetime)
+}
 
 pub(super) const VIEWS: &[View] = &[
     View {

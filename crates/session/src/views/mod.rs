@@ -543,7 +543,7 @@ fn shown_name(name: &str, object_id: i32) -> Cow<'_, str> {
     if is_local { tempdb_name(name, object_id).into() } else { name.into() }
 }
 
-fn in_variant(ty: SqlType, value: Value) -> Value {
+pub(crate) fn in_variant(ty: SqlType, value: Value) -> Value {
     Variant::new(ty, value).map_or(Value::Null, |variant| Value::Variant(Box::new(variant)))
 }
 

@@ -269,6 +269,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("resource_governor_configuration", 3),
     ("database_scoped_configurations", 5),
     ("dm_db_stats_properties", 9),
+    ("fn_trace_gettable", 66),
     ("dm_db_index_operational_stats", 51),
     ("dm_os_file_exists", 3),
     ("dm_server_audit_status", 8),

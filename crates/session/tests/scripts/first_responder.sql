@@ -33,3 +33,23 @@ DROP TABLE #limits;
 GO
 SELECT CASE WHEN CAST(m.total_physical_memory_kb AS bigint) > 0 THEN 'memory' END AS of_machine FROM sys.dm_os_sys_memory AS m JOIN sys.configurations AS c ON c.name = 'max degree of parallelism' WHERE CAST(c.value_in_use AS bigint) * 1024 > -1;
 GO
+-- When CHECKDB has last found nothing wrong.
+CREATE TABLE #info (parent varchar(255), object varchar(255), field varchar(255), value varchar(255));
+INSERT #info EXEC ('DBCC DBINFO() WITH TABLERESULTS, NO_INFOMSGS');
+SELECT field, value FROM #info WHERE field IN ('dbi_dbname', 'dbi_dbccLastKnownGood');
+SELECT DATABASEPROPERTYEX('master', 'LastGoodCheckDbTime') AS never;
+DBCC CHECKDB WITH NO_INFOMSGS;
+TRUNCATE TABLE #info;
+INSERT #info EXEC ('DBCC DBINFO (''master'') WITH TABLERESULTS');
+SELECT field FROM #info WHERE field = 'dbi_dbccLastKnownGood' AND CAST(value AS datetime) = CAST(DATABASEPROPERTYEX('master', 'LastGoodCheckDbTime') AS datetime) AND CAST(value AS datetime) > DATEADD(hour, -1, GETDATE());
+SELECT COUNT(*) AS events FROM sys.fn_trace_gettable(N'log.trc', DEFAULT) WHERE EventClass = 116;
+DROP TABLE #info;
+GO
+-- Of several results, all have as many columns as the table.
+CREATE TABLE #used (a nvarchar(128), b varchar(20), c varchar(20));
+INSERT #used EXEC sp_spaceused;
+GO
+SELECT COUNT(*) AS used FROM #used;
+INSERT #used (a, b) EXEC ('DBCC USEROPTIONS WITH NO_INFOMSGS');
+SELECT a, b FROM #used WHERE a = 'language';
+GO
