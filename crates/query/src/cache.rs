@@ -24,11 +24,13 @@ const SHARDS: usize = 16;
 pub(crate) struct Meaning {
     quoted_identifier: bool,
     ansi_nulls: bool,
+    browses: bool,
 }
 
 impl Meaning {
     pub(crate) fn of(settings: &Settings) -> Meaning {
-        Meaning { quoted_identifier: settings.quoted_identifier, ansi_nulls: settings.ansi_nulls }
+        let Settings { quoted_identifier, ansi_nulls, browses, .. } = *settings;
+        Meaning { quoted_identifier, ansi_nulls, browses }
     }
 }
 

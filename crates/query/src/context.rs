@@ -172,6 +172,7 @@ impl ExecutionContext {
         view.with_format_files(&self.format_files)
             .with_default_schema(self.default_schema())
             .with_nulls(self.settings.ansi_nulls)
+            .with_browsing(self.settings.browses)
     }
 
     /// The schema that the session's user makes objects in and looks names up in first; None: `dbo`.

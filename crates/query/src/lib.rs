@@ -48,7 +48,9 @@ pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;
 pub use errors::cancelled;
 pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};
-pub use output::{Collected, ColumnInfo, DecimalName, Definition, Discard, Done, DoneKind, Event, Output, Provenance};
+pub use output::{
+    BrowsedColumn, Collected, ColumnInfo, DecimalName, Definition, Discard, Done, DoneKind, Event, Output, Provenance,
+};
 pub use prepared_handles::{PreparedHandle, PreparedHandles};
 pub use program::LoadOptions;
 pub use program::{

@@ -1,5 +1,6 @@
 //! Where a batch's answers go: result sets, row counts, messages and errors, in the order they arise.
 
+use std::sync::Arc;
 use std::task::{Context, Poll};
 
 use pikepole_types::{Collated, SecondName, SqlError, SqlType, Value};
@@ -19,6 +20,23 @@ pub struct ColumnInfo {
     pub provenance: Provenance,
     /// Which name its type has, if it is a decimal.
     pub decimal_name: DecimalName,
+    /// In browse mode, the column of a table that it is.
+    pub origin: Option<Box<BrowsedColumn>>,
+}
+
+/// What browse mode tells of a result's column; without a column it is an expression.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct BrowsedColumn {
+    /// What stands for the table in its query.
+    pub alias: String,
+    /// The table's name, in the parts that the query writes.
+    pub table: Arc<[String]>,
+    /// The column's name in the table.
+    pub column: String,
+    /// It is part of what tells the table's rows apart.
+    pub key: bool,
+    /// It was not asked for.
+    pub hidden: bool,
 }
 
 /// Where a column's values come from, as far as clients are told.
@@ -51,7 +69,15 @@ impl ColumnInfo {
     /// A column whose texts compare as the default collation says.
     pub fn new(name: impl Into<String>, ty: SqlType, nullable: bool) -> ColumnInfo {
         let (provenance, decimal_name) = (Provenance::default(), DecimalName::default());
-        ColumnInfo { name: name.into(), ty, nullable, collated: Collated::Default, provenance, decimal_name }
+        ColumnInfo {
+            name: name.into(),
+            ty,
+            nullable,
+            collated: Collated::Default,
+            provenance,
+            decimal_name,
+            origin: None,
+        }
     }
 
     /// The name of its type that is not the type's first: `numeric`.

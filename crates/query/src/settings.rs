@@ -93,6 +93,8 @@ pub struct Settings {
     pub parseonly: bool,
     /// FMTONLY: statements give their columns, read no rows and change nothing.
     pub fmtonly: bool,
+    /// NO_BROWSETABLE: results tell which columns of which tables theirs are, and have the tables' keys.
+    pub browses: bool,
     /// SHOWPLAN_TEXT, SHOWPLAN_ALL, SHOWPLAN_XML: statements are shown, not run.
     pub show_plan: Option<ShowPlan>,
     /// STATISTICS PROFILE: each statement's plan follows it, with the rows of its operators.
@@ -164,6 +166,7 @@ impl Default for Settings {
             noexec: false,
             parseonly: false,
             fmtonly: false,
+            browses: false,
             show_plan: None,
             statistics_profile: false,
             statistics_xml: false,

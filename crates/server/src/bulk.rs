@@ -18,8 +18,8 @@ pub(crate) struct Bulk {
     load: BulkLoad,
     /// Where the rows go, once the columns have come.
     target: Option<RowTarget>,
-    /// The place of the identity column whose values the load does not keep: new ones are dealt.
-    dealt: Option<usize>,
+    /// The identity column is among the columns: it takes the values that come.
+    keeps_identity: bool,
     /// Rows that have come and are not inserted yet, and the bytes of the message since the last that were.
     kept: Vec<Vec<Value>>,
     kept_bytes: usize,
@@ -38,7 +38,6 @@ pub(crate) struct BulkStatement {
     table: String,
     /// The columns as the client wrote them, brackets and all.
     columns: Vec<String>,
-    keeps_identity: bool,
     options: LoadOptions,
 }
 
@@ -64,7 +63,7 @@ impl BulkStatement {
         let name = |column: &str| Some(column[..identifier_end(column)?].to_string());
         let columns = elements(list).map(name).collect::<Option<Vec<_>>>()?;
         let (table, options) = (table.to_string(), options.trim());
-        let statement = BulkStatement { table, columns, keeps_identity: false, options: LoadOptions::default() };
+        let statement = BulkStatement { table, columns, options: LoadOptions::default() };
         (!statement.table.is_empty()).then_some((statement, options))
     }
 
@@ -94,13 +93,14 @@ impl BulkStatement {
             };
             match name.as_str() {
                 _ if !is_well_formed => return Err(SqlError::incorrect_syntax(&name)),
-                "KEEP_IDENTITY" => self.keeps_identity = true,
                 "KEEP_NULLS" => self.options.keeps_nulls = true,
                 "TABLOCK" => self.options.locks_table = true,
                 "FIRE_TRIGGERS" => self.options.fires_triggers = true,
                 "CHECK_CONSTRAINTS" => self.options.checks_constraints = true,
                 // No value is encrypted here, so none is changed by the client that should not be.
                 "ALLOW_ENCRYPTED_VALUE_MODIFICATIONS" | "ORDER" | "ROWS_PER_BATCH" | "KILOBYTES_PER_BATCH" => {}
+                // A client that does not want to keep them leaves the identity column out of its list.
+                "KEEP_IDENTITY" => {}
                 _ => return Err(SqlError::option_not_recognized(&name, "INSERT BULK")),
             }
         }
@@ -220,9 +220,6 @@ impl Bulk {
         if self.target.is_none() {
             self.begin(session).await?;
         }
-        if let Some(place) = self.dealt {
-            self.kept.iter_mut().for_each(|row| drop(row.remove(place)));
-        }
         if let Some(target) = &self.target {
             let mut output = Told::default();
             self.rows += session.insert_rows(target, std::mem::take(&mut self.kept), &mut output).await?;
@@ -248,7 +245,7 @@ impl Bulk {
             };
             ColumnInfo::new("", ty, true)
         };
-        let mut infos: Vec<ColumnInfo> = columns.iter().map(info).collect();
+        let infos: Vec<ColumnInfo> = columns.iter().map(info).collect();
         if infos.len() != self.statement.columns.len() {
             return Err(SqlError::new(
                 4819,
@@ -261,29 +258,20 @@ impl Bulk {
             run(session, "BEGIN TRANSACTION").await?;
             self.own_transaction = true;
         }
-        if self.statement.keeps_identity {
-            run(session, &format!("SET IDENTITY_INSERT {} ON", self.statement.table)).await?;
+        let BulkStatement { table, columns, options } = &self.statement;
+        let identity = session.identity_column(table);
+        self.keeps_identity = identity
+            .is_some_and(|identity| columns.iter().any(|column| identity.eq_ignore_ascii_case(&unquoted(column))));
+        if self.keeps_identity {
+            run(session, &format!("SET IDENTITY_INSERT {table} ON")).await?;
         }
-        let BulkStatement { table, columns, options, .. } = &self.statement;
-        let mut names = columns.clone();
-        if !self.statement.keeps_identity && names.len() > 1 {
-            let identity = session.identity_column(table);
-            let is_it = |name: &String| {
-                identity.as_ref().is_some_and(|identity| identity.eq_ignore_ascii_case(&unquoted(name)))
-            };
-            self.dealt = names.iter().position(is_it);
-        }
-        if let Some(place) = self.dealt {
-            names.remove(place);
-            infos.remove(place);
-        }
-        self.target = Some(RowTarget::new(table, &names, infos, *options)?);
+        self.target = Some(RowTarget::new(table, columns, infos, *options)?);
         Ok(())
     }
 
     /// Ends what the load has begun.
     async fn end(&mut self, session: &mut Session) -> Result<(), SqlError> {
-        if self.statement.keeps_identity && self.target.is_some() {
+        if self.keeps_identity && self.target.is_some() {
             run(session, &format!("SET IDENTITY_INSERT {} OFF", self.statement.table)).await?;
         }
         let own_is_open = self.own_transaction && session.transaction_mark().open > 0;
@@ -302,7 +290,7 @@ impl Connection {
             statement,
             load: BulkLoad::new(self.version, &self.limits),
             target: None,
-            dealt: None,
+            keeps_identity: false,
             kept: Vec::new(),
             kept_bytes: 0,
             rows: 0,
@@ -375,7 +363,6 @@ mod tests {
         let statement = statement.flatten().expect("it is one");
         assert_eq!(statement.table, "[dbo].[a (b)]");
         assert_eq!(statement.columns, ["[x,y]", "name", "d"]);
-        assert!(!statement.keeps_identity);
         assert_eq!(statement.options, LoadOptions { keeps_nulls: true, ..LoadOptions::default() });
         let target = RowTarget::new(&statement.table, &statement.columns, Vec::new(), statement.options);
         assert!(target.is_ok());
@@ -392,7 +379,6 @@ mod tests {
             "(TABLOCK, fire_triggers, Keep_Nulls, KEEP_IDENTITY, CHECK_CONSTRAINTS, ALLOW_ENCRYPTED_VALUE_MODIFICATIONS, ORDER([a] ASC, b DESC), ROWS_PER_BATCH = 10, KILOBYTES_PER_BATCH=5)",
         );
         let heard = heard.and_then(Result::ok).expect("all are known");
-        assert!(heard.keeps_identity);
         let all = LoadOptions { locks_table: true, fires_triggers: true, checks_constraints: true, keeps_nulls: true };
         assert_eq!(heard.options, all);
         let refused = [

@@ -6,7 +6,8 @@
 use crate::transport::Sender;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_session::{
-    ColumnInfo, CursorTarget, DecimalName, Definition, Done as Ended, DoneKind as EndedKind, Output, Provenance,
+    BrowsedColumn, ColumnInfo, CursorTarget, DecimalName, Definition, Done as Ended, DoneKind as EndedKind, Output,
+    Provenance,
 };
 use pikepole_tds::{Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, MessageWriter, ReturnValue};
 use pikepole_types::{CANCELLED, SqlError, SqlType, Value};
@@ -178,6 +179,36 @@ impl<'a> Reply<'a> {
         self.sender.writer.origins(&[parts], &origins);
     }
 
+    /// In browse mode, where the columns come from that have just been sent.
+    fn browsed(&mut self, columns: &[ColumnInfo]) {
+        if columns.iter().any(|column| column.origin.is_none()) {
+            return;
+        }
+        // A table that is joined with itself is told of twice: its alias tells the two apart.
+        let mut tables: Vec<&BrowsedColumn> = Vec::new();
+        let origins: Vec<ColumnOrigin<'_>> = columns
+            .iter()
+            .filter_map(|column| Some((column, column.origin.as_deref()?)))
+            .map(|(column, origin)| {
+                let same = |table: &&BrowsedColumn| table.alias == origin.alias && table.table == origin.table;
+                let place = tables.iter().position(same).unwrap_or(tables.len());
+                if place == tables.len() && !origin.column.is_empty() {
+                    tables.push(origin);
+                }
+                ColumnOrigin {
+                    table: (!origin.column.is_empty()).then_some(place.min(254) as u8),
+                    key: origin.key,
+                    hidden: origin.hidden,
+                    base_name: (origin.column != column.name && !origin.column.is_empty()).then_some(&*origin.column),
+                }
+            })
+            .collect();
+        let parts: Vec<Vec<&str>> =
+            tables.iter().map(|table| table.table.iter().map(String::as_str).collect()).collect();
+        let parts: Vec<&[&str]> = parts.iter().map(Vec::as_slice).collect();
+        self.sender.writer.origins(&parts, &origins);
+    }
+
     /// The end of a batch.
     pub(crate) fn finish_batch(&mut self) {
         let failed = Done { error: self.failed, server_error: self.is_fatal, ..Done::new(Command::None) };
@@ -254,6 +285,7 @@ fn column_of(column: &ColumnInfo, writer: &MessageWriter) -> Column {
         computed: matches!(provenance, Provenance::Computed | Provenance::Expression),
         updateable: provenance == Provenance::Stored,
         rowversion: provenance == Provenance::RowVersion,
+        hidden: column.origin.as_ref().is_some_and(|origin| origin.hidden),
         numeric: column.decimal_name == DecimalName::Numeric,
         ..ColumnFlags::default()
     };
@@ -271,6 +303,7 @@ impl Output for Reply<'_> {
         self.columns.clear();
         self.columns.extend(columns.iter().map(|column| column_of(column, &self.sender.writer)));
         self.sender.writer.columns(&self.columns);
+        self.browsed(columns);
     }
 
     fn row(&mut self, row: &[Value]) {

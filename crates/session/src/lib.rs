@@ -38,8 +38,8 @@ mod views;
 
 pub use connection::ConnectionInfo;
 pub use pikepole_query::{
-    Argument, ClientCursor, ColumnInfo, CursorTarget, DecimalName, Definition, Done, DoneKind, LoadOptions, Output,
-    Prepared, PreparedHandle, PreparedHandles, Provenance, RowTarget, TableRows,
+    Argument, BrowsedColumn, ClientCursor, ColumnInfo, CursorTarget, DecimalName, Definition, Done, DoneKind,
+    LoadOptions, Output, Prepared, PreparedHandle, PreparedHandles, Provenance, RowTarget, TableRows,
 };
 pub use pikepole_tsql::cursor_query;
 pub use registry::Registry;

@@ -28,7 +28,7 @@ const ALWAYS_ON: &[&str] = &["ANSI_PADDING", "ANSI_DEFAULTS"];
 /// Options that are always off here; ON would change what statements do.
 const ALWAYS_OFF: &[&str] = &["NUMERIC_ROUNDABORT", "FORCEPLAN", "REMOTE_PROC_TRANSACTIONS"];
 /// Options that make no difference here, whatever they are set to.
-const INDIFFERENT: &[&str] = &["NO_BROWSETABLE", "OFFSETS"];
+const INDIFFERENT: &[&str] = &["OFFSETS"];
 
 impl ClientOptions {
     /// Whether the batch is to run at all: PARSEONLY and NOEXEC keep it from running, except for the SET statements that end
@@ -96,6 +96,7 @@ impl ClientOptions {
             ("PARSEONLY", _) => settings.parseonly = on,
             ("NOEXEC", _) => settings.noexec = on,
             ("FMTONLY", _) => settings.fmtonly = on,
+            ("NO_BROWSETABLE", _) => settings.browses = on,
             ("SHOWPLAN_TEXT" | "SHOWPLAN_ALL" | "SHOWPLAN_XML", _) => show_plan(name, on, context)?,
             ("STATISTICS PROFILE", _) => {
                 may_see_plans(on, context)?;

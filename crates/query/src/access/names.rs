@@ -37,6 +37,8 @@ pub struct CatalogView {
     pub(crate) ansi_nulls: bool,
     /// QUOTED_IDENTIFIER of the module whose names are looked up: how its text is read.
     pub(crate) quoted_identifier: bool,
+    /// NO_BROWSETABLE of the text whose names are looked up; a module's queries do without.
+    pub(crate) browses: bool,
 }
 
 /// What the views have in common that names of one statement are looked up in.
@@ -108,6 +110,7 @@ impl CatalogView {
             default_schema,
             ansi_nulls: true,
             quoted_identifier: true,
+            browses: false,
         }
     }
 
@@ -137,10 +140,15 @@ impl CatalogView {
         CatalogView { ansi_nulls, ..self }
     }
 
+    /// The same for a text that is compiled with this setting of NO_BROWSETABLE.
+    pub(crate) fn with_browsing(self, browses: bool) -> CatalogView {
+        CatalogView { browses, ..self }
+    }
+
     /// The same for the text of a module.
     pub(crate) fn of_module(self, module: &Module) -> CatalogView {
         let view = self.in_schema(&module.schema).with_nulls(module.ansi_nulls);
-        CatalogView { quoted_identifier: module.quoted_identifier, ..view }
+        CatalogView { quoted_identifier: module.quoted_identifier, browses: false, ..view }
     }
 
     /// How the text of the module is read.

@@ -151,6 +151,12 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::values_do_not_match_table()));
         }
         let mut values = registers.range().map(Expr::Slot).collect::<Vec<_>>();
+        // Values are converted as they come: a column without any but NULL goes into one of each type.
+        for (at, info) in infos.iter_mut().enumerate() {
+            if rows.iter().all(|row| row.get(at).is_none_or(Value::is_null)) {
+                info.ty = SqlType::Null;
+            }
+        }
         for (at, &column) in columns.iter().enumerate() {
             if insert.options.keeps_nulls || table.columns[column].default.is_none() {
                 continue;
@@ -159,12 +165,6 @@ impl Binder<'_> {
             let given = column_value(&table, column, given)?;
             values[at] = Expr::Coalesce(Box::new([given, self.default_value(&table, column)?]));
             infos[at].ty = table.columns[column].ty;
-        }
-        // Values are converted as they come: a column without any but NULL goes into one of each type.
-        for (at, info) in infos.iter_mut().enumerate() {
-            if rows.iter().all(|row| row.get(at).is_none_or(Value::is_null)) {
-                info.ty = SqlType::Null;
-            }
         }
         let bound = Bound { node: Node::Kept { rows: Arc::new(rows), registers }, columns: infos, values };
         self.insert_rows(None, table, &columns, bound, None)

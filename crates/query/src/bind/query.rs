@@ -34,7 +34,11 @@ impl Binder<'_> {
         }
         self.plan_hints(&query.options)?;
         self.allow_numbers(1);
-        let bound = self.query(query)?.of_known_types();
+        let bound = match self.browsing(query)? {
+            Some(browsing) => self.browsed(browsing)?,
+            None => self.query(query)?,
+        };
+        let bound = bound.of_known_types();
         self.options(&query.options)?;
         let action = Action::Select { columns: bound.columns, values: bound.values };
         Ok(Arc::new(self.finish(bound.node, action)))
@@ -468,7 +472,7 @@ impl Items {
         in_column(typed.collated, "SELECT", self.columns.len() + 1)?;
         let Typed { ty, nullable, collated, .. } = *typed;
         let (provenance, decimal_name) = shown;
-        self.columns.push(ColumnInfo { name, ty, nullable, collated, provenance, decimal_name });
+        self.columns.push(ColumnInfo { name, ty, nullable, collated, provenance, decimal_name, origin: None });
         Ok(())
     }
 }

@@ -176,6 +176,7 @@ impl Binder<'_> {
             collated: column.collated,
             provenance: Provenance::Expression,
             decimal_name: column.decimal_name,
+            origin: None,
         });
         let bound = Bound {
             node: Node::More(Box::new(More::Recursive(recursive))),

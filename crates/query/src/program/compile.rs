@@ -141,7 +141,7 @@ pub(super) struct Compiler<'a> {
     alone: bool,
     /// It is a batch that is compiled, not a module.
     is_batch: bool,
-    /// Where names are looked up once the text has switched ANSI_NULLS.
+    /// Where names are looked up once the text has switched ANSI_NULLS or NO_BROWSETABLE.
     catalog_now: Option<CatalogView>,
     /// The slots of variables: those declared anywhere in the text, then the two hidden ones.
     pub(super) reserved: usize,
@@ -657,8 +657,13 @@ impl<'a> Compiler<'a> {
         }
         let on = matches!(option.value, tree::OptionSetting::On);
         // In a module it says nothing: that is compiled as it was made.
-        if self.is_batch && option.names.iter().any(|name| name == "ANSI_NULLS") {
-            self.catalog_now = Some(self.context.catalog.clone().with_nulls(on));
+        for name in option.names.iter().filter(|_| self.is_batch) {
+            let now = || self.catalog_now.as_ref().unwrap_or(&self.context.catalog).clone();
+            match name.as_str() {
+                "ANSI_NULLS" => self.catalog_now = Some(now().with_nulls(on)),
+                "NO_BROWSETABLE" => self.catalog_now = Some(now().with_browsing(on)),
+                _ => {}
+            }
         }
         let mut settings = Vec::new();
         for name in &option.names {

@@ -334,7 +334,7 @@ impl Machine<'_> {
             }
             let Some(default) = &parameter.default else {
                 return Err(Box::new(if program.procedure.is_some() {
-                    SqlError::parameter_not_supplied(name, &parameter.name)
+                    SqlError::parameter_not_supplied(name, &parameter.name).in_procedure(name)
                 } else {
                     SqlError::query_parameter_not_supplied(name, &parameter.name)
                 }));

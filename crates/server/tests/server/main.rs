@@ -1,5 +1,6 @@
 //! The server from outside, over sockets, in the protocol's own bytes.
 
+mod browse;
 mod bulk;
 mod client;
 mod column_types;

@@ -224,6 +224,8 @@ const FUNCTIONS: &[Definition] = &[
     function("TYPE_ID", SqlType::Int, (1, 1), type_id),
     function("TYPE_NAME", NAME, (1, 1), type_name),
     function("TYPEPROPERTY", SqlType::Int, (2, 2), properties::type_property),
+    // No assembly but the system's own is ever loaded, and nothing is said of that one.
+    function("ASSEMBLYPROPERTY", SqlType::Variant, (2, 2), |_| Ok(None)),
     function("ODBCSCALE", SqlType::Int, (2, 2), odbc_scale),
     // Names.
     function("PARSENAME", NAME, (2, 2), parse_name),

@@ -5,6 +5,7 @@ mod constraint;
 mod describe;
 mod error_log;
 mod extended_property;
+mod managed;
 mod message;
 mod odbc;
 mod odbc_types;
@@ -201,6 +202,22 @@ const PROCEDURES: &[Procedure] = &[
         required: 0,
     },
     Procedure {
+        name: "sp_columns_managed",
+        parameters: &["@Catalog", "@Owner", "@Table", "@Column", "@SchemaType"],
+        required: 0,
+    },
+    Procedure { name: "sp_indexes_managed", parameters: &["@Catalog", "@Owner", "@Table", "@Name"], required: 0 },
+    Procedure {
+        name: "sp_indexcolumns_managed",
+        parameters: &["@Catalog", "@Owner", "@Table", "@ConstraintName", "@Column"],
+        required: 0,
+    },
+    Procedure {
+        name: "sp_procedure_params_100_managed",
+        parameters: &["@procedure_name", "@group_number", "@procedure_schema", "@parameter_name"],
+        required: 1,
+    },
+    Procedure {
         name: "sp_stored_procedures",
         parameters: &["@sp_name", "@sp_owner", "@sp_qualifier", "@fUsePattern"],
         required: 0,
@@ -313,13 +330,17 @@ fn may_configure(context: &ExecutionContext) -> bool {
 
 /// Whether the procedure of a number only reads the catalog.
 pub(crate) fn reads_catalog(id: u32) -> bool {
-    const OTHERS: [&str; 6] = [
+    const OTHERS: [&str; 10] = [
         "sp_tables",
         "sp_tableswc",
         "sp_table_privileges",
         "sp_column_privileges",
         "sp_sproc_columns",
         "sp_sproc_columns_100",
+        "sp_procedure_params_100_managed",
+        "sp_columns_managed",
+        "sp_indexes_managed",
+        "sp_indexcolumns_managed",
     ];
     let name = PROCEDURES.get(id as usize).map_or("", |procedure| procedure.name);
     QUALIFIED.contains(&name) || OTHERS.contains(&name)
@@ -433,6 +454,10 @@ pub(crate) async fn call(
         "sp_special_columns" | "sp_special_columns_100" => odbc::special_columns(&arguments, odbc, context, output),
         "sp_sproc_columns" => odbc::procedure_columns(&arguments, (false, odbc), context, output),
         "sp_sproc_columns_100" => odbc::procedure_columns(&arguments, (true, odbc), context, output),
+        "sp_columns_managed" => managed::columns(host, &arguments, context, output).await?,
+        "sp_indexes_managed" => managed::indexes(&arguments, context, output),
+        "sp_indexcolumns_managed" => managed::index_columns(&arguments, context, output),
+        "sp_procedure_params_100_managed" => managed::parameters(&arguments, context, output),
         "sp_stored_procedures" => odbc::procedures(&arguments, context, output),
         "sp_datatype_info" | "sp_datatype_info_100" => odbc::data_types(&arguments, odbc, output),
         "sp_server_info" => odbc::server_info(&arguments, output),

@@ -198,9 +198,9 @@ impl TypeInfo {
         TypeInfo { scale, length: time_bytes(scale) + more, ..self }
     }
 
-    /// The same decimal type with a precision and scale.
+    /// The same decimal type with a precision and scale, as a `sql_variant` has it: its values are as long as the longest.
     pub(super) fn with_precision(self, precision: u8, scale: u8) -> TypeInfo {
-        TypeInfo { precision, scale, length: decimal_bytes(precision), ..self }
+        TypeInfo { precision, scale, length: DECIMAL_BYTES_MAX.into(), ..self }
     }
 
     /// The same string or binary type with a length in bytes and a collation.
@@ -529,7 +529,7 @@ impl TypeInfo {
         match self.token {
             T::Time | T::DateTime2 | T::DateTimeOffset => out.put_u8(self.scale),
             T::DecimalN | T::NumericN | T::OldDecimal | T::OldNumeric => {
-                out.extend_from_slice(&[self.length as u8, self.precision, self.scale]);
+                out.extend_from_slice(&[DECIMAL_BYTES_MAX, self.precision, self.scale]);
             }
             T::Guid | T::IntN | T::BitN | T::FloatN | T::MoneyN | T::DateTimeN => out.put_u8(self.length as u8),
             T::OldVarBinary | T::OldVarChar | T::OldBinary | T::OldChar => out.put_u8(self.length as u8),
@@ -576,6 +576,9 @@ fn skip_schema(reader: &mut Reader<'_>) -> Result<(), TdsError> {
     }
     Ok(())
 }
+
+/// Bytes of the longest decimal. Types say this length whatever their precision; clients show it as the column's size.
+const DECIMAL_BYTES_MAX: u8 = 17;
 
 /// Bytes of a decimal: a sign and the digits.
 fn decimal_bytes(precision: u8) -> u32 {

@@ -32,7 +32,10 @@ pub(super) fn read_variant_value(reader: &mut Reader<'_>, value: &mut Value) -> 
 
 /// Appends a `sql_variant`; `None` when it is longer than its type.
 pub(super) fn put_variant(variant: &Variant, out: &mut Vec<u8>) -> Option<()> {
-    let info = TypeInfo::of(variant.ty(), false, TdsVersion::V8_0);
+    let mut info = TypeInfo::of(variant.ty(), false, TdsVersion::V8_0);
+    if info.token() == T::DecimalN {
+        info = info.with_precision(info.precision(), info.scale());
+    }
     let start = out.len();
     out.put_u32(0);
     out.put_u8(info.token() as u8);
