@@ -8,6 +8,7 @@ use super::message::UserMessage;
 use super::property::{Properties, PropertyHolder};
 use super::rows::RowKind;
 use super::sequence::SequenceRecord;
+use super::temporal::{Generated, Versioning};
 use super::user_type::UserType;
 use crate::security::{Level, Principal};
 use pikepole_types::{Collated, Collation, SecondName, SqlType};
@@ -173,6 +174,12 @@ pub struct Column {
     /// SPARSE was said, which is shown: NULL takes a bit in each row here anyway.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sparse: bool,
+    /// GENERATED ALWAYS: the bound of the row's period that it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<Generated>,
+    /// HIDDEN: `*` does not stand for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
 }
 
 fn is_default(collation: &Collation) -> bool {
@@ -308,6 +315,9 @@ pub struct TableRecord {
     /// What was said of its locks. Nothing here escalates: a row's lock is the id of its last writer.
     #[serde(default)]
     pub lock_escalation: LockEscalation,
+    /// What it is to system versioning: a table whose former rows are kept, or where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versioning: Option<Versioning>,
     /// When it was created, in microseconds since 1970.
     pub created_us: u64,
     /// When its definition changed last, in microseconds since 1970.

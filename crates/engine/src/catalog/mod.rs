@@ -17,6 +17,7 @@ pub(crate) mod message;
 pub(crate) mod property;
 pub(crate) mod rows;
 pub(crate) mod sequence;
+pub(crate) mod temporal;
 pub(crate) mod user_type;
 
 use std::sync::Arc;

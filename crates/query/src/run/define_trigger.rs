@@ -28,6 +28,12 @@ impl Machine<'_> {
             let verb = if create.mode == tree::ModuleMode::Alter { "alter" } else { "create" };
             return Err(Box::new(SqlError::trigger_in_other_schema(verb, create.name.dotted())));
         }
+        if let Object::Table(table) = &parent
+            && (table.is_history() || (create.instead_of && table.history().is_some()))
+        {
+            let table = self.context.database().full_name_of(table);
+            return Err(Box::new(SqlError::versioned_takes_no_trigger(table)));
+        }
         if is_view && view_checks(&view.catalog, parent.object_id()) {
             return Err(Box::new(SqlError::trigger_on_checked_view(&name, parent.name())));
         }
