@@ -63,10 +63,11 @@ mod unlogged_tests;
 
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
-    Check, Column, Columnstore, Computed, Default, ForeignKey, Function, Identity, Index, IndexColumn, LockEscalation,
-    Module, Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent,
-    TriggerPlace, View,
+    Check, Column, Columnstore, Computed, Default, DefinitionTrigger, ForeignKey, Function, Identity, Index,
+    IndexColumn, LockEscalation, Module, Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord,
+    Trigger, TriggerEvent, TriggerPlace, View,
 };
+pub use catalog::event::DefinitionEvent;
 pub use catalog::filter::{FilterOp, FilterTest, Passes};
 pub use catalog::message::UserMessage;
 pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};

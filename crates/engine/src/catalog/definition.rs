@@ -3,6 +3,7 @@
 //! The stored form is JSON with a format number in front of it (see [`super::rows`]); a field added later has a default, so
 //! that older databases stay readable.
 
+use super::event::DefinitionEvent;
 use super::filter::FilterTest;
 use super::message::UserMessage;
 use super::property::{Properties, PropertyHolder};
@@ -498,6 +499,25 @@ pub struct Trigger {
     pub last: Vec<TriggerEvent>,
 }
 
+/// A trigger of the database's definitions. It is no object of a schema: its name is the database's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefinitionTrigger {
+    /// Its name and text; its statements look names up in the schema that is said there.
+    pub module: Module,
+    /// The numbers of the events and groups that it watches, as they were written.
+    pub events: Vec<i32>,
+    /// DISABLE TRIGGER.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disabled: bool,
+}
+
+impl DefinitionTrigger {
+    /// Whether it watches an event.
+    pub fn watches(&self, event: &DefinitionEvent) -> bool {
+        self.events.iter().any(|number| event.is_in(*number))
+    }
+}
+
 /// Where a trigger runs among those of its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TriggerPlace {
@@ -558,6 +578,8 @@ pub enum StoredObject {
     Properties(Properties),
     /// A message of the server.
     Message(UserMessage),
+    /// A trigger of definitions.
+    DefinitionTrigger(DefinitionTrigger),
 }
 
 impl StoredObject {
@@ -591,6 +613,7 @@ impl StoredObject {
             StoredObject::Principal(principal) => principal.id,
             StoredObject::Type(user_type) => user_type.user_type_id,
             StoredObject::Message(message) => message.number,
+            StoredObject::DefinitionTrigger(trigger) => trigger.module.object_id,
             StoredObject::Sequence(sequence) => sequence.object_id,
             StoredObject::Trigger(trigger) => trigger.module.object_id,
             StoredObject::Properties(properties) => match properties.holder {

@@ -26,6 +26,8 @@ mod declared_cursor;
 mod define;
 mod define_schema;
 mod define_trigger;
+mod definition_event;
+mod definition_trigger;
 mod document;
 mod document_explicit;
 mod document_xml;

@@ -241,6 +241,7 @@ error_table! {
     1084 15 1 trigger_event_unknown(event) "'{event}' is an invalid event type.";
     1087 15 2 table_variable_not_declared(name) "Must declare the table variable \"{name}\".";
     1088 16 12 object_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
+    1094 15 1 trigger_name_with_schema() "Cannot specify a schema name as a prefix to the trigger name for database and server level triggers.";
     1098 15 1 events_not_on_target() "The specified event type(s) is/are not valid on the specified target object.";
     1101 17 1 no_page_for_database(database, filegroup) "Could not allocate a new page for database '{database}' because of insufficient disk space in filegroup '{filegroup}'. Create the necessary space by dropping objects in the filegroup, adding additional files to the filegroup, or setting autogrowth on for existing files in the filegroup.";
     1105 17 2 no_space_for_object(object, database, filegroup) "Could not allocate space for object '{object}' in database '{database}' because the '{filegroup}' filegroup is full. Create disk space by deleting unneeded files, dropping objects in the filegroup, adding additional files to the filegroup, or setting autogrowth on for existing files in the filegroup.";
