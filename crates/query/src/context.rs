@@ -27,7 +27,7 @@ use pikepole_engine::{
     awaited,
 };
 use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
-use pikepole_types::{Context, SqlError};
+use pikepole_types::{Context, DateTime2, SqlError};
 use promise::Promise;
 
 /// A savepoint of the open transaction.
@@ -76,6 +76,8 @@ pub struct ExecutionContext {
     globals_made: Vec<i32>,
     savepoints: Vec<Savepoint>,
     transaction_name: Option<String>,
+    /// See [`ExecutionContext::transaction_time`].
+    transaction_time: Option<DateTime2>,
     statement: Option<Mark>,
     /// Whether commits return before they are durable.
     promises: bool,
@@ -127,6 +129,7 @@ impl ExecutionContext {
             globals_made: Vec::new(),
             savepoints: Vec::new(),
             transaction_name: None,
+            transaction_time: None,
             statement: None,
             promises: false,
             promise: None,
@@ -474,6 +477,9 @@ impl ExecutionContext {
         if self.settings.implicit_transactions && self.state.transaction_count == 0 {
             self.begin();
         }
+        if self.state.transaction_count == 0 {
+            self.transaction_time = None;
+        }
         self.lend_patience();
         self.statement = Some(self.database.begin_statement(&mut self.transaction));
         Ok(())
@@ -585,8 +591,14 @@ impl ExecutionContext {
         }
     }
 
+    /// When the transaction began, in UTC. One that is a statement of its own begins when it first asks.
+    pub(crate) fn transaction_time(&mut self) -> DateTime2 {
+        *self.transaction_time.get_or_insert_with(crate::run::utc_now)
+    }
+
     fn begin(&mut self) {
         self.transaction.begin();
+        self.transaction_time = Some(crate::run::utc_now());
         self.state.transaction_count = 1;
         self.state.transactions_begun += 1;
     }
@@ -695,6 +707,7 @@ impl ExecutionContext {
         self.state.was_committed = false;
         self.savepoints.clear();
         self.transaction_name = None;
+        self.transaction_time = None;
     }
 
     /// The batch is over: nothing is kept for a next statement.

@@ -21,6 +21,10 @@ pub struct Rules {
     pub(crate) computed: Vec<(usize, Expr)>,
     /// The column that gets a new number with each change.
     pub(crate) rowversion: Option<usize>,
+    /// The columns of PERIOD FOR SYSTEM_TIME.
+    pub(crate) period: Option<PeriodRule>,
+    /// Where a changed or deleted row is kept as it was.
+    pub(crate) history: Option<HistoryRule>,
     pub(crate) checks: Vec<CheckRule>,
     /// The functions of several statements that conditions call, over one row.
     pub(crate) calls: Option<Node>,
@@ -38,6 +42,26 @@ pub struct Rules {
     pub(crate) table: String,
     /// Why the rules could not be bound; the statement fails with it.
     pub(crate) fault: Option<Fault>,
+    /// That is because the table is a history, which is known before anything runs.
+    pub(crate) is_of_history: bool,
+}
+
+/// The columns that say since when a row is so, and until when.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct PeriodRule {
+    pub(crate) start: usize,
+    pub(crate) end: usize,
+    /// Digits of a second that both have.
+    pub(crate) scale: u8,
+}
+
+/// Where the former rows of a system-versioned table go.
+#[derive(Debug)]
+pub(crate) struct HistoryRule {
+    pub(crate) table: Arc<Table>,
+    pub(crate) period: PeriodRule,
+    /// The versioned table, as errors name it.
+    pub(crate) of: String,
 }
 
 /// A CHECK constraint.

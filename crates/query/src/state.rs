@@ -1,14 +1,18 @@
 //! What statements leave behind for the ones after them: row counts, error numbers, identity values.
 
+use std::sync::Arc;
+
 use pikepole_types::{Decimal, SqlError, Value};
 
 /// A trigger that is running.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RunningTrigger {
     /// The object id.
     pub object_id: i32,
     /// INSTEAD OF; otherwise AFTER.
     pub instead_of: bool,
+    /// Of a trigger of definitions: what has happened, as EVENTDATA() says it.
+    pub event: Option<Arc<str>>,
 }
 
 /// The globals of one session that expressions can read.
@@ -123,6 +127,8 @@ pub enum Global {
     ErrorState,
     /// `ERROR_PROCEDURE()`
     ErrorProcedure,
+    /// `EVENTDATA()`
+    EventData,
 }
 
 impl Global {
@@ -147,6 +153,7 @@ impl Global {
             Global::ErrorSeverity => "error_severity()",
             Global::ErrorState => "error_state()",
             Global::ErrorProcedure => "error_procedure()",
+            Global::EventData => "eventdata()",
         }
     }
 
@@ -178,6 +185,7 @@ impl Global {
             "ERROR_SEVERITY" => Global::ErrorSeverity,
             "ERROR_STATE" => Global::ErrorState,
             "ERROR_PROCEDURE" => Global::ErrorProcedure,
+            "EVENTDATA" => Global::EventData,
             _ => return None,
         })
     }
@@ -199,7 +207,11 @@ impl Global {
             Global::ErrorLine => caught().map(|error| error.line.into()),
             Global::ErrorSeverity => caught().map(|error| error.severity.into()),
             Global::ErrorState => caught().map(|error| error.state.into()),
-            Global::Identity | Global::ScopeIdentity | Global::ErrorMessage | Global::ErrorProcedure => None,
+            Global::Identity
+            | Global::ScopeIdentity
+            | Global::ErrorMessage
+            | Global::ErrorProcedure
+            | Global::EventData => None,
         }
     }
 
@@ -214,6 +226,10 @@ impl Global {
             },
             Global::ErrorProcedure => match state.caught.last().and_then(|e| e.procedure.clone()) {
                 Some(name) => Value::Str(name),
+                None => Value::Null,
+            },
+            Global::EventData => match state.triggers.last().and_then(|running| running.event.as_deref()) {
+                Some(event) => Value::from(event),
                 None => Value::Null,
             },
             other => other.integer(state).map_or(Value::Null, Value::BigInt),

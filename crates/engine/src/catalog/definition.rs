@@ -3,11 +3,13 @@
 //! The stored form is JSON with a format number in front of it (see [`super::rows`]); a field added later has a default, so
 //! that older databases stay readable.
 
+use super::event::DefinitionEvent;
 use super::filter::FilterTest;
 use super::message::UserMessage;
 use super::property::{Properties, PropertyHolder};
 use super::rows::RowKind;
 use super::sequence::SequenceRecord;
+use super::temporal::{Generated, Versioning};
 use super::user_type::UserType;
 use crate::security::{Level, Principal};
 use pikepole_types::{Collated, Collation, SecondName, SqlType};
@@ -191,6 +193,12 @@ pub struct Column {
     /// SPARSE was said, which is shown: NULL takes a bit in each row here anyway.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub sparse: bool,
+    /// GENERATED ALWAYS: the bound of the row's period that it holds.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub generated: Option<Generated>,
+    /// HIDDEN: `*` does not stand for it.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub hidden: bool,
 }
 
 fn is_default(collation: &Collation) -> bool {
@@ -326,6 +334,9 @@ pub struct TableRecord {
     /// What was said of its locks. Nothing here escalates: a row's lock is the id of its last writer.
     #[serde(default)]
     pub lock_escalation: LockEscalation,
+    /// What it is to system versioning: a table whose former rows are kept, or where they are.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub versioning: Option<Versioning>,
     /// When it was created, in microseconds since 1970.
     pub created_us: u64,
     /// When its definition changed last, in microseconds since 1970.
@@ -506,6 +517,25 @@ pub struct Trigger {
     pub last: Vec<TriggerEvent>,
 }
 
+/// A trigger of the database's definitions. It is no object of a schema: its name is the database's own.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct DefinitionTrigger {
+    /// Its name and text; its statements look names up in the schema that is said there.
+    pub module: Module,
+    /// The numbers of the events and groups that it watches, as they were written.
+    pub events: Vec<i32>,
+    /// DISABLE TRIGGER.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disabled: bool,
+}
+
+impl DefinitionTrigger {
+    /// Whether it watches an event.
+    pub fn watches(&self, event: &DefinitionEvent) -> bool {
+        self.events.iter().any(|number| event.is_in(*number))
+    }
+}
+
 /// Where a trigger runs among those of its table.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum TriggerPlace {
@@ -566,6 +596,8 @@ pub enum StoredObject {
     Properties(Properties),
     /// A message of the server.
     Message(UserMessage),
+    /// A trigger of definitions.
+    DefinitionTrigger(DefinitionTrigger),
 }
 
 impl StoredObject {
@@ -599,6 +631,7 @@ impl StoredObject {
             StoredObject::Principal(principal) => principal.id,
             StoredObject::Type(user_type) => user_type.user_type_id,
             StoredObject::Message(message) => message.number,
+            StoredObject::DefinitionTrigger(trigger) => trigger.module.object_id,
             StoredObject::Sequence(sequence) => sequence.object_id,
             StoredObject::Trigger(trigger) => trigger.module.object_id,
             StoredObject::Properties(properties) => match properties.holder {

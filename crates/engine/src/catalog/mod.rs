@@ -12,18 +12,23 @@
 //! version of its own: a compiled statement notes it and compares one number before it runs.
 
 pub(crate) mod definition;
+pub(crate) mod event;
 pub(crate) mod filter;
 pub(crate) mod message;
 pub(crate) mod property;
 pub(crate) mod rows;
 pub(crate) mod sequence;
+pub(crate) mod temporal;
 pub(crate) mod user_type;
 
 use std::sync::Arc;
 
 use crate::security::{DBO, Level, Principals, Securable, SecurityToken};
 use crate::table::Table;
-use definition::{ForeignKey, Function, Module, Procedure, Schema, Synonym, TableRecord, Trigger, TriggerEvent, View};
+use definition::{
+    DefinitionTrigger, ForeignKey, Function, Module, Procedure, Schema, Synonym, TableRecord, Trigger, TriggerEvent,
+    View,
+};
 use message::UserMessage;
 use property::{Properties, PropertyHolder};
 use rpds::{RedBlackTreeMapSync as Map, RedBlackTreeSetSync as Set};
@@ -122,6 +127,8 @@ pub struct Catalog {
     constraints: Set<(i32, String)>,
     /// The triggers of tables and views, ascending.
     watchers: Map<i32, Vec<i32>>,
+    /// The triggers of definitions, by object id.
+    definition_triggers: Map<i32, Arc<DefinitionTrigger>>,
     /// Users' types, by their schemas and their names in lower case.
     types: Map<(i32, String), Arc<UserType>>,
     /// Extended properties, by what has them.
@@ -143,6 +150,7 @@ impl Default for Catalog {
             names: Map::default(),
             constraints: Set::default(),
             watchers: Map::default(),
+            definition_triggers: Map::default(),
             types: Map::default(),
             properties: Map::default(),
             messages: Map::default(),
@@ -321,6 +329,30 @@ impl Catalog {
         })
     }
 
+    /// The triggers of definitions, in the order in which they were made.
+    pub fn definition_triggers(&self) -> impl Iterator<Item = &Arc<DefinitionTrigger>> {
+        self.definition_triggers.values()
+    }
+
+    /// The trigger of definitions of this name, whatever its case.
+    pub fn definition_trigger(&self, name: &str) -> Option<&Arc<DefinitionTrigger>> {
+        let name = name.to_lowercase();
+        self.definition_triggers().find(|trigger| trigger.module.name.to_lowercase() == name)
+    }
+
+    /// The trigger of definitions of this object id.
+    pub fn definition_trigger_by_id(&self, object_id: i32) -> Option<&Arc<DefinitionTrigger>> {
+        self.definition_triggers.get(&object_id)
+    }
+
+    pub(crate) fn put_definition_trigger(&mut self, trigger: Arc<DefinitionTrigger>) {
+        self.definition_triggers.insert_mut(trigger.module.object_id, trigger);
+    }
+
+    pub(crate) fn remove_definition_trigger(&mut self, object_id: i32) {
+        self.definition_triggers.remove_mut(&object_id);
+    }
+
     /// The trigger that runs in the place of a change of a table or view.
     pub fn instead_of(&self, object_id: i32, event: TriggerEvent) -> Option<&Arc<Trigger>> {
         let mut triggers = self.triggers_of(object_id).filter(|trigger| trigger.instead_of && !trigger.disabled);
@@ -329,11 +361,12 @@ impl Catalog {
 
     /// Everything that is kept as a text: procedures, views, functions and triggers.
     pub fn modules(&self) -> impl Iterator<Item = &Module> {
-        self.objects.values().filter_map(|object| match object {
+        let of_schemas = self.objects.values().filter_map(|object| match object {
             Object::Procedure(module) | Object::View(module) | Object::Function(module) => Some(&**module),
             Object::Trigger(trigger) => Some(&trigger.module),
             Object::Table(_) | Object::Sequence(_) | Object::Synonym(_) => None,
-        })
+        });
+        of_schemas.chain(self.definition_triggers().map(|trigger| &trigger.module))
     }
 
     /// All sequences, by object id.
@@ -562,6 +595,6 @@ impl Catalog {
             let constraints = defaults.map(|d| d.object_id).chain(keys).chain(checks).chain(foreign);
             constraints.chain([table.object_id])
         });
-        of_tables.chain(self.objects.keys().copied()).max().unwrap_or(0)
+        of_tables.chain(self.objects.keys().chain(self.definition_triggers.keys()).copied()).max().unwrap_or(0)
     }
 }

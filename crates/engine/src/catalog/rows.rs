@@ -4,7 +4,8 @@
 //!   key   [ kind 1 | id 4 | chunk 4 ]      all big-endian; an id's sign bit is flipped so that bytes compare as numbers
 //!   rest  kind 1: [ format 1 | JSON ...]   cut into chunks of CHUNK_BYTES, so that a long procedure fits; format 2: a table with
 //!                                          a place for long values; format 3: one with keys as `format_of` says; format 4: one with
-//!                                          a column that is computed when it is read
+//!                                          a column that is computed when it is read; format 5: one with a period, or a history; format 6: a trigger
+//!                                          of definitions
 //!         kind 2: [ high-water mark 8 ]    of a table's identity values; id 0: of the rowversion numbers
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //!         kind 5: a type that users made; as kind 1
@@ -34,6 +35,13 @@ const FORMAT_KEYED: u8 = 3;
 
 /// A table with a column that is computed when it is read: programs before it would read the NULL that rows have in its place.
 const FORMAT_WHEN_READ: u8 = 4;
+
+/// A table with a period for SYSTEM_TIME, or one that holds the former rows of another: programs before it would fill no period and
+/// keep no history. What the formats below tell it may have too.
+const FORMAT_TEMPORAL: u8 = 5;
+
+/// A trigger of definitions: programs before it would let definitions pass that it watches.
+const FORMAT_WATCHED: u8 = 6;
 
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -72,6 +80,8 @@ fn format_of(object: &StoredObject) -> u8 {
     let is_new = |index: &Index| (index.clustered && !index.unique) || !index.tests.is_empty() || index.disabled;
     let is_keyed = |table: &TableRecord| table.has_collations() || table.indexes.iter().any(is_new);
     match object {
+        StoredObject::DefinitionTrigger(_) => FORMAT_WATCHED,
+        StoredObject::Table(table) if table.is_temporal() => FORMAT_TEMPORAL,
         StoredObject::Table(table) if table.is_computed_when_read() => FORMAT_WHEN_READ,
         StoredObject::Table(table) if is_keyed(table) => FORMAT_KEYED,
         StoredObject::Type(of) if of.table().is_some_and(is_keyed) => FORMAT_KEYED,
@@ -173,15 +183,13 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT | FORMAT_MARKED | FORMAT_KEYED | FORMAT_WHEN_READ), json)) => {
-                match serde_json::from_slice(json) {
-                    Ok(mut object) => {
-                        with_columns(&mut object, read_by_name);
-                        self.objects.push(object);
-                    }
-                    Err(error) => self.damage.push(format!("object {id}: {error}")),
+            Some((&(FORMAT..=FORMAT_WATCHED), json)) => match serde_json::from_slice(json) {
+                Ok(mut object) => {
+                    with_columns(&mut object, read_by_name);
+                    self.objects.push(object);
                 }
-            }
+                Err(error) => self.damage.push(format!("object {id}: {error}")),
+            },
             Some((format, _)) => self.damage.push(format!("object {id} has the unknown format {format}")),
             None => self.damage.push(format!("object {id} is empty")),
         }
@@ -271,6 +279,12 @@ mod tests {
         let (old, new) = (table(""), table(r#","collation":"Latin1_General_BIN2""#));
         assert_eq!((encode(&old)[0][0], encode(&new)[0][0]), (FORMAT, FORMAT_KEYED));
         let clock = table(r#","computed":{"text":"getdate()","persisted":false,"when_read":true}"#);
+        let period = |of: &str| {
+            table(&format!(
+                r#","generated":"{of}"}},{{"name":"e","ty":{{"DateTime2":7}},"nullable":false,"default":null,"identity":null,"generated":"RowEnd""#
+            ))
+        };
+        assert_eq!((encode(&period("RowStart"))[0][0], encode(&period("RowEnd"))[0][0]), (FORMAT_TEMPORAL, FORMAT));
         let stored = table(r#","computed":{"text":"1","persisted":false}"#);
         assert_eq!((encode(&clock)[0][0], encode(&stored)[0][0]), (FORMAT_WHEN_READ, FORMAT));
         for (object, collation) in [(old, Collation::default()), (new, Collation::BINARY)] {

@@ -14,7 +14,8 @@ use super::definitions::{ColumnDefinition, IndexDefinition, IndexKind, RecordCha
 use super::rebuild::{NewColumn, RowMap};
 use super::replaced::Replaced;
 use crate::catalog::Catalog;
-use crate::catalog::definition::TableRecord;
+use crate::catalog::definition::{Index, TableRecord};
+use crate::catalog::temporal::Versioning;
 use crate::table::{Table, key_bytes_max};
 use crate::transaction::Transaction;
 
@@ -44,6 +45,9 @@ impl Database {
         let (mark, mut catalog) = self.begin_change(tx, table).await?;
         if catalog.references_to(table.object_id).any(|(other, _)| other.object_id != table.object_id) {
             return Err(SqlError::truncate_is_referenced(&table.name));
+        }
+        if table.versioning.is_some() {
+            return Err(SqlError::versioned_not_truncated(self.full_name_of(table)));
         }
         let missing = SqlError::truncate_not_found(&table.name);
         let table = self.lock_table_to_change(tx, &catalog, table.object_id, missing).await?;
@@ -239,6 +243,7 @@ impl Database {
                 if constraint && !index.constraint {
                     return Err(SqlError::not_a_constraint(name));
                 }
+                self.check_versioning_lets_go(&catalog, &record, index)?;
                 let index_id = index.index_id;
                 self.check_not_referenced(&catalog, &record, index_id, name)?;
                 if record.indexes.remove(at).clustered {
@@ -315,6 +320,8 @@ impl Database {
                 column.computed.clone_from(&old.computed);
                 column.rowversion = old.rowversion;
                 column.sparse = old.sparse;
+                column.generated = old.generated;
+                column.hidden = old.hidden;
             }
         }
         move_columns(&mut record, columns, &table)?;
@@ -397,6 +404,26 @@ impl Database {
         let table = self.replace_table(tx, &mut catalog, &table, record, None).await?;
         self.end_change(tx, mark, catalog, &table);
         Ok(table)
+    }
+
+    /// A versioned table keeps its primary key, and a history of limited length the index that old rows are found by.
+    fn check_versioning_lets_go(&self, catalog: &Catalog, record: &TableRecord, index: &Index) -> Result<(), SqlError> {
+        match record.versioning {
+            Some(Versioning::Current { .. }) if index.primary_key => {
+                Err(SqlError::versioned_key_not_dropped(self.full_name_of(record)))
+            }
+            Some(Versioning::History { of }) if index.is_clustered() => {
+                let current = catalog.table_by_id(of).and_then(|table| table.versioning);
+                match current {
+                    Some(Versioning::Current { retention: Some(_), .. }) => {
+                        let name = format!("{}.{}", record.full_name(), index.name);
+                        Err(SqlError::retention_keeps_index(name))
+                    }
+                    _ => Ok(()),
+                }
+            }
+            _ => Ok(()),
+        }
     }
 
     /// A key that a foreign key refers to cannot be dropped.

@@ -415,6 +415,7 @@ impl Database {
             checks: Vec::new(),
             foreign_keys: Vec::new(),
             lock_escalation: LockEscalation::default(),
+            versioning: None,
             created_us: now,
             modified_us: now,
         };
@@ -477,6 +478,8 @@ impl Database {
                 user_type: definition.user_type,
                 collation: definition.collation,
                 sparse: false,
+                generated: None,
+                hidden: false,
             });
         }
         Ok(columns)
@@ -643,7 +646,11 @@ impl Database {
     pub async fn drop_table(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let missing = || SqlError::object_missing("drop", "table", name);
-        let object_id = catalog.table(schema, name).ok_or_else(missing)?.object_id;
+        let found = catalog.table(schema, name).ok_or_else(missing)?;
+        if found.versioning.is_some() {
+            return Err(SqlError::versioned_not_dropped(self.full_name_of(found)));
+        }
+        let object_id = found.object_id;
         if catalog.references_to(object_id).any(|(other, _)| other.object_id != object_id) {
             return Err(SqlError::object_is_referenced(name));
         }
@@ -656,6 +663,11 @@ impl Database {
         catalog.remove(table.object_id);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())
+    }
+
+    /// `database.schema.table`, as errors about system versioning name a table.
+    pub fn full_name_of(&self, table: &TableRecord) -> String {
+        format!("{}.{}", self.name(), table.full_name())
     }
 
     /// Storage that waits to be given back.

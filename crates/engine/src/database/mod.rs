@@ -16,6 +16,7 @@ mod background;
 mod build;
 mod bulk_changed;
 mod chain;
+mod definition_triggers;
 mod definitions;
 mod files;
 mod fill;

@@ -359,6 +359,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
             StoredObject::View(module) => catalog.put(Object::View(Arc::new(module.clone()))),
             StoredObject::Function(module) => catalog.put(Object::Function(Arc::new(module.clone()))),
             StoredObject::Trigger(trigger) => catalog.put(Object::Trigger(Arc::new(trigger.clone()))),
+            StoredObject::DefinitionTrigger(trigger) => catalog.put_definition_trigger(Arc::new(trigger.clone())),
             StoredObject::Synonym(synonym) => catalog.put(Object::Synonym(Arc::new(synonym.clone()))),
             StoredObject::Sequence(record) => {
                 let own =

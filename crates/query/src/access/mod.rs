@@ -110,6 +110,10 @@ pub struct Column {
     pub when_read: Option<String>,
     /// Whether each change of the row gives it a new number.
     pub rowversion: bool,
+    /// Whether it holds a bound of the row's period, which nobody gives it.
+    pub generated: bool,
+    /// Whether `*` leaves it out.
+    pub hidden: bool,
     /// Which name its type has, if it is a decimal.
     pub decimal_name: DecimalName,
     /// How its texts compare.
@@ -224,6 +228,8 @@ impl Table {
                     computed: column.computed.is_some(),
                     when_read: column.computed.as_ref().filter(|own| own.when_read).map(|own| own.text.clone()),
                     rowversion: column.rowversion,
+                    generated: column.generated.is_some(),
+                    hidden: column.hidden,
                     decimal_name: DecimalName::of_column(column),
                     collation: column.collation,
                 })

@@ -238,6 +238,11 @@ impl CatalogView {
         Arc::new(table.seen_from_elsewhere(self.database.id()))
     }
 
+    /// Whether somebody watches definitions of the database.
+    pub(crate) fn has_definition_triggers(&self) -> bool {
+        self.catalog.definition_triggers().any(|trigger| !trigger.disabled)
+    }
+
     /// The temporary table (`#t`) or table variable (`@t`) of a name.
     fn temporary_table(&self, name: &str) -> Option<Table> {
         let tables = self.temporary.as_ref()?;

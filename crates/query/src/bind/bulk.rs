@@ -125,7 +125,7 @@ impl Binder<'_> {
     }
 
     /// The INSERT of a file's rows, and the file, which `make` makes. The file has a field for each column of the table, or those that a format
-    /// file names; those of computed columns, of rowversions and, without KEEPIDENTITY, of the identity column are passed over.
+    /// file names; those of computed columns, of rowversions, of periods and, without KEEPIDENTITY, of the identity column are passed over.
     pub(crate) fn bulk_insert(
         mut self,
         statement: &tree::BulkInsert,
@@ -154,7 +154,7 @@ impl Binder<'_> {
             }
             let is_dealt = table.identity == Some(place) && !options.keeps_identity;
             let slot = registers.first + place;
-            let takes = !column.computed && !column.rowversion && !is_dealt;
+            let takes = !column.computed && !column.rowversion && !column.generated && !is_dealt;
             let default = takes && !options.keeps_nulls && column.default.is_some();
             targets.push(FieldTarget {
                 slot: takes.then_some(slot),

@@ -219,6 +219,9 @@ impl Binder<'_> {
         if table.columns[index].rowversion {
             return Err(Box::new(SqlError::rowversion_not_updatable()));
         }
+        if table.columns[index].generated {
+            return Err(Box::new(SqlError::generated_not_updatable(&table.display)));
+        }
         if table.identity == Some(index) {
             return Err(Box::new(SqlError::identity_not_updatable(&column.name.text)));
         }

@@ -365,6 +365,7 @@ pub(crate) fn global_value(global: Global) -> Typed {
         Global::Identity | Global::ScopeIdentity => (SqlType::Decimal { precision: 38, scale: 0 }, true),
         Global::ErrorMessage => (SqlType::NVarChar(Length::Limit(4000)), true),
         Global::ErrorProcedure => (name_type, true),
+        Global::EventData => (SqlType::Xml, true),
         Global::ErrorNumber | Global::ErrorLine | Global::ErrorSeverity | Global::ErrorState => (SqlType::Int, true),
         _ => (SqlType::Int, false),
     };

@@ -44,6 +44,7 @@ mod series;
 mod set;
 mod source;
 mod split;
+mod system_time;
 mod target;
 mod trigger;
 mod typed;
@@ -211,6 +212,8 @@ pub(crate) struct Binder<'a> {
     whole_default: bool,
     /// What the prefixes of WITH XMLNAMESPACES stand for; the default's is empty.
     namespaces: Vec<(String, String)>,
+    /// FOR SYSTEM_TIME of the view being expanded.
+    inherited: Option<system_time::Inherited>,
 }
 
 /// Views expand within each other no deeper than this.
@@ -284,6 +287,7 @@ impl<'a> Binder<'a> {
             sizes: Vec::new(),
             whole_default: false,
             namespaces: Vec::new(),
+            inherited: None,
         }
     }
 
@@ -446,7 +450,12 @@ impl<'a> Binder<'a> {
 pub(crate) fn bind(kind: &LateKind, names: &Names<'_>, first_register: usize) -> Result<Arc<Statement>, Fault> {
     let mut binder = Binder::new(names, first_register);
     match kind {
-        LateKind::Statement(statement) => bind_statement(binder, statement),
+        LateKind::Statement(statement) => {
+            let bound = bind_statement(binder, statement)?;
+            let refused =
+                bound.rules.as_ref().filter(|rules| rules.is_of_history).and_then(|rules| rules.fault.clone());
+            refused.map_or(Ok(bound), Err)
+        }
         LateKind::Into(into) => binder.into_statement(&into.query, &into.target),
         LateKind::Value { expr, slot, ty, told } => {
             binder.scopes.push(Scope::default());

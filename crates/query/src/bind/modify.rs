@@ -184,6 +184,9 @@ impl Binder<'_> {
         if bound.values.len() > columns.len() {
             return Err(Box::new(SqlError::insert_select_more_items()));
         }
+        if columns.iter().any(|column| table.columns[*column].generated) {
+            return Err(Box::new(SqlError::generated_not_insertable(&table.display)));
+        }
         let mut values = Vec::with_capacity(columns.len());
         for ((value, info), column) in bound.values.into_iter().zip(&bound.columns).zip(columns) {
             let typed = Typed::new(value, info.ty, info.nullable);
@@ -274,6 +277,9 @@ impl Binder<'_> {
         for (value, column) in row.iter().zip(columns) {
             values.push(match value {
                 tree::InsertValue::Default => None,
+                tree::InsertValue::Expr(_) if table.columns[*column].generated => {
+                    return Err(Box::new(SqlError::generated_not_insertable(&table.display)));
+                }
                 tree::InsertValue::Expr(expr) => {
                     let typed = self.expr(expr)?;
                     Some(column_value(table, *column, typed)?)
@@ -326,8 +332,11 @@ impl Binder<'_> {
             if identity_insert && let Some(_) = table.identity {
                 return Err(Box::new(SqlError::identity_needs_column_list(table.qualified_name())));
             }
-            let takes = |column: &usize| table.identity != Some(*column) && !table.columns[*column].computed;
-            return Ok((0..table.columns.len()).filter(takes).filter(|at| !table.columns[*at].rowversion).collect());
+            let takes = |column: &usize| {
+                let own = &table.columns[*column];
+                table.identity != Some(*column) && !own.computed && !own.rowversion && !own.hidden
+            };
+            return Ok((0..table.columns.len()).filter(takes).collect());
         }
         let mut columns = Vec::with_capacity(names.len());
         for name in names {
@@ -434,8 +443,9 @@ impl Binder<'_> {
         let reads =
             self.require_changed(Permission::Update, &update.target, &update.from, Some(set_columns.collect()))?;
         let moves = |column: usize| table.key.iter().any(|key| key.column == column);
-        let computed = || (0..table.columns.len()).filter(|column| table.columns[*column].computed);
-        let moves_key = assignments.iter().any(|(column, _)| moves(*column)) || computed().any(moves);
+        let made = |column: usize| table.columns[column].computed || table.columns[column].generated;
+        let moves_key = assignments.iter().any(|(column, _)| moves(*column))
+            || (0..table.columns.len()).any(|column| made(column) && moves(column));
         let set = self.pending.split_off(mark);
         let deleted = Some(self.scope().sources[0].registers);
         let inserted = self.inserted_registers(update.output.as_ref(), &table);
@@ -449,7 +459,8 @@ impl Binder<'_> {
         let collects = moves_key || table.key.is_empty();
         let (source, mut changed) = self.modified_rows(Arc::clone(&table), tree, conditions, top, set, collects);
         changed.collects |= is_read_by(&source, &table, &|column| {
-            table.columns[column].computed || assignments.iter().any(|(assigned, _)| *assigned == column)
+            let own = &table.columns[column];
+            own.computed || own.generated || assignments.iter().any(|(assigned, _)| *assigned == column)
         });
         let action = Action::Update(Box::new(Update { changed, assignments, variables, output }));
         Ok(Arc::new(self.finish(source, action)))
@@ -492,6 +503,9 @@ impl Binder<'_> {
         }
         if table.columns[index].rowversion {
             return Err(Box::new(SqlError::rowversion_not_updatable()));
+        }
+        if table.columns[index].generated {
+            return Err(Box::new(SqlError::generated_not_updatable(&table.display)));
         }
         let expr = match value {
             NewValue::Default => self.default_value(table, index)?,

@@ -205,8 +205,11 @@ fn refuse_rules(table: &Table, catalog: &Catalog, from_changed: bool) -> Result<
     if let Some(check) = table.engine.checks.iter().find(|check| !check.disabled) {
         return Err(Box::new(SqlError::output_into_checked(&table.name, &check.name)));
     }
-    if table.columns.iter().any(|column| column.computed || column.rowversion) {
-        return Err(crate::errors::unsupported("OUTPUT INTO a table with computed or rowversion columns"));
+    if table.engine.is_history() {
+        return Err(Box::new(SqlError::history_not_inserted(&table.display)));
+    }
+    if table.columns.iter().any(|column| column.computed || column.rowversion || column.generated) {
+        return Err(crate::errors::unsupported("OUTPUT INTO a table with computed, rowversion or period columns"));
     }
     Ok(())
 }

@@ -344,7 +344,7 @@ impl Binder<'_> {
                 continue;
             }
             found = true;
-            for column in &source.columns {
+            for column in source.columns.iter().filter(|column| !column.hidden) {
                 columns.push((Some(source.alias.clone()), column.name.clone()));
             }
         }

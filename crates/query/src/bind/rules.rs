@@ -9,7 +9,7 @@ use crate::access::Table;
 use crate::expression::{Expr, Fault};
 use crate::output::DoneKind;
 use crate::plan::{Action, Node, Registers};
-use crate::rules::{CheckRule, ReferenceRule, ReferencedRule, Rules};
+use crate::rules::{CheckRule, HistoryRule, PeriodRule, ReferenceRule, ReferencedRule, Rules};
 use pikepole_engine as engine;
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, SqlError, SqlType};
@@ -104,6 +104,28 @@ pub(crate) fn reads_columns(
         bound.expr.visit_slots(&mut visit);
     }
     Ok(read)
+}
+
+/// Nobody but system versioning writes into a history.
+fn of_history(table: &Table, verb: &str) -> Result<(), Fault> {
+    if !table.engine.is_history() {
+        return Ok(());
+    }
+    let history = &table.display;
+    Err(Box::new(match verb {
+        "INSERT" => SqlError::history_not_inserted(history),
+        "UPDATE" => SqlError::history_not_updated(history),
+        "DELETE" => SqlError::history_not_deleted(history),
+        _ => SqlError::history_not_merged(history),
+    }))
+}
+
+impl PeriodRule {
+    /// That of a table, if it has a period.
+    fn of(table: &Table) -> Option<PeriodRule> {
+        let (start, end) = table.engine.period()?;
+        Some(PeriodRule { start, end, scale: table.columns[start].ty.scale() })
+    }
 }
 
 fn parsed_expression(text: &str) -> Result<tree::Expr, Fault> {
@@ -223,7 +245,17 @@ impl Binder<'_> {
         let writes = verb != "DELETE";
         let view = self.catalog().of_table(table);
         let catalog = Arc::clone(&view.catalog);
-        if writes {
+        rules.fault = of_history(table, verb).err();
+        rules.is_of_history = rules.fault.is_some();
+        let period = PeriodRule::of(table);
+        if let (Some(period), Some(history)) = (period, table.engine.history().filter(|_| verb != "INSERT"))
+            && let Some(history) = catalog.table_by_id(history)
+        {
+            let of = table.display.clone();
+            rules.history = Some(HistoryRule { table: view.reached(history), period, of });
+        }
+        if writes && rules.fault.is_none() {
+            rules.period = period;
             rules.registers = self.registers(table.columns.len());
             rules.rowversion = table.columns.iter().position(|column| column.rowversion);
             rules.fault = self.in_catalog(view.clone(), |binder| binder.row_rules(table, &mut rules)).err();
@@ -264,7 +296,8 @@ impl Binder<'_> {
             }
         }
         let is_checked = !rules.checks.is_empty() || rules.check_option.is_some();
-        let has_row_rules = rules.rowversion.is_some() || !rules.computed.is_empty() || is_checked;
+        let is_temporal = rules.period.is_some() || rules.history.is_some();
+        let has_row_rules = rules.rowversion.is_some() || !rules.computed.is_empty() || is_checked || is_temporal;
         (has_row_rules || rules.has_late() || rules.fault.is_some()).then(|| Arc::new(rules))
     }
 

@@ -28,6 +28,8 @@ pub(crate) struct SourceColumn {
     pub(crate) access: ColumnAccess,
     /// The expression of a column that is computed whenever it is read.
     pub(crate) when_read: Option<Arc<str>>,
+    /// HIDDEN: `*` does not stand for it.
+    pub(crate) hidden: bool,
 }
 
 /// Who may read a column.
@@ -53,6 +55,7 @@ impl SourceColumn {
             decimal_name: DecimalName::default(),
             access: ColumnAccess::All,
             when_read: None,
+            hidden: false,
         }
     }
 }

@@ -50,8 +50,8 @@ impl Binder<'_> {
         }
         match source {
             tree::TableSource::Table(table) => {
-                if table.system_time.is_some() {
-                    return Err(errors::unsupported("FOR SYSTEM_TIME"));
+                if let Some(versions) = self.versions(table)? {
+                    return Ok(versions);
                 }
                 if let Some(sample) = &table.sample {
                     return self.sampled(table, sample);
@@ -59,18 +59,7 @@ impl Binder<'_> {
                 if self.is_target_ref(table) {
                     return self.target_source(table);
                 }
-                let (leaf, columns, needs) = self.named(&table.name)?;
-                let leaf = self.row_of_cursor(leaf);
-                let (alias, schema) = table_name(table);
-                let alias = alias.text.clone();
-                let hints = read_hints(&table.hints)?;
-                let tree = self.add(alias, schema, columns, leaf)?;
-                if let Some(source) = self.scope().sources.last_mut() {
-                    source.hints = hints;
-                    let (registers, names) = (source.registers, source.names());
-                    self.watch(registers, needs, names);
-                }
-                Ok(tree)
+                self.read_table(table)
             }
             tree::TableSource::Function(function) => self.table_function(function, false),
             tree::TableSource::Bulk(rowset) => self.bulk_rowset(rowset),
@@ -84,6 +73,22 @@ impl Binder<'_> {
             tree::TableSource::Pivot(pivot) => self.pivot(pivot),
             tree::TableSource::Unpivot(unpivot) => self.unpivot(unpivot),
         }
+    }
+
+    /// A table, view or common table that a name in FROM means.
+    pub(super) fn read_table(&mut self, table: &tree::TableRef) -> Result<JoinTree, Fault> {
+        let (leaf, columns, needs) = self.named(&table.name)?;
+        let leaf = self.row_of_cursor(leaf);
+        let (alias, schema) = table_name(table);
+        let alias = alias.text.clone();
+        let hints = read_hints(&table.hints)?;
+        let tree = self.add(alias, schema, columns, leaf)?;
+        if let Some(source) = self.scope().sources.last_mut() {
+            source.hints = hints;
+            let (registers, names) = (source.registers, source.names());
+            self.watch(registers, needs, names);
+        }
+        Ok(tree)
     }
 
     pub(crate) fn add(
@@ -502,6 +507,7 @@ pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
         },
         decimal_name: column.decimal_name,
         when_read: column.when_read.as_deref().map(Into::into),
+        hidden: column.hidden,
         ..SourceColumn::new(&column.name, column.ty, column.nullable)
     };
     table.columns.iter().enumerate().map(column).collect()

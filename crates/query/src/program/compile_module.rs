@@ -12,14 +12,14 @@ use crate::plan::Told;
 use pikepole_tsql::{self as tree, StatementKind};
 use pikepole_types::{Length, SqlError, SqlType};
 
-/// Compiles a trigger from its stored text.
+/// Compiles a trigger from its stored text; one of definitions has no shape.
 ///
 /// # Errors
 /// As [`compile`].
 pub(crate) fn compile_trigger(
     text: &str,
     identity: ProcedureIdentity,
-    shape: TriggerShape,
+    shape: Option<TriggerShape>,
     context: &CompileContext<'_>,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
     let batch = tree::parse_with(text, identity.parse_options()).map_err(|error| vec![syntax_error(&error)])?;
@@ -28,10 +28,12 @@ pub(crate) fn compile_trigger(
     };
     let mut compiler = Compiler::new(text, context);
     let statements = trigger.body.statements();
-    compiler.reserve(1 + shape.len(), statements);
-    compiler.variables.push(Variable::new("", COLUMNS_UPDATED));
-    compiler.variables.extend((0..shape.len()).map(|_| Variable::new("", SqlType::Bit)));
-    compiler.trigger = Some(Arc::new(shape));
+    compiler.reserve(shape.as_ref().map_or(0, |shape| 1 + shape.len()), statements);
+    if let Some(shape) = shape {
+        compiler.variables.push(Variable::new("", COLUMNS_UPDATED));
+        compiler.variables.extend((0..shape.len()).map(|_| Variable::new("", SqlType::Bit)));
+        compiler.trigger = Some(Arc::new(shape));
+    }
     if matches!(trigger.body, tree::ModuleBody::External(_)) {
         let fault = crate::errors::unsupported("EXTERNAL NAME");
         compiler.errors.push(*fault);

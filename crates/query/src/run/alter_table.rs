@@ -2,7 +2,9 @@
 
 use super::Machine;
 use super::constraints::ColumnChange;
+use super::period::{check_added_to_versioned, check_altered_of_versioned, check_dropped_of_versioned};
 use super::table_definition::{self, IGNORE_DUP_KEY};
+use super::versioning::{SYSTEM_VERSIONING, WantedVersioning};
 use crate::access::Table;
 use crate::bind::{self, ColumnDefaults, Names};
 use crate::errors;
@@ -51,6 +53,9 @@ impl Machine<'_> {
             tree::AlterTableAction::AlterColumnProperty { column, add, property } if property == "SPARSE" => {
                 self.set_sparse(&alter.table, column, *add).await
             }
+            tree::AlterTableAction::AlterColumnProperty { column, add, property } if property == "HIDDEN" => {
+                self.set_hidden(&alter.table, column, *add).await
+            }
             tree::AlterTableAction::Drop(elements) => {
                 for element in elements {
                     self.drop_element(&alter.table, element).await?;
@@ -75,6 +80,9 @@ impl Machine<'_> {
         let table = self.altered(name)?;
         let missing = || SqlError::alter_column_unknown("ALTER TABLE ALTER COLUMN", &column.text, &table.name);
         let place = table.column(&column.text).ok_or_else(missing)?;
+        if table.engine.versioning.is_some() {
+            return Err(Box::new(SqlError::versioned_column_not_altered(&column.text, &table.display)));
+        }
         let own = &table.engine.columns[place];
         let special = own.identity.is_some() || own.computed.is_some() || own.rowversion || own.default.is_some();
         if sparse && (special || !own.nullable || own.ty.is_text_or_image()) {
@@ -94,6 +102,13 @@ impl Machine<'_> {
         let missing = || Box::new(SqlError::alter_table_not_found(name.dotted()));
         let table = self.context.catalog().table(name)?.ok_or_else(missing)?;
         for option in options {
+            if option.name == SYSTEM_VERSIONING {
+                match WantedVersioning::of(option)? {
+                    Some(wanted) => self.start_versioning(name, &wanted).await?,
+                    None => self.stop_versioning(&table).await?,
+                }
+                continue;
+            }
             if option.name != "LOCK_ESCALATION" {
                 return Err(errors::unsupported(format!("ALTER TABLE ... SET ({})", option.name)));
             }
@@ -213,7 +228,7 @@ impl Machine<'_> {
         Ok(())
     }
 
-    fn altered(&self, name: &tree::ObjectName) -> Result<std::sync::Arc<Table>, Fault> {
+    pub(super) fn altered(&self, name: &tree::ObjectName) -> Result<std::sync::Arc<Table>, Fault> {
         let missing = || Box::new(SqlError::alter_table_not_found(name.dotted()));
         self.context.catalog().table(name)?.ok_or_else(missing)
     }
@@ -225,6 +240,7 @@ impl Machine<'_> {
         check_rows: bool,
     ) -> Result<(), Fault> {
         let table = self.altered(name)?;
+        check_added_to_versioned(&table, elements)?;
         let (mut columns, mut maps) = kept_columns(&table, None);
         let mut keys = Vec::new();
         let mut wishes = table_definition::Wishes::default();
@@ -257,9 +273,11 @@ impl Machine<'_> {
                         keys.extend(wishes.constraint(kind, constraint.name.as_ref(), None)?);
                     }
                 },
-                _ => return Err(errors::unsupported("An INDEX in ALTER TABLE ADD")),
+                tree::TableElement::Period(start, end) => wishes.take_period(start, end)?,
+                tree::TableElement::Index(_) => return Err(errors::unsupported("An INDEX in ALTER TABLE ADD")),
             }
         }
+        wishes.check_added_period(&table)?;
         let changes_columns = elements.iter().any(|element| match element {
             tree::TableElement::Column(_) => true,
             tree::TableElement::Constraint(constraint) => {
@@ -269,6 +287,7 @@ impl Machine<'_> {
         });
         if changes_columns {
             self.change_columns(&table, &columns, &maps).await?;
+            self.carry_columns(&table, None, &columns, &maps).await?;
         }
         self.add_keys(name, keys).await?;
         self.add_wishes(name, wishes, check_rows).await
@@ -382,6 +401,7 @@ impl Machine<'_> {
             let what = if old.computed { "COMPUTED" } else { "TIMESTAMP" };
             return Err(Box::new(SqlError::column_not_alterable(&old.name, what)));
         }
+        check_altered_of_versioned(&table, at, definition)?;
         let nulls = self.context.settings.null_default;
         let wanted = self.column_of(&table, definition, at + 1)?;
         check_text_or_image(&old.name, &old.ty, &wanted.ty)?;
@@ -398,7 +418,8 @@ impl Machine<'_> {
         columns[at].definition.nullable = nullable;
         let (name, page) = (old.name.clone(), wanted.collation.code_page());
         maps[at] = ColumnMap::Convert { source: at, from: old.ty, to: wanted.ty, page, nullable, name };
-        self.change_columns(&table, &columns, &maps).await
+        self.change_columns(&table, &columns, &maps).await?;
+        self.carry_columns(&table, None, &columns, &maps).await
     }
 
     async fn drop_element(&mut self, name: &tree::ObjectName, element: &tree::DropElement) -> Result<(), Fault> {
@@ -441,12 +462,39 @@ impl Machine<'_> {
                 if table.columns.len() == 1 {
                     return Err(Box::new(SqlError::only_column(&column.name, &table.name)));
                 }
+                check_dropped_of_versioned(&table, at)?;
                 self.check_column_is_free(&table, at, ColumnChange::Drop)?;
                 let (columns, maps) = kept_columns(&table, Some(at));
-                self.change_columns(&table, &columns, &maps).await
+                self.change_columns(&table, &columns, &maps).await?;
+                self.carry_columns(&table, Some(at), &columns, &maps).await
             }
-            _ => Err(errors::unsupported("This form of ALTER TABLE ... DROP")),
+            tree::DropElementKind::Period => self.drop_period(&table).await,
+            tree::DropElementKind::Index => Err(errors::unsupported("This form of ALTER TABLE ... DROP")),
         }
+    }
+
+    /// What was done to the columns of a versioned table is done to those of its history; `dropped` is gone.
+    async fn carry_columns(
+        &mut self,
+        table: &Table,
+        dropped: Option<usize>,
+        columns: &[NewColumn],
+        maps: &[ColumnMap],
+    ) -> Result<(), Fault> {
+        let Some(history) = self.history_of(table)? else { return Ok(()) };
+        if let Some(at) = dropped {
+            self.check_column_is_free(&history, at, ColumnChange::Drop)?;
+        }
+        let of_history = |column: &NewColumn| {
+            let own = column.source.and_then(|at| history.engine.columns[at].default.as_ref());
+            let default = own.map(|default| (Some(default.name.clone()), default.text.clone()));
+            NewColumn {
+                definition: ColumnDefinition { default, identity: None, ..column.definition.clone() },
+                ..*column
+            }
+        };
+        let columns: Vec<NewColumn> = columns.iter().map(of_history).collect();
+        self.change_columns(&history, &columns, maps).await
     }
 
     async fn change_columns(&mut self, table: &Table, columns: &[NewColumn], maps: &[ColumnMap]) -> Result<(), Fault> {

@@ -101,6 +101,7 @@ impl Machine<'_> {
         }
         state.change.writer.get_or_insert_with(|| change.table.engine.writer());
         loop {
+            self.record_former(plan, &mut state.modify.late.keeping)?;
             let Some(taken) = state.change.rows.get(state.change.next) else {
                 if change.branches.len() > 1 && !std::mem::replace(&mut state.change.is_output_sorted, true) {
                     state.output.sort_by(|at| state.change.rows[at].rank);
@@ -128,6 +129,7 @@ impl Machine<'_> {
                     if !state.firing.is_instead() && !self.write_change(change, action, state)? {
                         return Err(Stop::Again(change.table.qualified_name()));
                     }
+                    self.keep_former(plan, change, action, state)?;
                     note_change(plan, change, action, &self.frame.slots, state);
                     self.tell_change(change, action, state)?;
                     state.change.stage = Stage::Read;
@@ -351,6 +353,24 @@ impl Machine<'_> {
                 true
             }
         })
+    }
+
+    /// Keeps what the row was that was just written, where its table has a history.
+    fn keep_former(
+        &mut self,
+        plan: &Statement,
+        change: &Change,
+        action: &BranchAction,
+        state: &mut StatementState,
+    ) -> Result<(), Fault> {
+        let history = plan.rules.as_ref().and_then(|rules| rules.history.as_ref());
+        match history.filter(|_| !state.firing.is_instead() && !matches!(action, BranchAction::Insert(_))) {
+            None => Ok(()),
+            Some(history) => {
+                let old = &self.frame.slots[change.registers.range()];
+                state.modify.late.keeping.note(history, old, self.context.transaction_time())
+            }
+        }
     }
 
     fn tell_change(&mut self, change: &Change, action: &BranchAction, state: &mut StatementState) -> Result<(), Fault> {

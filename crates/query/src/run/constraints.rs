@@ -124,6 +124,9 @@ impl Machine<'_> {
             };
             database.alter_definition(tx, &table.engine, &change).await?;
         }
+        if let Some(period) = &wishes.period {
+            self.add_period(name, period, &wishes.generated).await?;
+        }
         for wanted in &wishes.columnstores {
             self.create_columnstore(name, wanted).await?;
         }
@@ -299,6 +302,9 @@ impl Machine<'_> {
         let set_null = actions.contains(&tree::ReferentialAction::SetNull);
         if set_null && columns.iter().any(|column| !table.columns[*column].nullable) {
             return Err(Box::new(SqlError::foreign_key_set_null(shown)));
+        }
+        if target.engine.is_history() || table.engine.is_history() {
+            return Err(Box::new(SqlError::history_takes_no_foreign_key(shown)));
         }
         let cascades = actions.iter().any(|action| *action != tree::ReferentialAction::NoAction);
         if cascades && reaches_twice(&catalog.catalog, table.object_id, target.object_id, actions.map(action)) {

@@ -23,8 +23,9 @@ use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::{Collation, SqlError};
 
 impl Machine<'_> {
-    /// Runs a definition in the current database; `text` is what is kept of a module.
-    pub(super) async fn define_here(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
+    /// Runs a definition in the current database; `text` is what is kept of a module. False: a trigger that watches it runs
+    /// first.
+    pub(super) async fn define_here(&mut self, statement: &Statement, text: &str) -> Result<bool, Fault> {
         match &statement.kind {
             StatementKind::CreateDatabase(create) => self.create_database(create).await?,
             StatementKind::AlterDatabase(alter) => self.alter_database(alter).await?,
@@ -35,15 +36,20 @@ impl Machine<'_> {
                 self.change_database_owner(change).await?;
             }
             _ => {
+                let watched = self.watched(statement);
                 self.context.begin_statement(true)?;
                 self.define_object(statement, text)
                     .await
                     .map_err(|fault| self.as_constraint_failure(statement, fault))?;
+                if !watched.is_empty() {
+                    let kind = definition_kind(&statement.kind);
+                    return self.begin_definition_triggers(watched, text, kind).await;
+                }
                 self.context.end_definition().await?;
             }
         }
         self.done(Done { rows: None, kind: definition_kind(&statement.kind) });
-        Ok(())
+        Ok(true)
     }
 
     /// A key that cannot be made with or for a table is told of by two errors: why, and what did not come of it.

@@ -13,6 +13,9 @@ use pikepole_types::SqlError;
 impl Machine<'_> {
     /// CREATE and ALTER TRIGGER.
     pub(crate) async fn create_trigger(&mut self, create: &tree::CreateTrigger, text: &str) -> Result<(), Fault> {
+        if create.on == tree::TriggerTarget::Database {
+            return self.create_definition_trigger(create, text).await;
+        }
         let parent = self.trigger_target(&create.on)?;
         let events = events(&create.events)?;
         let is_view = match &parent {
@@ -28,6 +31,12 @@ impl Machine<'_> {
             let verb = if create.mode == tree::ModuleMode::Alter { "alter" } else { "create" };
             return Err(Box::new(SqlError::trigger_in_other_schema(verb, create.name.dotted())));
         }
+        if let Object::Table(table) = &parent
+            && (table.is_history() || (create.instead_of && table.history().is_some()))
+        {
+            let table = self.context.database().full_name_of(table);
+            return Err(Box::new(SqlError::versioned_takes_no_trigger(table)));
+        }
         if is_view && view_checks(&view.catalog, parent.object_id()) {
             return Err(Box::new(SqlError::trigger_on_checked_view(&name, parent.name())));
         }
@@ -41,7 +50,7 @@ impl Machine<'_> {
         let acts_for = self.module_principal(&create.options, own_schema)?;
         let identity = ProcedureIdentity::to_be(&name, own_schema, &self.context.settings);
         let context = self.compile_context_in(own_schema);
-        if let Err(found) = compile_trigger(text, identity, shape, &context) {
+        if let Err(found) = compile_trigger(text, identity, Some(shape), &context) {
             return Err(self.report_all(found));
         }
         let definition = TriggerDefinition {
@@ -61,6 +70,9 @@ impl Machine<'_> {
 
     /// DROP TRIGGER, one of those named.
     pub(crate) async fn drop_trigger(&mut self, drop: &tree::Drop, name: &ObjectName) -> Result<(), Fault> {
+        if drop.trigger_on == Some(tree::TriggerTarget::Database) {
+            return self.drop_definition_trigger(drop, name).await;
+        }
         if let Some(on) = &drop.trigger_on {
             self.trigger_target(on)?;
         }
@@ -78,6 +90,9 @@ impl Machine<'_> {
 
     /// ENABLE and DISABLE TRIGGER.
     pub(crate) async fn set_triggers(&mut self, set: &tree::SetTrigger) -> Result<(), Fault> {
+        if set.on == tree::TriggerTarget::Database {
+            return self.enable_definition_triggers(set).await;
+        }
         let parent = self.trigger_target(&set.on)?;
         let names = set.names.iter().map(|name| (name.name.text.as_str(), name.dotted()));
         let names: Vec<(&str, String)> = names.collect();
@@ -122,7 +137,7 @@ impl Machine<'_> {
     fn trigger_target(&self, on: &tree::TriggerTarget) -> Result<Object, Fault> {
         let name = match on {
             tree::TriggerTarget::Table(name) => name,
-            tree::TriggerTarget::Database => return Err(errors::unsupported("A trigger of definitions (ON DATABASE)")),
+            tree::TriggerTarget::Database => return Err(Box::new(SqlError::trigger_target_invalid("DATABASE"))),
             tree::TriggerTarget::Server => return Err(errors::unsupported("A trigger of the server (ON ALL SERVER)")),
         };
         let invalid = || Box::new(SqlError::trigger_target_invalid(name.dotted()));

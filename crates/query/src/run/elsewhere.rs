@@ -6,6 +6,8 @@
 use std::sync::Arc;
 
 use super::Machine;
+use super::frame::Alone;
+use crate::errors;
 use crate::expression::Fault;
 use pikepole_engine::{Database, TEMPDB};
 use pikepole_tsql::{self as tree, DropKind, ObjectName, Statement, StatementKind};
@@ -54,7 +56,12 @@ impl Machine<'_> {
     /// # Errors
     /// 166 for what can only be defined in the current database; 911 and 916 for a database that is not there or not the
     /// session's to use; the definition's own.
-    pub(crate) async fn define(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
+    ///
+    /// False: a trigger that watches it runs first.
+    pub(crate) async fn define(&mut self, statement: &Statement, text: &str) -> Result<bool, Fault> {
+        if matches!(self.frame.alone, Some(Alone::Definition(_))) {
+            return self.next_definition_trigger().await;
+        }
         let Some((name, only_here)) = defined(statement) else {
             self.check_definition(statement)?;
             return self.define_here(statement, text).await;
@@ -72,6 +79,10 @@ impl Machine<'_> {
                 let database = self.database_named(database).await?;
                 self.context.move_to(&database)?;
             }
+            if !Arc::ptr_eq(&home, self.context.database()) && self.context.catalog().has_definition_triggers() {
+                self.context.move_back(&home);
+                return Err(errors::unsupported("A definition in another database that has triggers of definitions"));
+            }
             let defined = match self.check_definition(statement) {
                 Ok(()) => self.define_here(statement, text).await,
                 Err(fault) => Err(fault),
@@ -81,7 +92,7 @@ impl Machine<'_> {
         }
     }
 
-    async fn define_global(&mut self, statement: &Statement, text: &str, name: &str) -> Result<(), Fault> {
+    async fn define_global(&mut self, statement: &Statement, text: &str, name: &str) -> Result<bool, Fault> {
         let (home, before) = self.move_to_tempdb(name).await?;
         let defined = self.define_here(statement, text).await;
         self.leave_tempdb(&home, name, before, defined.is_ok());

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::bulk_insert::BulkLoad;
+use super::definition_trigger::Defining;
 use super::function::Called;
 use super::statement::StatementState;
 use super::trigger::TriggerFrame;
@@ -69,6 +70,8 @@ pub(crate) enum Alone {
     Insert(Box<StatementState>),
     /// BULK INSERT.
     Load(Box<BulkLoad>),
+    /// A definition that is made, and whose triggers run.
+    Definition(Box<Defining>),
 }
 
 impl Frame {

@@ -397,6 +397,7 @@ impl Machine<'_> {
         state: &mut StatementState,
     ) -> Result<bool, Stop> {
         loop {
+            self.record_former(plan, &mut state.modify.late.keeping)?;
             if state.modify.stage == Stage::Place || !self.next_current(plan, &update.changed, state)? {
                 state.modify.stage = Stage::Place;
                 return self.place_moved(&update.changed.table, state.modify.writer.as_mut());
@@ -420,6 +421,9 @@ impl Machine<'_> {
             }
             let old = &self.frame.slots[update.changed.registers.range()];
             if let Some(rules) = plan.rules.as_ref().filter(|_| !state.firing.is_instead()) {
+                if let Some(history) = &rules.history {
+                    modify.late.keeping.note(history, old, self.context.transaction_time())?;
+                }
                 modify.late.note_new(rules, &modify.row);
                 modify.late.note_old(rules, old, Some(&modify.row));
             }
@@ -495,6 +499,7 @@ impl Machine<'_> {
         state: &mut StatementState,
     ) -> Result<bool, Stop> {
         loop {
+            self.record_former(plan, &mut state.modify.late.keeping)?;
             if !self.next_current(plan, &delete.changed, state)? {
                 return Ok(true);
             }
@@ -511,6 +516,9 @@ impl Machine<'_> {
             }
             let old = &self.frame.slots[delete.changed.registers.range()];
             if let Some(rules) = plan.rules.as_ref().filter(|_| !state.firing.is_instead()) {
+                if let Some(history) = &rules.history {
+                    modify.late.keeping.note(history, old, self.context.transaction_time())?;
+                }
                 modify.late.note_old(rules, old, None);
             }
             if let Some(triggers) = &plan.triggers {

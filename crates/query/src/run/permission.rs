@@ -121,8 +121,10 @@ impl Machine<'_> {
             tree::TriggerTarget::Table(name) => {
                 self.check_change(name, || SqlError::trigger_target_invalid(name.dotted()))
             }
+            tree::TriggerTarget::Database if self.token().has(Permission::Alter, Securable::Database) => Ok(()),
+            tree::TriggerTarget::Database => Err(Box::new(SqlError::no_permission())),
             // The definition itself refuses them.
-            tree::TriggerTarget::Database | tree::TriggerTarget::Server => Ok(()),
+            tree::TriggerTarget::Server => Ok(()),
         }
     }
 
@@ -181,6 +183,11 @@ impl Machine<'_> {
                     }
                 }
                 tree::DropKind::Type => self.check_drop_type(name)?,
+                tree::DropKind::Trigger if drop.trigger_on.is_some() => {
+                    if !self.token().has(Permission::Alter, Securable::Database) {
+                        return Err(Box::new(SqlError::object_missing("drop", "trigger", shown)));
+                    }
+                }
                 tree::DropKind::Trigger => {
                     self.check_change(name, || SqlError::object_missing("drop", "trigger", shown))?;
                 }

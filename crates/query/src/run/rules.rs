@@ -9,6 +9,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::cursor::Cursor;
+use super::former_rows::Keeping;
 use super::gone::{GoneKey, Part, put_in_order};
 use super::profile::Making;
 use super::statement::{StatementState, function_elsewhere, quantum_over};
@@ -55,6 +56,7 @@ pub(crate) struct LateWork {
     runs: u32,
     running: Option<Box<StatementState>>,
     looks: HashMap<(Side, usize), Reference>,
+    pub(crate) keeping: Keeping,
 }
 
 /// Where a look looks.
@@ -77,6 +79,7 @@ impl LateWork {
         (self.ordered, self.opened) = (false, false);
         self.held = None;
         self.running = None;
+        self.keeping.reset();
     }
 
     /// A row was inserted, or has become `new`.
@@ -119,6 +122,9 @@ impl Machine<'_> {
     pub(crate) fn shape_row(&mut self, rules: &Rules, number: Option<u64>, row: &mut [Value]) -> Result<(), Fault> {
         if let (Some(column), Some(number)) = (rules.rowversion, number) {
             row[column] = Value::Bin(number.to_be_bytes().to_vec());
+        }
+        if let Some(period) = &rules.period {
+            period.begin(self.context.transaction_time(), row);
         }
         if rules.computed.is_empty() && rules.checks.is_empty() && rules.check_option.is_none() {
             return Ok(());
@@ -424,6 +430,7 @@ impl Machine<'_> {
         let text = format!("SELECT CASE WHEN {condition} THEN 1 ELSE 0 END");
         let plan = self.internal_statement(&text, &internal_names(base, Vec::new()))?;
         show_values(&mut self.frame.slots, base, Vec::new(), plan.slots);
+        self.functions.now = super::now();
         let read = self.select_rows(&plan).await;
         self.frame.slots.truncate(base);
         let (_, rows) = read?;

@@ -8,7 +8,7 @@ use crate::program::{Instruction, Setting};
 use crate::security::Requirement;
 use pikepole_engine::Permission;
 use pikepole_scheduler as scheduler;
-use pikepole_types::{DateTimeOffset, SqlError, Value};
+use pikepole_types::{DateTime2, DateTimeOffset, SqlError, Value};
 
 impl Machine<'_> {
     /// Runs instructions until one must await, the quantum is over, or an error stops it.
@@ -191,6 +191,14 @@ pub(crate) fn now() -> DateTimeOffset {
     let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
     let ticks = i64::try_from(since.as_nanos() / 100).unwrap_or(0);
     DateTimeOffset::new(UNIX_EPOCH_TICKS + ticks, 0).unwrap_or_else(epoch)
+}
+
+/// The same as a `datetime2`.
+///
+/// # Panics
+/// Never: it takes the years that a `datetimeoffset` takes.
+pub(crate) fn utc_now() -> DateTime2 {
+    DateTime2::from_ticks(now().utc_ticks()).expect("a moment in UTC is between the years 1 and 9999")
 }
 
 /// 1970-01-01.

@@ -2,6 +2,7 @@
 
 use super::columnstore::WantedColumnstore;
 use super::index_filter::{FilterColumn, FilterOf};
+use super::period::WantedBound;
 use crate::bind::{ColumnDefaults, column_collation, declared};
 use crate::errors;
 use crate::expression::Fault;
@@ -21,6 +22,10 @@ pub(crate) struct Wishes {
     pub(crate) rowversion: Option<String>,
     /// SPARSE columns.
     pub(crate) sparse: Vec<String>,
+    /// GENERATED ALWAYS columns.
+    pub(crate) generated: Vec<WantedBound>,
+    /// PERIOD FOR SYSTEM_TIME.
+    pub(crate) period: Option<(tree::Name, tree::Name)>,
     /// Columnstore indexes.
     pub(crate) columnstores: Vec<WantedColumnstore>,
 }
@@ -87,6 +92,7 @@ impl Wishes {
         if definition.sparse {
             self.sparse.push(name.clone());
         }
+        self.generated.extend(WantedBound::of(definition));
         match &definition.kind {
             tree::ColumnKind::Computed { expr, persisted } => self.computed.push(WantedComputed {
                 name,
@@ -118,7 +124,7 @@ pub(crate) fn table(
 ) -> Result<(TableDefinition, Wishes), Fault> {
     for option in &create.options {
         let plain = matches!(option.value, Some(tree::SettingValue::Off) | None);
-        let special = ["MEMORY_OPTIMIZED", "SYSTEM_VERSIONING", "LEDGER"];
+        let special = ["MEMORY_OPTIMIZED", "LEDGER"];
         if special.contains(&option.name.as_str()) && !plain {
             return Err(errors::unsupported(format!("The table option {}", option.name)));
         }
@@ -163,11 +169,10 @@ pub(crate) fn table(
                 wishes.columnstores.push(WantedColumnstore::inline(inline)?);
             }
             tree::TableElement::Index(inline) => indexes.push(inline_index(inline, None)?),
-            tree::TableElement::Period(..) => {
-                return Err(errors::unsupported("PERIOD FOR SYSTEM_TIME"));
-            }
+            tree::TableElement::Period(start, end) => wishes.take_period(start, end)?,
         }
     }
+    wishes.check_period(&columns)?;
     check_keys(create, &indexes)?;
     let indexes = clustered_defaults(indexes, wishes.columnstores.iter().any(WantedColumnstore::is_clustered));
     Ok((TableDefinition { schema, name, columns, indexes }, wishes))
@@ -244,8 +249,17 @@ pub(crate) fn column(
         let (name, collation) = (name.clone(), Collation::default());
         return Ok(ColumnDefinition { name, ty, nullable, default: None, identity: None, user_type: None, collation });
     }
-    if definition.generated.is_some() || definition.masked.is_some() {
-        return Err(errors::unsupported("GENERATED ALWAYS or MASKED"));
+    if definition.masked.is_some() {
+        return Err(errors::unsupported("MASKED"));
+    }
+    if let Some(words) = definition.generated.as_ref().filter(|_| WantedBound::of(definition).is_none()) {
+        return Err(errors::unsupported(format!("GENERATED ALWAYS AS {words}")));
+    }
+    if definition.hidden && definition.generated.is_none() {
+        return Err(Box::new(SqlError::incorrect_syntax("HIDDEN")));
+    }
+    if definition.generated.is_some() && definition.nullable == Some(true) {
+        return Err(Box::new(SqlError::period_column_nullable(name)));
     }
     let declared = declared(catalog, data_type, position)?;
     let ty = declared.scalar().ok_or_else(|| Box::new(SqlError::column_of_table_type(name)))?;
@@ -269,7 +283,7 @@ pub(crate) fn column(
         nullable: definition.nullable.unwrap_or_else(|| {
             // A user's type says it itself.
             let by_default = nulls == NullDefault::On || declared.user_type().is_some();
-            identity.is_none() && declared.is_nullable() && by_default
+            identity.is_none() && definition.generated.is_none() && declared.is_nullable() && by_default
         }),
         default,
         identity,

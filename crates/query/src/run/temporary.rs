@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::table_definition;
+use super::versioning::{SYSTEM_VERSIONING, WantedVersioning};
 use crate::bind::{self, ColumnDefaults, Names};
 use crate::expression::Fault;
 use crate::program::{DeclaredKind, DeclaredTable, SelectInto};
@@ -132,6 +133,9 @@ impl Machine<'_> {
             let of_system = |id: &i32| SecondName::by_id(*id).is_some();
             definition.columns.iter_mut().for_each(|column| column.user_type = column.user_type.filter(of_system));
         }
+        if wishes.period.is_some() && residence == Residence::Variable {
+            return Err(Box::new(SqlError::period_in_variable()));
+        }
         self.type_computed(&mut definition, &wishes)?;
         for column in create.columns() {
             if let Some(default) = &column.default {
@@ -144,7 +148,13 @@ impl Machine<'_> {
         } else {
             self.create_temporary(definition, residence).await?;
         }
-        self.add_wishes(&create.name, wishes, false).await
+        self.add_wishes(&create.name, wishes, false).await?;
+        for option in create.options.iter().filter(|option| option.name == SYSTEM_VERSIONING) {
+            if let Some(wanted) = WantedVersioning::of(option)? {
+                self.start_versioning(&create.name, &wanted).await?;
+            }
+        }
+        Ok(())
     }
 
     /// The schema of a table that is to be made.

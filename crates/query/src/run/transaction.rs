@@ -115,7 +115,10 @@ impl Machine<'_> {
             Instruction::RaiseError(raise) => self.raise_error(raise)?,
             Instruction::Define(..) if self.context.settings.fmtonly => {}
             Instruction::Define(statement, text) => {
-                self.define(statement, text).await?;
+                let is_done = self.define(statement, text).await?;
+                if !is_done {
+                    return Ok(());
+                }
                 self.context.state.row_count = 0;
             }
             Instruction::Host(statement) => {

@@ -246,7 +246,7 @@ impl Machine<'_> {
         let outer = self.context.suspend_statement();
         frame.trigger = Some(Box::new(TriggerFrame { rows: fire.rows, outer }));
         let module = &fire.trigger.module;
-        let running = RunningTrigger { object_id: module.object_id, instead_of: fire.trigger.instead_of };
+        let running = RunningTrigger { object_id: module.object_id, instead_of: fire.trigger.instead_of, event: None };
         self.context.state.triggers.push(running);
         self.push_frame(frame, &program);
         self.context.begin_module_context(acting);
@@ -275,7 +275,7 @@ impl Machine<'_> {
         let owner = view.catalog.schema_by_id(module.schema_id).map_or(DBO, |schema| schema.owner);
         let identity = ProcedureIdentity::of(module, owner);
         let context = self.context.compile_context_of(&*self.host, module);
-        let program = compile_trigger(&module.text, identity, shape, &context).map_err(first_error)?;
+        let program = compile_trigger(&module.text, identity, Some(shape), &context).map_err(first_error)?;
         self.context.plans.keep_procedure(database, module.object_id, &program);
         Ok(program)
     }

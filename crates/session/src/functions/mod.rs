@@ -481,9 +481,12 @@ fn trigger_level(call: &Call<'_>) -> Answer {
         Some(kind) if kind.eq_ignore_ascii_case("AFTER") => !running.instead_of,
         Some(kind) => kind.eq_ignore_ascii_case("IOT") && running.instead_of,
     };
-    // There are no triggers of definitions.
-    let of_rows = call.text(2).is_none_or(|category| category.trim().eq_ignore_ascii_case("DML"));
-    let counts = |running: &&RunningTrigger| of_rows && id.is_none_or(|id| running.object_id == id) && kind(running);
+    let is_of = |running: &RunningTrigger| match call.text(2).map(str::trim) {
+        None => true,
+        Some(category) => category.eq_ignore_ascii_case(if running.event.is_some() { "DDL" } else { "DML" }),
+    };
+    let counts =
+        |running: &&RunningTrigger| is_of(running) && id.is_none_or(|id| running.object_id == id) && kind(running);
     int(i32::try_from(call.context.state.triggers.iter().filter(counts).count()).unwrap_or(i32::MAX))
 }
 

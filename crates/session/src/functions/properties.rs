@@ -7,7 +7,7 @@ use crate::names;
 use crate::views::columns::TYPES;
 use crate::views::databases::{COMPATIBILITY_LEVEL, DATABASE_VERSION, last_good_check};
 use crate::views::in_variant;
-use pikepole_engine::{Catalog, Module, Table, Trigger, TriggerEvent, UserTypeKind};
+use pikepole_engine::{Catalog, Module, Table, Trigger, TriggerEvent, UserTypeKind, Versioning};
 use pikepole_types::{Collation, DateTime, Length, SecondName, SqlType, Value, Variant};
 
 /// `EditionID` of the Developer Edition, which has everything.
@@ -224,7 +224,14 @@ pub(super) fn object_property(call: &Call<'_>) -> Answer {
         "tableisansinullson" | "tableisquotedidenton" => flag(table.is_some()),
         "isuserdefinedtype" => flag(code == "TT"),
         "ismsshipped" | "issystemtable" => flag(id < 0),
-        "tabletemporaltype" | "tableismemoryoptimized" => flag(false),
+        "tabletemporaltype" => table.map(|table| {
+            Value::Int(match table.versioning {
+                None => 0,
+                Some(Versioning::History { .. }) => 1,
+                Some(Versioning::Current { .. }) => 2,
+            })
+        }),
+        "tableismemoryoptimized" => flag(false),
         "isscalarfunction" => flag(code == "FN"),
         "istablefunction" => flag(matches!(code, "IF" | "TF")),
         "isinlinefunction" => flag(code == "IF"),
@@ -261,7 +268,9 @@ pub(super) fn column_property(call: &Call<'_>) -> Answer {
         "isidentity" => flag(column.identity.is_some()),
         "iscomputed" => flag(column.computed.is_some()),
         "issparse" => flag(column.sparse),
-        "isrowguidcol" | "ishidden" | "isidnotforrepl" => flag(false),
+        "ishidden" => flag(column.hidden),
+        "generatedalwaystype" => Some(Value::Int(column.generated.map_or(0, |bound| bound as i32))),
+        "isrowguidcol" | "isidnotforrepl" => flag(false),
         "precision" => Some(Value::Int(match column.ty.declared_length() {
             Some(Length::Limit(length)) => length.into(),
             Some(Length::Max) => -1,

@@ -359,6 +359,8 @@ fn viewed(info: ColumnInfo) -> Column {
         user_type,
         collation: info.collated.shown(),
         sparse: false,
+        generated: None,
+        hidden: false,
     }
 }
 

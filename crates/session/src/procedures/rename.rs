@@ -61,7 +61,12 @@ pub(super) async fn rename(
     let done = match (kind.as_deref(), part, table) {
         (Some("COLUMN"), Some(part), Some(table)) => {
             check_column(&table, &part)?;
-            database.alter_definition(tx, &table, &|record, _| rename_column(record, &part, &new)).await.map(drop)
+            let change = |record: &mut TableRecord, _: &mut dyn FnMut() -> i32| rename_column(record, &part, &new);
+            let history = table.history().and_then(|history| catalog.table_by_id(history));
+            match (database.alter_definition(tx, &table, &change).await, history) {
+                (Ok(_), Some(history)) => database.alter_definition(tx, history, &change).await.map(drop),
+                (renamed, _) => renamed.map(drop),
+            }
         }
         (Some("INDEX"), Some(part), Some(table)) => {
             database.alter_definition(tx, &table, &|record, _| rename_index(record, &part, &new)).await.map(drop)

@@ -16,6 +16,9 @@ pub(crate) fn catalog(context: &ExecutionContext) -> Arc<Catalog> {
 
 /// Whether a principal may read the text of a module, which who may only use it may not.
 pub(crate) fn shows_text(token: &SecurityToken, catalog: &Catalog, object_id: i32) -> bool {
+    if catalog.definition_trigger_by_id(object_id).is_some() {
+        return token.has(Permission::ViewDefinition, Securable::Database);
+    }
     let object = catalog.object_by_id(object_id);
     object.is_some_and(|object| token.has(Permission::ViewDefinition, catalog.securable(object)))
 }

@@ -166,11 +166,13 @@ pub(super) fn table_column(view: &View, object_id: i32, place: usize, column: &C
         .bit("is_identity", column.identity.is_some())
         .bit("is_computed", column.computed.is_some())
         .bit("is_sparse", column.sparse)
+        .bit("is_hidden", column.hidden)
         .integer("default_object_id", column.default.as_ref().map_or(0, |default| default.object_id));
     let row = match (column.second_name(), column.user_type) {
         (None, Some(id)) => row.integer("user_type_id", id),
         (second, _) => with_named_type(row, &column.ty, second),
     };
+    let row = super::periods::with_generated(row, column);
     if column.rowversion { row.integer("system_type_id", ROWVERSION).integer("user_type_id", ROWVERSION) } else { row }
 }
 

@@ -17,17 +17,6 @@ pub(super) const fn empty(name: &'static str, columns: &'static [ColumnOf]) -> V
 
 pub(super) const VIEWS: &[View] = &[
     empty(
-        "periods",
-        &[
-            ("name", Name, No),
-            ("period_type", TinyInt, Yes),
-            ("period_type_desc", Text(60), Yes),
-            ("object_id", Int, No),
-            ("start_column_id", Int, No),
-            ("end_column_id", Int, No),
-        ],
-    ),
-    empty(
         "xml_schema_collections",
         &[
             ("xml_collection_id", Int, No),

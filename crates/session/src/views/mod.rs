@@ -35,6 +35,7 @@ mod memory;
 mod my_permissions;
 pub(crate) mod objects;
 mod older;
+mod periods;
 mod ring_buffers;
 mod runs;
 mod schedulers;
@@ -306,6 +307,7 @@ const VIEWS: &[&[View]] = &[
     memory::VIEWS,
     security::VIEWS,
     objects::VIEWS,
+    periods::VIEWS,
     columns::VIEWS,
     types::VIEWS,
     assemblies::VIEWS,

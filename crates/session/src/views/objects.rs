@@ -393,16 +393,14 @@ fn tables(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .bit("is_memory_optimized", false)
             .integer("durability", 0)
             .text("durability_desc", "SCHEMA_AND_DATA")
-            .integer("temporal_type", 0)
-            .text("temporal_type_desc", "NON_TEMPORAL_TABLE")
             .bit("is_remote_data_archive_enabled", false)
             .bit("is_node", false)
             .bit("is_edge", false)
             .integer("ledger_type", 0)
             .text("ledger_type_desc", "NON_LEDGER_TABLE")
             .bit("is_dropped_ledger_table", false)
-            .done()
     };
+    let row = |table: &Table| super::periods::with_versioning(row(table), table).done();
     Ok(source.catalog.tables().map(|table| row(table)).collect())
 }
 

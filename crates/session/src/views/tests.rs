@@ -151,6 +151,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("partition_parameters", 8),
     ("destination_data_spaces", 3),
     ("trigger_events", 8),
+    ("trigger_event_types", 3),
     ("fulltext_catalogs", 9),
     ("fulltext_index_columns", 5),
     ("linked_logins", 5),

@@ -1,11 +1,11 @@
-//! `sys.triggers` and `sys.trigger_events`.
+//! `sys.triggers`, `sys.trigger_events` and `sys.trigger_event_types`.
 
 use super::Kind::{Bit, Code, DateTime, Int, Name, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::objects::of_trigger;
 use super::{Rows, Source, View};
-use pikepole_engine::TriggerEvent;
-use pikepole_types::SqlError;
+use pikepole_engine::{DefinitionEvent, TriggerEvent};
+use pikepole_types::{SqlError, Value};
 
 pub(super) const VIEWS: &[View] = &[
     View {
@@ -43,7 +43,69 @@ pub(super) const VIEWS: &[View] = &[
         ],
         rows: events,
     },
+    View {
+        schema: "sys",
+        name: "trigger_event_types",
+        columns: &[("type", Int, No), ("type_name", Text(64), Yes), ("parent_type", Int, Yes)],
+        rows: event_types,
+    },
 ];
+
+fn event_types(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |event: &DefinitionEvent| {
+        let row = view.row().integer("type", event.number).text("type_name", event.name);
+        if event.group == 0 { row.done() } else { row.integer("parent_type", event.group).done() }
+    };
+    Ok(DefinitionEvent::ALL.iter().map(row).collect())
+}
+
+/// The triggers of definitions, as `sys.triggers` shows them.
+fn definition_triggers<'a>(view: &'a View, source: &'a Source<'_>) -> impl Iterator<Item = Vec<Value>> + 'a {
+    source.catalog.definition_triggers().map(|trigger| {
+        let module = &trigger.module;
+        view.row()
+            .text("name", &module.name)
+            .integer("object_id", module.object_id)
+            .integer("parent_class", 0)
+            .text("parent_class_desc", "DATABASE")
+            .integer("parent_id", 0)
+            .text("type", "TR")
+            .text("type_desc", "SQL_TRIGGER")
+            .moment("create_date", module.created_us)
+            .moment("modify_date", module.modified_us)
+            .bit("is_disabled", trigger.disabled)
+            .bit("is_not_for_replication", false)
+            .bit("is_instead_of_trigger", false)
+            .done()
+    })
+}
+
+/// What triggers of definitions watch, event by event; where a group was written, with that.
+fn definition_events(view: &View, source: &Source<'_>) -> Rows {
+    let mut rows = Rows::new();
+    for trigger in source.catalog.definition_triggers() {
+        for written in trigger.events.iter().filter_map(|number| DefinitionEvent::by_number(*number)) {
+            for event in written.events() {
+                let row = view
+                    .row()
+                    .integer("object_id", trigger.module.object_id)
+                    .integer("type", event.number)
+                    .text("type_desc", event.name)
+                    .bit("is_first", false)
+                    .bit("is_last", false)
+                    .bit("is_trigger_event", true);
+                rows.push(match written.is_group() {
+                    true => row
+                        .integer("event_group_type", written.number)
+                        .text("event_group_type_desc", written.name)
+                        .done(),
+                    false => row.done(),
+                });
+            }
+        }
+    }
+    rows
+}
 
 fn triggers(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let rows = source.catalog.triggers().map(|trigger| {
@@ -63,7 +125,7 @@ fn triggers(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .bit("is_instead_of_trigger", trigger.instead_of)
             .done()
     });
-    Ok(rows.collect())
+    Ok(rows.chain(definition_triggers(view, source)).collect())
 }
 
 fn events(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
@@ -84,5 +146,5 @@ fn events(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .done()
         })
     });
-    Ok(rows.collect())
+    Ok(rows.chain(definition_events(view, source)).collect())
 }

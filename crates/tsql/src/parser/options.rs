@@ -36,7 +36,8 @@ impl Parser<'_> {
         let first = self.peek();
         let name = self.upper_word()?;
         let value = if self.eat_symbol(Symbol::Equal) {
-            Some(self.setting_value()?)
+            let names_table = name == "HISTORY_TABLE";
+            Some(if names_table { SettingValue::Name(self.object_name()?) } else { self.setting_value()? })
         } else if self.at_symbol(Symbol::Open) {
             Some(SettingValue::List(self.nested(Self::option_list)?))
         } else {

@@ -285,23 +285,23 @@ impl Parser<'_> {
         }
         if self.eat_keyword(Keyword::As) {
             self.expect_keyword(Keyword::Of)?;
-            return Ok(SystemTime::AsOf(self.operand()?));
+            return Ok(SystemTime::AsOf(self.literal_or_variable()?));
         }
         if self.eat_keyword(Keyword::From) {
-            let from = self.operand()?;
+            let from = self.literal_or_variable()?;
             self.expect_keyword(Keyword::To)?;
-            return Ok(SystemTime::FromTo(Box::new([from, self.operand()?])));
+            return Ok(SystemTime::FromTo(Box::new([from, self.literal_or_variable()?])));
         }
         if self.eat_keyword(Keyword::Between) {
-            let low = self.operand()?;
+            let low = self.literal_or_variable()?;
             self.expect_keyword(Keyword::And)?;
-            return Ok(SystemTime::Between(Box::new([low, self.operand()?])));
+            return Ok(SystemTime::Between(Box::new([low, self.literal_or_variable()?])));
         }
         self.expect_words(&["CONTAINED", "IN"])?;
         self.expect_symbol(Symbol::Open)?;
-        let low = self.expression()?;
+        let low = self.literal_or_variable()?;
         self.expect_symbol(Symbol::Comma)?;
-        let high = self.expression()?;
+        let high = self.literal_or_variable()?;
         self.expect_symbol(Symbol::Close)?;
         Ok(SystemTime::ContainedIn(Box::new([low, high])))
     }
