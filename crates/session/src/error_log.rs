@@ -45,6 +45,28 @@ fn time(unix_us: i64) -> String {
         .unwrap_or_default()
 }
 
+/// A file of the log.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct LogFile {
+    /// Its number.
+    pub number: u32,
+    /// When it was last written, as the lines write times.
+    pub written: String,
+    /// Its size.
+    pub bytes: u64,
+}
+
+/// The files that there are.
+pub fn files(folder: &Path) -> Vec<LogFile> {
+    let of = |number: u32| {
+        let metadata = std::fs::metadata(file(folder, number)).ok()?;
+        let since_1970 = metadata.modified().ok()?.duration_since(std::time::UNIX_EPOCH).ok()?;
+        let written = time(i64::try_from(since_1970.as_micros()).ok()?);
+        Some(LogFile { number, written, bytes: metadata.len() })
+    };
+    (0..FILES_KEPT).filter_map(of).collect()
+}
+
 /// The lines of a file.
 ///
 /// # Errors

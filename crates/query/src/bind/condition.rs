@@ -312,7 +312,7 @@ fn comparison(op: tree::CompareOp) -> Comparison {
 fn without_star(query: &tree::Query) -> Option<tree::Query> {
     let tree::QueryBody::Select(select) = &query.body else { return None };
     let [tree::SelectItem::Star { qualifier: None, span }] = select.items.as_slice() else { return None };
-    if select.group_by.is_empty() && select.having.is_none() {
+    if select.group_by.is_empty() && select.having.is_none() && !select.from.is_empty() {
         return None;
     }
     let one = tree::Expr::new(tree::ExprKind::Literal(tree::Literal::Int(1)), *span);

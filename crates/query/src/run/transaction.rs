@@ -67,8 +67,7 @@ impl Machine<'_> {
             Instruction::Execute(call) => return self.execute(call).await,
             Instruction::ExecuteText(text) => return self.execute_text(text),
             Instruction::InsertCaptured(insert) => {
-                let is_done = self.insert_captured(insert).await?;
-                if !is_done {
+                if !self.insert_captured(insert).await? {
                     return Ok(());
                 }
             }
@@ -101,8 +100,7 @@ impl Machine<'_> {
             Instruction::Cursor(operation) => self.cursor_operation(operation).await?,
             Instruction::CreateInto(into) => self.create_into(into).await?,
             Instruction::BulkInsert(statement) => {
-                let is_done = self.bulk_insert(statement).await?;
-                if !is_done {
+                if !self.bulk_insert(statement).await? {
                     return Ok(());
                 }
             }
@@ -113,17 +111,14 @@ impl Machine<'_> {
             }
             Instruction::Throw(arguments) => return Err(self.throw(arguments.as_deref())?),
             Instruction::RaiseError(raise) => self.raise_error(raise)?,
-            Instruction::Define(..) if self.context.settings.fmtonly => {}
             Instruction::Define(statement, text) => {
-                let is_done = self.define(statement, text).await?;
-                if !is_done {
+                if !self.define(statement, text).await? {
                     return Ok(());
                 }
                 self.context.state.row_count = 0;
             }
             Instruction::Host(statement) => {
-                let is_done = self.host_statement(statement).await?;
-                if !is_done {
+                if !self.host_statement(statement).await? {
                     return Ok(());
                 }
             }

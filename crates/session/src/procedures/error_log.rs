@@ -1,5 +1,6 @@
-//! `sp_readerrorlog`: the lines of the server's log.
+//! `sp_readerrorlog` and `sp_enumerrorlogs`: the lines of the server's log, and its files.
 
+use super::Arguments;
 use crate::error_log::{self, Entry, FILES_KEPT};
 use crate::result_set::{ResultSet, string, text};
 use crate::unsupported;
@@ -7,17 +8,37 @@ use pikepole_engine::{Permission, Securable};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_types::{Length, SqlError, SqlType, Value, convert};
 
-/// The lines of a file, those that hold both texts if they are given. `wanted`: the file's number, the kind of log, two texts.
+fn check_permission(context: &ExecutionContext) -> Result<(), SqlError> {
+    let token = context.token();
+    match token.is_sysadmin() || token.has(Permission::ViewServerState, Securable::Server) {
+        true => Ok(()),
+        false => Err(SqlError::server_permission_denied(Permission::ViewServerState.name())),
+    }
+}
+
+/// The files there are: their numbers, when they were last written, and their bytes.
+pub(super) async fn enumerate(context: &mut ExecutionContext, output: &mut dyn Output) -> Result<(), SqlError> {
+    check_permission(context)?;
+    let folder = context.server().folder().to_path_buf();
+    let files = pikepole_scheduler::run_blocking(move || error_log::files(&folder)).await;
+    let mut set =
+        ResultSet::new(&[("Archive #", SqlType::Int), ("Date", text(25)), ("Log File Size (Byte)", SqlType::Int)]);
+    for file in files {
+        let bytes = i32::try_from(file.bytes).unwrap_or(i32::MAX);
+        set.push(vec![Value::Int(file.number as i32), string(file.written), Value::Int(bytes)]);
+    }
+    set.send(output);
+    Ok(())
+}
+
+/// The lines of a file, those that hold both texts if they are given. The arguments: the file's number, the kind of log, two texts.
 pub(super) async fn read(
-    wanted: [Option<String>; 4],
+    arguments: &Arguments<'_>,
     context: &mut ExecutionContext,
     output: &mut dyn Output,
 ) -> Result<(), SqlError> {
-    let token = context.token();
-    if !token.is_sysadmin() && !token.has(Permission::ViewServerState, Securable::Server) {
-        return Err(SqlError::server_permission_denied(Permission::ViewServerState.name()));
-    }
-    let [number, kind, first, second] = wanted;
+    check_permission(context)?;
+    let [number, kind, first, second] = std::array::from_fn(|at| arguments.text(at));
     let number = number.map_or(Some(0), |number| number.parse::<u32>().ok());
     let number = number.filter(|number| *number < FILES_KEPT);
     let number = number.ok_or_else(|| SqlError::new(22004, 16, 1, "There is no error log of this number."))?;

@@ -86,6 +86,8 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_validatelogins", parameters: &[], required: 0 },
     Procedure { name: "sp_databases", parameters: &[], required: 0 },
     Procedure { name: "sp_readerrorlog", parameters: &["@p1", "@p2", "@p3", "@p4"], required: 0 },
+    Procedure { name: "sp_enumerrorlogs", parameters: &["@p1"], required: 0 },
+    Procedure { name: "xp_enumerrorlogs", parameters: &["@p1"], required: 0 },
     Procedure { name: "xp_readerrorlog", parameters: &["@p1", "@p2", "@p3", "@p4"], required: 0 },
     Procedure {
         name: "xp_instance_regread",
@@ -388,6 +390,14 @@ async fn change_role(
     change_membership(host, context, &MemberOf { kind, role, member, adds }).await
 }
 
+/// `sp_set_session_context`: a value by a key, for good if it is to be read only.
+fn set_session_context(host: &mut SessionHost, given: &[Argument], arguments: &Arguments<'_>) -> Result<(), SqlError> {
+    let value = sql_variant(given, 1, "@value")?;
+    let wrong = || SqlError::invalid_parameter_or_option("sys.sp_set_session_context");
+    let key = arguments.text(0).filter(|key| !key.is_empty()).ok_or_else(wrong)?;
+    host.session_context.set(&key, value, arguments.text(2).is_some_and(|flag| flag != "0"))
+}
+
 /// Calls the procedure that [`find`] gave this number; the result is its return status.
 pub(crate) async fn call(
     host: &mut SessionHost,
@@ -418,20 +428,13 @@ pub(crate) async fn call(
         "sp_updatestats" => output.message(&SqlError::statistics_updated()),
         "sp_getapplock" => return application_lock::get(&arguments, context).await,
         "sp_releaseapplock" => return application_lock::release(&arguments, context),
-        "sp_set_session_context" => {
-            let value = sql_variant(given, 1, "@value")?;
-            let wrong = || SqlError::invalid_parameter_or_option("sys.sp_set_session_context");
-            let key = arguments.text(0).filter(|key| !key.is_empty()).ok_or_else(wrong)?;
-            host.session_context.set(&key, value, arguments.text(2).is_some_and(|flag| flag != "0"))?;
-        }
+        "sp_set_session_context" => set_session_context(host, given, &arguments)?,
         "sp_flush_log" => server::flush_log(host, context).await?,
         "sp_configure" => server::configure(host, arguments.text(0), arguments.text(1), output)?,
         "sp_validatelogins" => server::validate_logins(output),
         "sp_who" => server::who(host, arguments.text(0).as_deref(), context, output),
-        "sp_readerrorlog" | "xp_readerrorlog" => {
-            let wanted = [arguments.text(0), arguments.text(1), arguments.text(2), arguments.text(3)];
-            error_log::read(wanted, context, output).await?;
-        }
+        "sp_readerrorlog" | "xp_readerrorlog" => error_log::read(&arguments, context, output).await?,
+        "sp_enumerrorlogs" | "xp_enumerrorlogs" => error_log::enumerate(context, output).await?,
         "xp_instance_regread" | "xp_regread" => server::read_registry(output),
         "xp_msver" => server::version(host, arguments.text(0).as_deref(), output),
         "sp_databases" => server::databases(host, output),

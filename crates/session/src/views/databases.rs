@@ -115,6 +115,7 @@ pub(super) const VIEWS: &[View] = &[
             ("is_memory_optimized_enabled", Bit, Yes),
             ("is_data_retention_enabled", Bit, Yes),
             ("is_ledger_on", Bit, Yes),
+            ("is_change_feed_enabled", Bit, Yes),
         ],
         rows: databases,
     },

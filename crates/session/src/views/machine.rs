@@ -105,6 +105,8 @@ pub(super) const VIEWS: &[View] = &[
             ("socket_count", Int, No),
             ("cores_per_socket", Int, No),
             ("numa_node_count", Int, No),
+            ("container_type", Int, No),
+            ("container_type_desc", Text(60), No),
         ],
         rows: sys_info,
     },
@@ -279,6 +281,9 @@ fn sys_info(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .text("sql_memory_model_desc", if is_large { "LARGE_PAGES" } else { "CONVENTIONAL" })
         .integer("socket_count", sockets)
         .integer("cores_per_socket", topology.cores().len() as u64 / sockets)
-        .integer("numa_node_count", topology.nodes().len().max(1) as u64);
+        .integer("numa_node_count", topology.nodes().len().max(1) as u64)
+        // Of Windows, which there are none of.
+        .integer("container_type", 0)
+        .text("container_type_desc", "NONE");
     Ok(vec![row.done()])
 }

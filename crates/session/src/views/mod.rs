@@ -42,6 +42,7 @@ mod schedulers;
 mod security;
 mod sequences;
 mod servers;
+mod services;
 mod space;
 mod statistics;
 pub(crate) mod texts;
@@ -288,6 +289,7 @@ const FUNCTIONS: &[&[Function]] = &[
     texts::FUNCTIONS,
     described::FUNCTIONS,
     volumes::FUNCTIONS,
+    services::FUNCTIONS,
     empty_management::FUNCTIONS,
     index_shapes::FUNCTIONS,
     index_operations::FUNCTIONS,
@@ -328,6 +330,7 @@ const VIEWS: &[&[View]] = &[
     ring_buffers::VIEWS,
     runs::VIEWS,
     volumes::VIEWS,
+    services::VIEWS,
     grants::VIEWS,
     empty::VIEWS,
     empty_catalog::VIEWS,

@@ -53,3 +53,15 @@ SELECT COUNT(*) AS used FROM #used;
 INSERT #used (a, b) EXEC ('DBCC USEROPTIONS WITH NO_INFOMSGS');
 SELECT a, b FROM #used WHERE a = 'language';
 GO
+-- More of what is asked first.
+IF EXISTS (SELECT * WHERE CONVERT(varchar(2), SERVERPROPERTY('ProductMajorVersion')) = '16') PRINT 'SQL Server 2022';
+SELECT servicename, status_desc, is_clustered FROM sys.dm_server_services WHERE process_id > 0;
+SELECT actual_state_desc, query_capture_mode_desc FROM sys.database_query_store_options;
+SELECT name, actual_state_desc, reason_desc FROM sys.database_automatic_tuning_options;
+SELECT db_id, file_id, page_id FROM sys.fn_PageResCracker(0x1002000001000500);
+SELECT COUNT(*) AS none FROM sys.dm_exec_requests AS r CROSS APPLY sys.fn_PageResCracker(r.page_resource) AS p;
+SELECT container_type_desc FROM sys.dm_os_sys_info;
+CREATE TABLE #files ([Archive #] int, [Date] nvarchar(25), [Log File Size (Byte)] int);
+INSERT #files EXEC master.sys.xp_enumerrorlogs;
+DROP TABLE #files;
+GO
