@@ -6,14 +6,16 @@ use crate::cursors::Cursors;
 use crate::incoming::{Broken, Incoming};
 use crate::listener::Place;
 use crate::login::{self, Established, VERSION};
+use crate::mars::{SharedMux, Spool};
 use crate::requests::Prepareds;
 use crate::transport::Sender;
+use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_engine::TEMPDB;
 use pikepole_scheduler::{self as scheduler, Placement};
-use pikepole_session::{ConnectionInfo, Session, SessionOptions};
+use pikepole_session::{ConnectionInfo, LineInfo, Session, SessionOptions};
 use pikepole_tds::{
-    Command, Done, DoneKind, EnvChange, Feature, FeatureAck, Limits, LoginAck, Message, PACKET_BYTES_DEFAULT,
+    Command, Done, DoneKind, EnvChange, Feature, FeatureAck, Limits, LoginAck, Message, Mux, PACKET_BYTES_DEFAULT,
     PACKET_BYTES_MAX, PACKET_BYTES_MIN, TdsVersion,
 };
 use pikepole_types::{Collation, Language, SqlError};
@@ -61,7 +63,7 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
     let (task, home) = (session.task_info(), scheduler::current_scheduler());
     // Where it is: the socket belongs to this scheduler's runtime.
     let place_of_task = home.map_or(Placement::LeastLoaded, |scheduler| Placement::On(scheduler as usize));
-    let Established { incoming, sender, version, login, .. } = established;
+    let Established { incoming, sender, version, login, mars, .. } = established;
     let limits = Limits { message_bytes_max: shared.options.request_bytes_max, ..Limits::default() };
     let told = Told {
         database: session.database_name().to_string(),
@@ -79,6 +81,7 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
         prepared: Prepareds::default(),
         cursors: Cursors::default(),
         bulk: None,
+        mars: None,
         info,
         client,
         _place: place,
@@ -89,7 +92,7 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
     let knows_utf8 = login.features.contains(&Feature::Utf8Support);
     scheduler::spawn(task, place_of_task, async move {
         connection.greet(packet_bytes, asks_features, knows_utf8);
-        connection.serve().await;
+        connection.serve(mars).await;
     });
 }
 
@@ -136,6 +139,7 @@ fn connection_info(established: &Established, client: SocketAddr, connected_us: 
         writes: AtomicU64::new(0),
         last_read_us: AtomicU64::new(now_us()),
         last_write_us: AtomicU64::new(now_us()),
+        lines: Mutex::new(Vec::new()),
     }
 }
 
@@ -144,6 +148,18 @@ fn packet_bytes(asked: u32) -> usize {
     match asked as usize {
         0 => PACKET_BYTES_DEFAULT,
         bytes => bytes.clamp(PACKET_BYTES_MIN, PACKET_BYTES_MAX),
+    }
+}
+
+/// Brings what the views show of a connection's sessions up to date.
+fn show_lines(info: &ConnectionInfo, open: impl Iterator<Item = u16>) {
+    let mut lines = info.lines();
+    let open: Vec<u16> = open.collect();
+    lines.retain(|line| open.contains(&line.number));
+    for number in open {
+        if !lines.iter().any(|line| line.number == number) {
+            lines.push(LineInfo { number, id: random_id(), connected_us: now_us() });
+        }
     }
 }
 
@@ -183,6 +199,8 @@ pub(crate) struct Connection {
     pub(crate) cursors: Cursors,
     /// The bulk load whose rows are to come.
     pub(crate) bulk: Option<Bulk>,
+    /// The sessions that the client multiplexes.
+    pub(crate) mars: Option<SharedMux>,
     pub(crate) info: Arc<ConnectionInfo>,
     client: SocketAddr,
     _place: Place,
@@ -220,8 +238,11 @@ impl Connection {
     }
 
     /// Answers requests until the client goes or the session is to end.
-    async fn serve(mut self) {
+    async fn serve(mut self, mars: bool) {
         let _serves = scheduler::serve_socket();
+        if mars {
+            self.multiplex().await;
+        }
         let served = self.answer_all().await;
         if let Err(broken) = served
             && !matches!(broken, Broken::Closed)
@@ -233,6 +254,16 @@ impl Connection {
         self.session.close().await;
     }
 
+    /// Everything behind the login's answer is in sessions.
+    async fn multiplex(&mut self) {
+        // A client that is gone already is noticed where the first request is waited for.
+        let _ = self.sender.flush().await;
+        let mux = SharedMux::new(Mux::new(self.limits));
+        self.incoming.multiplex(mux.clone());
+        self.sender.multiplex(Spool::new(mux.clone(), self.shared.options.folder.clone()));
+        self.mars = Some(mux);
+    }
+
     async fn answer_all(&mut self) -> Result<(), Broken> {
         loop {
             self.sender.flush().await?;
@@ -242,7 +273,7 @@ impl Connection {
                 Arrived::Request(message) => {
                     self.info.reads.fetch_add(1, Ordering::Relaxed);
                     self.info.last_read_us.store(now_us(), Ordering::Relaxed);
-                    let buffer = self.answer(message).await?;
+                    let buffer = self.answer_in_session(message).await?;
                     self.incoming.recycle(buffer);
                 }
                 Arrived::Gone(broken) => {
@@ -259,17 +290,32 @@ impl Connection {
         }
     }
 
+    /// Answers a request; on a connection with MARS in the session that it came in.
+    async fn answer_in_session(&mut self, message: Message) -> Result<Vec<u8>, Broken> {
+        if let Some(spool) = self.sender.spool() {
+            spool.set_session(self.incoming.session());
+            show_lines(&self.info, spool.mux().sessions());
+        }
+        let answered = self.answer(message).await;
+        self.sender.end_answer();
+        answered
+    }
+
     /// Waits for a request, or for the session's end.
     async fn next(&mut self) -> Arrived {
-        let (session, incoming) = (&self.session, &mut self.incoming);
+        let (session, incoming, sender) = (&self.session, &mut self.incoming, &mut self.sender);
+        // A bulk load's rows come in several messages, and nothing else is done between them.
+        let goes_on = self.bulk.is_some();
         poll_fn(|context| {
             if session.poll_end(context).is_ready() {
                 return Poll::Ready(Arrived::Ended);
             }
-            incoming.poll_message(context).map(|message| match message {
-                Ok(message) => Arrived::Request(message),
-                Err(broken) => Arrived::Gone(broken),
-            })
+            match (incoming.poll_message(context, goes_on), sender.poll_spool(context)) {
+                (Poll::Ready(Ok(message)), _) => Poll::Ready(Arrived::Request(message)),
+                (Poll::Ready(Err(broken)), _) => Poll::Ready(Arrived::Gone(broken)),
+                (Poll::Pending, Poll::Ready(Err(error))) => Poll::Ready(Arrived::Gone(error.into())),
+                (Poll::Pending, _) => Poll::Pending,
+            }
         })
         .await
     }

@@ -20,6 +20,7 @@ mod health;
 mod incoming;
 mod listener;
 mod login;
+mod mars;
 pub mod notify;
 mod options;
 mod procedures;

@@ -58,6 +58,8 @@ pub(crate) struct Established {
     pub(crate) principal: LoginPrincipal,
     pub(crate) version: TdsVersion,
     pub(crate) encrypted: bool,
+    /// Several sessions are to be multiplexed.
+    pub(crate) mars: bool,
     pub(crate) local: SocketAddr,
 }
 
@@ -73,8 +75,8 @@ pub(crate) async fn log_in(
     let mut heard = tokio::time::timeout(limit, hear(socket, shared)).await.map_err(too_late)??;
     match verify(&heard.login, client, shared).await {
         Ok(principal) => {
-            let Heard { incoming, sender, login, version, encrypted, local } = heard;
-            Ok(Established { incoming, sender, login, principal, version, encrypted, local })
+            let Heard { incoming, sender, login, version, encrypted, mars, local } = heard;
+            Ok(Established { incoming, sender, login, principal, version, encrypted, mars, local })
         }
         Err(error) => {
             let refused = refuse(&mut heard.sender, shared, &heard.login.user, &error);
@@ -90,6 +92,7 @@ struct Heard {
     login: Login7,
     version: TdsVersion,
     encrypted: bool,
+    mars: bool,
     local: SocketAddr,
 }
 
@@ -112,8 +115,9 @@ async fn hear(socket: TcpStream, shared: &Arc<Shared>) -> Result<Heard, LoginErr
     }
     let mut message = incoming.message().await?;
     let mut secrecy = if is_strict { Secrecy::Full } else { Secrecy::Plain };
+    let mut mars = false;
     if message.kind == PacketKind::PreLogin {
-        secrecy = pre_login(&message.data, &mut incoming, &mut sender, is_strict, shared).await?;
+        (secrecy, mars) = pre_login(&message.data, &mut incoming, &mut sender, is_strict, shared).await?;
         message = incoming.message().await?;
     } else if shared.options.tls == TlsMode::Required && !is_strict {
         return Err(LoginError::Refused("it does not encrypt its login, which is required here".to_string()));
@@ -134,17 +138,19 @@ async fn hear(socket: TcpStream, shared: &Arc<Shared>) -> Result<Heard, LoginErr
     };
     sender.writer.set_version(version);
     let encrypted = secrecy == Secrecy::Full;
-    Ok(Heard { incoming, sender, login, version, encrypted, local })
+    // Older clients do not know it, whatever they say.
+    let mars = mars && version >= TdsVersion::V7_2;
+    Ok(Heard { incoming, sender, login, version, encrypted, mars, local })
 }
 
-/// Answers PRELOGIN, and makes the TLS handshake that follows from it.
+/// Answers PRELOGIN, and makes the TLS handshake that follows from it. Also whether the client wants several sessions, which it gets.
 async fn pre_login(
     data: &[u8],
     incoming: &mut Incoming,
     sender: &mut Sender,
     is_strict: bool,
     shared: &Shared,
-) -> Result<Secrecy, LoginError> {
+) -> Result<(Secrecy, bool), LoginError> {
     let asked = PreLogin::parse(data)?;
     let policy = match shared.options.tls {
         TlsMode::Required => TlsPolicy::Required,
@@ -152,12 +158,13 @@ async fn pre_login(
         TlsMode::Off => TlsPolicy::Off,
     };
     let (encryption, secrecy) = negotiate_encryption(asked.encryption, policy);
-    let reply = PreLoginReply { version: VERSION, encryption, answer_federated: asked.asks_federated };
+    let (answer_federated, mars) = (asked.asks_federated, asked.mars);
+    let reply = PreLoginReply { version: VERSION, encryption, answer_federated, mars };
     sender.writer.raw(&reply.to_bytes());
     sender.writer.finish();
     sender.flush().await?;
     if is_strict {
-        return Ok(Secrecy::Full);
+        return Ok((Secrecy::Full, mars));
     }
     match secrecy {
         Secrecy::Plain => {}
@@ -171,7 +178,7 @@ async fn pre_login(
             transport::encrypt(receiver, sender, Tls::new(&tls.wrapped)?, true, early).await?;
         }
     }
-    Ok(secrecy)
+    Ok((secrecy, mars))
 }
 
 /// Who the client is.

@@ -4,7 +4,7 @@ use crate::connection::Connection;
 use crate::cursors::{self, Around};
 use crate::incoming::Broken;
 use crate::reply::{Answering, Reply};
-use crate::requests::{Prepareds, called, conclude, tell_changes, watch};
+use crate::requests::{Prepareds, called, conclude, end_batch_transaction, tell_changes, watch};
 use pikepole_session::{Argument, ColumnInfo, Output, Parameter, Prepared, PreparedHandle, Session, TableRows};
 use pikepole_tds::{
     Argument as Given, Parameter as GivenParameter, Procedure, ReturnValue, Rpc, SystemProcedure, TableArgument,
@@ -82,6 +82,9 @@ impl Connection {
         };
         let work = carry_out(plan, &call.parameters, around, &mut arguments);
         let (ran, watched) = watch(work, &mut self.incoming, &cancel).await;
+        if self.mars.is_some() {
+            end_batch_transaction(&mut self.session, before, &mut reply).await;
+        }
         tell_changes(&mut reply, &self.session, before, &mut self.told);
         let aborted = self.session.was_batch_aborted();
         let more = more && !aborted;

@@ -5,6 +5,7 @@
 
 use crate::transport::Sender;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_engine::TEMPDB;
 use pikepole_session::{
     BrowsedColumn, ColumnInfo, CursorTarget, DecimalName, Definition, Done as Ended, DoneKind as EndedKind, Output,
     Provenance,
@@ -179,6 +180,13 @@ impl<'a> Reply<'a> {
         self.sender.writer.origins(&[parts], &origins);
     }
 
+    /// Ends the batch with an error, behind the rows that have been sent.
+    fn cut_short(&mut self, error: &SqlError) {
+        self.error(error);
+        self.is_cut_short = true;
+        self.cancel.store(true, Ordering::Relaxed);
+    }
+
     /// In browse mode, where the columns come from that have just been sent.
     fn browsed(&mut self, columns: &[ColumnInfo]) {
         if columns.iter().any(|column| column.origin.is_none()) {
@@ -312,9 +320,7 @@ impl Output for Reply<'_> {
         }
         // The writer takes back what it has written of a row that fails.
         if let Err(error) = self.sender.writer.row(&self.columns, row) {
-            self.error(&error.to_sql_error());
-            self.is_cut_short = true;
-            self.cancel.store(true, Ordering::Relaxed);
+            self.cut_short(&error.to_sql_error());
         }
     }
 
@@ -408,9 +414,13 @@ impl Output for Reply<'_> {
     }
 
     fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        match self.sender.poll_flush(context, WAITING_BYTES_LEFT) {
+        match self.sender.poll_room(context, WAITING_BYTES_LEFT) {
             Poll::Pending if !self.cancel.load(Ordering::Relaxed) => Poll::Pending,
             Poll::Pending | Poll::Ready(Ok(())) => Poll::Ready(()),
+            Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::StorageFull => {
+                self.cut_short(&SqlError::no_space_for_object("answers of a connection", TEMPDB, "PRIMARY"));
+                Poll::Ready(())
+            }
             Poll::Ready(Err(error)) => {
                 self.broken = Some(error);
                 self.cancel.store(true, Ordering::Relaxed);

@@ -3,12 +3,14 @@
 use crate::bulk::BulkStatement;
 use crate::connection::{Connection, Told};
 use crate::cursors::Cursors;
-use crate::incoming::{Broken, Incoming};
+use crate::incoming::{Broken, Incoming, Noticed};
 use crate::reply::{Answering, Reply};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::Acknowledge;
-use pikepole_session::{Prepared, PreparedHandle, Session, TransactionMark};
-use pikepole_tds::{EnvChange, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireIsolation};
+use pikepole_session::{Discard, Prepared, PreparedHandle, Session, TransactionMark};
+use pikepole_tds::{
+    EnvChange, Headers, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireIsolation,
+};
 use pikepole_types::SqlError;
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
@@ -89,17 +91,22 @@ pub(crate) async fn watch<T>(
         if let Poll::Ready(value) = work.as_mut().poll(context) {
             return Poll::Ready(value);
         }
-        if !watched.attention && watched.gone.is_none() {
-            match incoming.poll_attention(context) {
-                Poll::Pending => return Poll::Pending,
-                Poll::Ready(Ok(())) => watched.attention = true,
-                Poll::Ready(Err(broken)) => watched.gone = Some(broken),
-            }
-            cancel.store(true, Ordering::Relaxed);
-            // What it waits for may look at the switch.
-            return work.as_mut().poll(context);
+        if watched.attention || watched.gone.is_some() {
+            return Poll::Pending;
         }
-        Poll::Pending
+        match incoming.poll_attention(context) {
+            Poll::Pending => return Poll::Pending,
+            // A client may send what brings these without an end: others of the scheduler run in between.
+            Poll::Ready(Ok(Noticed::Change)) => {
+                context.waker().wake_by_ref();
+                return Poll::Pending;
+            }
+            Poll::Ready(Ok(Noticed::Attention)) => watched.attention = true,
+            Poll::Ready(Err(broken)) => watched.gone = Some(broken),
+        }
+        cancel.store(true, Ordering::Relaxed);
+        // What it waits for may look at the switch.
+        work.as_mut().poll(context)
     })
     .await;
     (value, watched)
@@ -154,6 +161,21 @@ impl Connection {
         self.sender.writer.finish();
     }
 
+    /// A connection with MARS has requests within its transaction and none beside it.
+    ///
+    /// # Errors
+    /// 3989 for a request that does not name the open transaction, 3971 for one that names another.
+    fn check_transaction(&self, headers: &Headers) -> Result<(), SqlError> {
+        let open = self.session.transaction_mark().open;
+        match (&self.mars, headers.transaction) {
+            (Some(_), 0) if open != 0 => Err(SqlError::transaction_descriptor_needed()),
+            (Some(_), named) if named != 0 && named != open => {
+                Err(SqlError::transaction_not_resumed(format!("{named:x}")))
+            }
+            _ => Ok(()),
+        }
+    }
+
     /// Answers a request with nothing but an error.
     fn answer_error(&mut self, error: &SqlError) {
         let cancel = self.session.cancel_switch();
@@ -203,17 +225,29 @@ impl Connection {
                 return Ok(());
             }
         }
+        if let Err(error) = self.check_transaction(&batch.headers) {
+            self.answer_error(&error);
+            return Ok(());
+        }
         let before = self.session.transaction_mark();
         let cancel = self.clear_cancel();
+        let is_mars = self.mars.is_some();
         let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Batch);
         let (session, incoming) = (&mut self.session, &mut self.incoming);
         let ((), watched) = watch(session.run(&batch.text, &mut [], &mut reply), incoming, &cancel).await;
+        if is_mars {
+            end_batch_transaction(session, before, &mut reply).await;
+        }
         tell_changes(&mut reply, session, before, &mut self.told);
         conclude(reply, watched, Reply::finish_batch)
     }
 
     async fn answer_calls(&mut self, data: &[u8]) -> Result<(), Broken> {
         let mut calls = RpcMessage::parse(data, self.version, &self.limits)?;
+        if let Err(error) = self.check_transaction(&calls.headers) {
+            self.answer_error(&error);
+            return Ok(());
+        }
         let mut has_answered = false;
         let mut together = None;
         loop {
@@ -259,7 +293,11 @@ impl Connection {
     }
 
     async fn answer_transaction(&mut self, data: &[u8]) -> Result<(), Broken> {
-        let (_, request) = TransactionRequest::parse(data, self.version)?;
+        let (headers, request) = TransactionRequest::parse(data, self.version)?;
+        if let Err(error) = self.check_transaction(&headers) {
+            self.answer_error(&error);
+            return Ok(());
+        }
         let before = self.session.transaction_mark();
         let cancel = self.clear_cancel();
         let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Quiet);
@@ -300,6 +338,14 @@ pub(crate) fn conclude<'a>(
         return Err(Broken::Closed);
     }
     Ok(())
+}
+
+/// A transaction that a text has begun on a connection with MARS ends with the text: other requests could not say whether they are in it.
+pub(crate) async fn end_batch_transaction(session: &mut Session, before: TransactionMark, reply: &mut Reply<'_>) {
+    if before.open == 0 && session.transaction_mark().open != 0 {
+        session.run("ROLLBACK TRANSACTION", &mut [], &mut Discard).await;
+        reply.say(&SqlError::transaction_of_mars_batch());
+    }
 }
 
 /// Tells the client which transactions have ended and begun, and which database and language are the current ones now.

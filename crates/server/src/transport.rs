@@ -8,6 +8,7 @@
 //! Both belong to the one task of the connection, on the scheduler whose runtime drives the socket. They are apart so that a
 //! request can be watched for an attention while its answer is being written.
 
+use crate::mars::Spool;
 use crate::tls::Tls;
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_tds::{HEADER_BYTES, MessageWriter, PACKET_BYTES_DEFAULT, PacketKind, PacketStatus, write_packets};
@@ -21,6 +22,8 @@ use tokio::net::tcp::{OwnedReadHalf, OwnedWriteHalf};
 
 /// Bytes read from the socket at once.
 const READ_BYTES: usize = 8 * 1024;
+/// Frames are made while fewer bytes than these wait for the socket.
+const FRAMED_BYTES_MAX: usize = 64 * 1024;
 /// Buffers larger than this are given back once they are empty.
 const KEPT_BYTES: usize = 32 * 1024;
 
@@ -35,7 +38,7 @@ fn lock(tls: &SharedTls) -> MutexGuard<'_, Tls> {
 pub(crate) fn halves(socket: TcpStream, writer: MessageWriter) -> (Receiver, Sender) {
     let (reading, writing) = socket.into_split();
     let receiver = Receiver { socket: reading, tls: None, raw: Vec::new() };
-    let sender = Sender { socket: writing, tls: None, writer, raw: Vec::new(), sent: 0, writes: 0 };
+    let sender = Sender { socket: writing, tls: None, writer, spool: None, raw: Vec::new(), sent: 0, writes: 0 };
     (receiver, sender)
 }
 
@@ -157,7 +160,9 @@ pub(crate) struct Sender {
     tls: Option<SharedTls>,
     /// Makes packets of tokens.
     pub(crate) writer: MessageWriter,
-    /// Bytes for the socket that go before the writer's packets: those of TLS.
+    /// Where packets wait for their sessions' windows, on a connection with MARS.
+    spool: Option<Box<Spool>>,
+    /// Bytes for the socket that go before the writer's packets: those of TLS, and frames.
     raw: Vec<u8>,
     /// How many of them it has taken.
     sent: usize,
@@ -166,9 +171,36 @@ pub(crate) struct Sender {
 }
 
 impl Sender {
-    /// Bytes that could be written and are not.
+    /// Bytes of the answer under way that wait, for the socket or for a window.
     pub(crate) fn waiting(&self) -> usize {
-        self.raw.len() - self.sent + self.writer.ready().len()
+        self.unsent() + self.spool.as_ref().map_or(0, |spool| spool.held() + self.writer.ready().len())
+    }
+
+    /// Bytes that could be written and are not.
+    fn unsent(&self) -> usize {
+        let packets = if self.spool.is_some() { 0 } else { self.writer.ready().len() };
+        self.raw.len() - self.sent + packets
+    }
+
+    /// Packets belong to sessions from now on.
+    pub(crate) fn multiplex(&mut self, spool: Spool) {
+        self.spool = Some(Box::new(spool));
+    }
+
+    /// The answer under way is whole: what follows is another's.
+    pub(crate) fn end_answer(&mut self) {
+        if let Some(spool) = &mut self.spool {
+            let packets = self.writer.ready();
+            let count = packets.len();
+            spool.add(packets);
+            self.writer.consume(count);
+            spool.mux().end_request();
+        }
+    }
+
+    /// The answers of a connection with MARS.
+    pub(crate) fn spool(&mut self) -> Option<&mut Spool> {
+        self.spool.as_deref_mut()
     }
 
     /// How many writes there have been.
@@ -176,25 +208,48 @@ impl Sender {
         self.writes
     }
 
-    /// Encrypts the packets that are ready.
+    /// Makes frames of the packets that are ready, where there are sessions, and encrypts.
     fn seal(&mut self) -> io::Result<()> {
+        let framed = self.framed();
         if let Some(tls) = &self.tls {
             let mut tls = lock(tls);
-            let packets = self.writer.ready();
+            let packets = framed.as_deref().unwrap_or_else(|| self.writer.ready());
             let count = packets.len();
             if count > 0 {
                 tls.send(packets)?;
-                self.writer.consume(count);
+                if framed.is_none() {
+                    self.writer.consume(count);
+                }
             }
             tls.outgoing(&mut self.raw)?;
+        } else if let Some(framed) = framed {
+            self.raw.extend_from_slice(&framed);
         }
         Ok(())
     }
 
+    /// The frames that can be sent now; none on a connection without sessions.
+    fn framed(&mut self) -> Option<Vec<u8>> {
+        let room = FRAMED_BYTES_MAX.saturating_sub(self.raw.len() - self.sent);
+        let spool = self.spool.as_mut()?;
+        let packets = self.writer.ready();
+        let count = packets.len();
+        if count > 0 {
+            spool.add(packets);
+            self.writer.consume(count);
+        }
+        let mut framed = Vec::new();
+        spool.mux().frames(&mut framed, room);
+        Some(framed)
+    }
+
     /// Ready when at most `left` bytes wait for the socket.
     pub(crate) fn poll_flush(&mut self, context: &mut Context<'_>, left: usize) -> Poll<io::Result<()>> {
-        self.seal()?;
-        while self.waiting() > left {
+        loop {
+            self.seal()?;
+            if self.unsent() <= left {
+                return Poll::Ready(Ok(()));
+            }
             let raw_waits = self.sent < self.raw.len();
             let bytes = if raw_waits { &self.raw[self.sent..] } else { self.writer.ready() };
             let count = ready!(Pin::new(&mut self.socket).poll_write(context, bytes))?;
@@ -209,7 +264,40 @@ impl Sender {
                 self.writer.consume(count);
             }
         }
-        Poll::Ready(Ok(()))
+    }
+
+    /// Ready when the answer under way may grow: at most `left` bytes of it wait, or they wait for a window while others have sent
+    /// requests.
+    pub(crate) fn poll_room(&mut self, context: &mut Context<'_>, left: usize) -> Poll<io::Result<()>> {
+        loop {
+            // The client may wait for a frame of a few bytes before it sends what this one waits for.
+            let flushed = self.poll_flush(context, if self.spool.is_some() { 0 } else { left })?;
+            let Some(spool) = &mut self.spool else { return flushed.map(Ok) };
+            if spool.poll_room(context, left)?.is_ready() {
+                return Poll::Ready(Ok(()));
+            }
+            if !self.can_send_more() {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Sends what waits for windows that have opened, as far as the socket takes it; never ready with success.
+    pub(crate) fn poll_spool(&mut self, context: &mut Context<'_>) -> Poll<io::Result<()>> {
+        loop {
+            let Some(spool) = &mut self.spool else { return Poll::Pending };
+            let is_working = spool.poll_work(context)?;
+            let _written = self.poll_flush(context, 0)?;
+            let wants_work = !is_working && self.spool.as_ref().is_some_and(|spool| spool.wants_work());
+            if !wants_work && !self.can_send_more() {
+                return Poll::Pending;
+            }
+        }
+    }
+
+    /// Whether there are frames for windows that are open, and nothing that keeps them from the socket.
+    fn can_send_more(&self) -> bool {
+        self.unsent() == 0 && self.spool.as_ref().is_some_and(|spool| spool.mux().has_frames())
     }
 
     fn forget_sent(&mut self) {
@@ -226,6 +314,9 @@ impl Sender {
     pub(crate) fn forget_answers(&mut self) {
         self.writer.abandon();
         self.writer.consume(self.writer.ready().len());
+        if let Some(spool) = &mut self.spool {
+            spool.forget();
+        }
     }
 
     /// Writes all that waits.

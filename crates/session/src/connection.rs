@@ -1,7 +1,7 @@
 //! What the views show of a session's connection, and how a session is killed from another.
 
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use pikepole_contention::sync::{Mutex, OnceLock};
+use pikepole_contention::sync::{Mutex, MutexGuard, OnceLock};
 use std::net::SocketAddr;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -37,6 +37,27 @@ pub struct ConnectionInfo {
     pub last_read_us: AtomicU64,
     /// When the last write was, in microseconds since 1970.
     pub last_write_us: AtomicU64,
+    /// The sessions that its client multiplexes (MARS).
+    pub lines: Mutex<Vec<LineInfo>>,
+}
+
+/// A session of a connection with MARS.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LineInfo {
+    /// Its number in the connection.
+    pub number: u16,
+    /// A number of its own among all connections.
+    pub id: [u8; 16],
+    /// When its first request came, in microseconds since 1970.
+    pub connected_us: u64,
+}
+
+impl ConnectionInfo {
+    /// The sessions that its client multiplexes, to be read or changed at once.
+    pub fn lines(&self) -> MutexGuard<'_, Vec<LineInfo>> {
+        // Nothing that holds it can panic.
+        self.lines.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
 }
 
 /// How a session learns that it is to end.

@@ -36,9 +36,9 @@ mod session_context;
 mod statements;
 mod views;
 
-pub use connection::ConnectionInfo;
+pub use connection::{ConnectionInfo, LineInfo};
 pub use pikepole_query::{
-    Argument, BrowsedColumn, ClientCursor, ColumnInfo, CursorTarget, DecimalName, Definition, Done, DoneKind,
+    Argument, BrowsedColumn, ClientCursor, ColumnInfo, CursorTarget, DecimalName, Definition, Discard, Done, DoneKind,
     LoadOptions, Output, Prepared, PreparedHandle, PreparedHandles, Provenance, RowTarget, TableRows,
 };
 pub use pikepole_tsql::cursor_query;

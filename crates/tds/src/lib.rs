@@ -29,6 +29,7 @@ mod packet;
 mod put;
 mod read;
 mod request;
+mod smp;
 mod token;
 mod value;
 mod version;
@@ -50,6 +51,7 @@ pub use request::{
     Argument, BulkColumn, BulkLoad, Headers, Parameter, Procedure, Rpc, RpcMessage, SqlBatch, SystemProcedure,
     TableArgument, TableColumn, TransactionRequest, WireIsolation,
 };
+pub use smp::{FrameHeader, FrameKind, Mux, Queue, Region, SESSIONS_MAX, SMP_HEADER_BYTES};
 pub use token::{
     Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, FeatureAck, LoginAck, ReturnValue,
 };

@@ -39,7 +39,7 @@ fn a_prelogin() {
 
 #[test]
 fn the_reply_to_a_prelogin() {
-    let reply = PreLoginReply { version: (9, 0, 0x0506), encryption: 1, answer_federated: false };
+    let reply = PreLoginReply { version: (9, 0, 0x0506), encryption: 1, answer_federated: false, mars: false };
     let mut writer = MessageWriter::new(TdsVersion::V7_4, 0);
     writer.raw(&reply.to_bytes());
     let expected = hex(

@@ -3,6 +3,7 @@
 //! ```text
 //!   real messages of each kind and version --> changed --> parsed
 //!   the same as packets, cut anywhere      --> changed --> reassembled, then parsed by their kind
+//!   packets in frames of several sessions  --> changed --> taken by a multiplexer that answers
 //! ```
 //!
 //! `cargo test -p pikepole-tds --test fuzz -- --seconds 60`; a failure names its input: `-- --seed N` runs it again.
@@ -15,8 +16,9 @@ mod watch;
 
 use mutate::{Random, mutate};
 use pikepole_tds::{
-    Argument, BulkLoad, Limits, Login7, Message, MessageWriter, PacketKind, PacketStatus, PreLogin, Reassembler,
-    ReturnValue, RpcMessage, SqlBatch, TdsVersion, TransactionRequest, TypeInfo, write_packets,
+    Argument, BulkLoad, FrameHeader, FrameKind, Limits, Login7, Message, MessageWriter, Mux, PacketKind, PacketStatus,
+    PreLogin, Reassembler, ReturnValue, RpcMessage, SMP_HEADER_BYTES, SqlBatch, TdsVersion, TransactionRequest,
+    TypeInfo, write_packets,
 };
 use pikepole_types::{Collation, Date, DateTime, Decimal, Length, SqlType, Time, Value, Variant};
 use support::*;
@@ -44,6 +46,7 @@ fn main() {
         parse(sample.kind, version, &sample.data, false);
     });
     run.each("packets", |seed| packets_changed(&samples, seed));
+    run.each("frames", |seed| frames_changed(&samples, seed));
     run.each("types and values", |seed| value_changed(&samples, seed));
 }
 
@@ -261,6 +264,62 @@ fn packets_changed(samples: &[Sample], seed: u64) {
         }
         assert!(piece.is_empty());
     }
+}
+
+/// A client of several sessions, whose frames are changed now and then: what it has sent and what waits for it stay within limits.
+fn frames_changed(samples: &[Sample], seed: u64) {
+    let mut random = Random::new(seed);
+    let mut mux = Mux::new(Limits { message_bytes_max: 4096, ..Limits::default() });
+    let mut sequences = [0u32; 4];
+    let mut out = Vec::new();
+    for _ in 0..random.below(40) {
+        let session = random.below(4);
+        let sample = &samples[random.below(samples.len())];
+        let kind = match random.below(8) {
+            0 | 1 => FrameKind::Open,
+            2 => FrameKind::Acknowledge,
+            3 => FrameKind::Close,
+            _ => FrameKind::Data,
+        };
+        let mut data = Vec::new();
+        if kind == FrameKind::Data {
+            let kind = if random.below(8) == 0 { PacketKind::Attention } else { sample.kind };
+            write_packets(kind, PacketStatus::default(), &sample.data[..sample.data.len().min(900)], 1000, &mut data);
+            sequences[session] += 1;
+        } else if kind != FrameKind::Acknowledge {
+            sequences[session] = 0;
+        }
+        let length = (SMP_HEADER_BYTES + data.len()) as u32;
+        let (sequence, window) = (sequences[session], random.below(12) as u32);
+        let header = FrameHeader { kind, session: session as u16, length, sequence, window };
+        let mut bytes = [&header.to_bytes()[..], &data].concat();
+        if random.below(20) == 0 {
+            mutate(&mut bytes, &sample.data, &mut random);
+        }
+        let cut = random.below(bytes.len() + 1);
+        if mux.feed(&bytes[..cut]).and_then(|()| mux.feed(&bytes[cut..])).is_err() {
+            return;
+        }
+        if random.below(2) == 0
+            && let Some((session, message)) = mux.take(None)
+        {
+            assert!(message.data.len() <= 4096);
+            let mut answer = Vec::new();
+            write_packets(PacketKind::Reply, PacketStatus::default(), &[7; 700], 512, &mut answer);
+            mux.answer(session, &answer);
+            let _noticed = mux.take_attention();
+            mux.end_request();
+        }
+        mux.frames(&mut out, 1 << 20);
+        assert!(mux.sessions().count() <= 40, "one a frame at most");
+    }
+    // What is sent are whole frames with a packet each.
+    let mut rest = out.as_slice();
+    while let Some((header, _)) = rest.split_first_chunk() {
+        let header = FrameHeader::parse(*header).expect("a frame");
+        rest = &rest[header.length as usize..];
+    }
+    assert!(rest.is_empty());
 }
 
 fn value_changed(samples: &[Sample], seed: u64) {

@@ -581,3 +581,24 @@ fn bad_bulk_loads_are_refused_and_stay_so() {
     assert!(matches!(load.feed(&[0; 200], false), Err(TdsError::Limit { limit: 2000, .. })));
     assert!(load.next_row(&mut row).is_err() && load.columns().is_err() && load.feed(&[], true).is_err());
 }
+
+#[test]
+fn values_of_types_of_a_fixed_length_are_filled_up() {
+    let limit = Length::Limit(4);
+    let cases = [
+        (SqlType::Char(4), Value::from("é"), Value::from("é   ")),
+        (SqlType::NChar(3), Value::from("😀"), Value::from("😀 ")),
+        (SqlType::Binary(3), Value::Bin(vec![1]), Value::Bin(vec![1, 0, 0])),
+        (SqlType::VarChar(limit), Value::from("a"), Value::from("a")),
+        (SqlType::VarBinary(limit), Value::Bin(vec![1]), Value::Bin(vec![1])),
+        (SqlType::NChar(3), Value::Null, Value::Null),
+    ];
+    for (ty, sent, expected) in cases {
+        let version = TdsVersion::V7_4;
+        let data = [headers(version, 0), call_by_name("p", &[parameter("@p", 0, &ty, &sent, version)])].concat();
+        let mut message = RpcMessage::parse(&data, version, &Limits::default()).expect("a message");
+        let call = message.next_call().expect("a call").expect("there is one");
+        let Argument::Scalar { value, .. } = &call.parameters[0].argument else { panic!("{ty}") };
+        assert_eq!(*value, expected, "{ty}");
+    }
+}

@@ -275,7 +275,9 @@ fn other_types_of_clients_are_understood() {
         assert_eq!((info.sql_type(), &read_value), (ty, &value), "{bytes}");
         let mut again = Vec::new();
         info.write(&mut again);
-        assert!(bytes.starts_with("F1 01") || hex(bytes).starts_with(&again), "{bytes}");
+        // A schema is left out, and a decimal says the length of the longest.
+        let is_changed = bytes.starts_with("F1 01") || matches!(ty, SqlType::Decimal { .. });
+        assert!(is_changed || hex(bytes).starts_with(&again), "{bytes}");
     }
 }
 
@@ -355,7 +357,7 @@ fn what_does_not_fit_is_not_sent() {
     assert!(short.write_value(&ty, &decimal((1 << 32) - 1, 38, 0).1, &mut Vec::new()).is_ok());
     // A decimal of a smaller scale is brought to the column's.
     let ty = SqlType::Decimal { precision: 5, scale: 2 };
-    assert_eq!(typed(&ty, &decimal(7, 1, 0).1, V), hex("6A 05 05 02 05 01 BC020000"));
+    assert_eq!(typed(&ty, &decimal(7, 1, 0).1, V), hex("6A 11 05 02 05 01 BC020000"));
     // What the code page lacks is a question mark, or what looks like it, as everywhere.
     assert_eq!(typed(&SqlType::VarChar(Length::Limit(4)), &str_of("Ω😀"), V), hex("A7 0400 0904D00034 0300 4F3F3F"));
 }

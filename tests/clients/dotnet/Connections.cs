@@ -16,6 +16,9 @@ public static class Connections
         features.Add("time out", TimeOut);
         features.Add("asynchronous", () => Asynchronous().Wait());
         features.Add("statistics", Statistics);
+        features.Add("several readers", SeveralReaders);
+        features.Add("requests beside a reader", BesideReader);
+        features.Add("tasks beside each other", BesideEachOther);
         features.Add("pools", Pools);
         features.Add("reconnect", Reconnect);
         features.Add("two hundred connections", TwoHundred);
@@ -121,6 +124,134 @@ public static class Connections
             Drive.Equal(statistics["ServerRoundtrips"], 4L, "round trips");
             Drive.Equal(statistics["SelectCount"], 2L, "SelectCount");
             Drive.Equal(statistics["SelectRows"], 2L, "SelectRows");
+        }
+    }
+
+    private static SqlConnection Multiple()
+    {
+        return Drive.Connect("MultipleActiveResultSets", "true");
+    }
+
+    private static SqlDataReader Numbers(SqlConnection connection, int count, string more = "")
+    {
+        return Drive.Command(connection, "SELECT value" + more + " FROM GENERATE_SERIES(1, " + count + ")").ExecuteReader();
+    }
+
+    private static void SeveralReaders()
+    {
+        using (var connection = Multiple())
+        {
+            SqlDataReader[] readers = { Numbers(connection, 20000), Numbers(connection, 20000), Numbers(connection, 20000) };
+            for (int n = 1; n <= 20000; n++)
+            {
+                foreach (SqlDataReader reader in readers)
+                {
+                    Drive.True(reader.Read() && reader.GetInt32(0) == n, "row " + n);
+                }
+            }
+            foreach (SqlDataReader reader in readers)
+            {
+                Drive.Equal(reader.Read(), false, "end");
+                reader.Close();
+            }
+            // Each has more than the server keeps in memory.
+            readers = new[] { Numbers(connection, 100000, ", REPLICATE('x', 100)"), Numbers(connection, 100000, ", REPLICATE('y', 100)"), Numbers(connection, 10) };
+            for (int n = 1; n <= 100000; n++)
+            {
+                Drive.True(readers[1].Read() && readers[1].GetInt32(0) == n && readers[1].GetString(1)[99] == 'y', "row " + n);
+            }
+            long sum = 0;
+            while (readers[0].Read())
+            {
+                sum += readers[0].GetInt32(0);
+            }
+            Drive.Equal(sum, 5000050000L, "sum");
+            foreach (SqlDataReader reader in readers)
+            {
+                reader.Close();
+            }
+        }
+    }
+
+    private static void BesideReader()
+    {
+        using (var connection = Multiple())
+        {
+            Drive.Run(connection, "DROP TABLE IF EXISTS dbo.dotnet_mars; CREATE TABLE dbo.dotnet_mars (a int, b varchar(200))");
+            using (SqlTransaction transaction = connection.BeginTransaction())
+            using (var command = new SqlCommand("SELECT value FROM GENERATE_SERIES(1, 100)", connection, transaction))
+            using (var insert = new SqlCommand("INSERT dbo.dotnet_mars (a) VALUES (@a)", connection, transaction))
+            {
+                insert.Parameters.Add("@a", SqlDbType.Int);
+                using (var reader = command.ExecuteReader())
+                {
+                    while (reader.Read())
+                    {
+                        insert.Parameters[0].Value = reader[0];
+                        Drive.Equal(insert.ExecuteNonQuery(), 1, "rows");
+                    }
+                }
+                transaction.Commit();
+            }
+            Drive.Equal(Drive.Scalar(connection, "SELECT COUNT(*) FROM dbo.dotnet_mars"), 100, "table");
+            using (var reader = Numbers(connection, 300000))
+            {
+                reader.Read();
+                SqlException error = Drive.Fails<SqlException>(() => Drive.Scalar(connection, "SELECT 1/0"));
+                Drive.Equal(error.Number, 8134, "an error beside it");
+                Drive.Equal(Drive.Scalar(connection, "SELECT DATALENGTH(@v)", "@v", new byte[3000000]), 3000000L, "a long request");
+                Drive.True((int)Drive.Scalar(connection, "SELECT COUNT(*) FROM sys.dm_exec_connections WHERE session_id = @@SPID AND net_transport = 'Session' AND parent_connection_id IS NOT NULL") >= 3, "sessions");
+                int count = 1;
+                while (reader.Read())
+                {
+                    count++;
+                }
+                Drive.Equal(count, 300000, "rows");
+            }
+            // A bulk copy from a reader of its own connection.
+            using (var reader = Numbers(connection, 50000, ", REPLICATE('z', 100)"))
+            using (var copy = new SqlBulkCopy(connection) { DestinationTableName = "dbo.dotnet_mars" })
+            {
+                copy.WriteToServer(reader);
+            }
+            Drive.Equal(Drive.Scalar(connection, "SELECT COUNT(*) FROM dbo.dotnet_mars"), 50100, "bulk");
+            // Cancelled, and closed with rows that nobody has read.
+            using (var command = new SqlCommand("SELECT value FROM GENERATE_SERIES(1, 300000)", connection))
+            using (var reader = command.ExecuteReader())
+            {
+                reader.Read();
+                Drive.Equal(Drive.Scalar(connection, "SELECT 1"), 1, "beside it");
+                command.Cancel();
+            }
+            for (int turn = 0; turn < 20; turn++)
+            {
+                using (var reader = Numbers(connection, 5000))
+                {
+                    reader.Read();
+                    Drive.Equal(Drive.Scalar(connection, "SELECT 1"), 1, "beside it");
+                }
+            }
+            // A text cannot leave a transaction open.
+            Drive.Equal(Drive.Fails<SqlException>(() => Drive.Run(connection, "BEGIN TRANSACTION")).Number, 3997, "transaction");
+            Drive.Equal(Drive.Scalar(connection, "SELECT @@TRANCOUNT"), 0, "transaction");
+        }
+    }
+
+    private static void BesideEachOther()
+    {
+        if (Environment.GetEnvironmentVariable("PIKEPOLE_ENCRYPT") == "on")
+        {
+            throw new Drive.Lacking("Mono's TLS takes no writes of two threads, and its SqlClient keeps them apart nowhere");
+        }
+        using (var connection = Multiple())
+        {
+            Task.WaitAll(Enumerable.Range(0, 8).Select(number => Task.Run(async () =>
+            {
+                for (int turn = 0; turn < 20; turn++)
+                {
+                    Drive.Equal(await Drive.Command(connection, "SELECT @a + @b", "@a", number, "@b", turn).ExecuteScalarAsync(), number + turn, "sum");
+                }
+            })).ToArray());
         }
     }
 

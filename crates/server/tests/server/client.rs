@@ -164,7 +164,22 @@ impl Client {
 
     pub fn reply(&mut self) -> Vec<Token> {
         let data = self.message();
-        let mut rest = data.as_slice();
+        self.tokens(&data)
+    }
+
+    /// Asks for several sessions at PRELOGIN, and logs in.
+    pub fn log_in_for_sessions(&mut self, user: &str, password: &str) {
+        self.send(PacketKind::PreLogin, 0, &[1, 0, 11, 0, 1, 4, 0, 12, 0, 1, 0xFF, 2, 1]);
+        let reply = self.message();
+        let option = reply.chunks(5).find(|option| option[0] == 4).expect("it says whether it does that");
+        assert_eq!(reply[usize::from(u16::from_be_bytes([option[1], option[2]]))], 1);
+        self.send(PacketKind::Login7, 0, &login7(user, password, ""));
+        assert!(self.reply().iter().any(|token| matches!(token, Token::LoginAck(_))));
+    }
+
+    /// The tokens of a message.
+    pub fn tokens(&mut self, data: &[u8]) -> Vec<Token> {
+        let mut rest = data;
         let mut tokens = Vec::new();
         while !rest.is_empty() {
             tokens.push(self.token(&mut rest));

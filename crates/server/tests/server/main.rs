@@ -9,6 +9,7 @@ mod encryption;
 mod fixture;
 mod garbage;
 mod logins;
+mod mars;
 mod requests;
 mod sessions;
 mod tables;

@@ -3,6 +3,7 @@
 use super::Kind::{BigInt, Bytes, DateTime, Guid, Int, Name, SmallInt, Text};
 use super::Nullable::{No, Yes};
 use super::{Rows, Source, View, texts};
+use crate::connection::{ConnectionInfo, LineInfo};
 use crate::registry::SessionRow;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_types::{SqlError, Value};
@@ -55,16 +56,15 @@ pub(super) const VIEWS: &[View] = &[
     },
 ];
 
-/// One row for each session that came over the network.
+/// One row for each session that came over the network, and one for each that it multiplexes.
 fn connections(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let row = |session: SessionRow| {
-        let connection = session.connection.as_ref()?;
+    let row = |session: &SessionRow, connection: &ConnectionInfo, line: Option<LineInfo>| {
         let row = view
             .row()
             .integer("session_id", session.session_id)
             .integer("most_recent_session_id", session.session_id)
-            .moment("connect_time", connection.connected_us)
-            .text("net_transport", "TCP")
+            .moment("connect_time", line.map_or(connection.connected_us, |line| line.connected_us))
+            .text("net_transport", if line.is_some() { "Session" } else { "TCP" })
             .text("protocol_type", "TSQL")
             // As LOGIN7 and LOGINACK write it.
             .integer("protocol_version", connection.protocol_version)
@@ -80,14 +80,24 @@ fn connections(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .integer("client_tcp_port", connection.client.port())
             .text("local_net_address", connection.local.ip().to_string())
             .integer("local_tcp_port", connection.local.port())
-            .value("connection_id", Value::Guid(connection.id));
+            .value("connection_id", Value::Guid(line.map_or(connection.id, |line| line.id)));
+        let row = match line {
+            Some(_) => row.value("parent_connection_id", Value::Guid(connection.id)),
+            None => row,
+        };
         let row = match &session.text {
             Some(running) => row.value("most_recent_sql_handle", texts::sql_handle(&running.batch)),
             None => row,
         };
-        Some(row.done())
+        row.done()
     };
-    Ok(source.registry.rows().into_iter().filter_map(row).collect())
+    let mut rows = Vec::new();
+    for session in source.registry.rows() {
+        let Some(connection) = &session.connection else { continue };
+        rows.push(row(&session, connection, None));
+        rows.extend(connection.lines().iter().map(|line| row(&session, connection, Some(*line))));
+    }
+    Ok(rows)
 }
 
 /// The waits of each session's tasks, by type; types that it has not waited for are left out.

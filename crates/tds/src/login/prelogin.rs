@@ -145,16 +145,19 @@ pub struct PreLoginReply {
     pub encryption: u8,
     /// Whether the client asked if federated authentication is required; the answer is no.
     pub answer_federated: bool,
+    /// Whether the client is to multiplex sessions.
+    pub mars: bool,
 }
 
 impl PreLoginReply {
-    /// The reply's message. MARS is turned down, any instance's name is accepted.
+    /// The reply's message. Any instance's name is accepted.
     pub fn to_bytes(&self) -> Vec<u8> {
         let (major, minor, build) = self.version;
         let [build_high, build_low] = build.to_be_bytes();
         let version = [major, minor, build_high, build_low, 0, 0];
         let encryption = [self.encryption];
-        let mut options: Vec<(u8, &[u8])> = vec![(0, &version), (1, &encryption), (2, &[0]), (3, &[]), (4, &[0])];
+        let mars = [u8::from(self.mars)];
+        let mut options: Vec<(u8, &[u8])> = vec![(0, &version), (1, &encryption), (2, &[0]), (3, &[]), (4, &mars)];
         if self.answer_federated {
             options.push((6, &[0]));
         }

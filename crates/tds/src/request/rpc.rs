@@ -257,11 +257,13 @@ impl<'a> RpcMessage<'a> {
         }
         let info = TypeInfo::read(&mut self.reader, self.version)?;
         if info.token() == TypeToken::Variant {
-            let (info, value) = read_variant(&mut self.reader)?;
+            let (info, mut value) = read_variant(&mut self.reader)?;
+            info.fill_up(&mut value);
             return Ok(Argument::Scalar { info, value });
         }
         let mut value = Value::Null;
         info.read_value(&mut self.reader, Place::Parameter, &mut value)?;
+        info.fill_up(&mut value);
         Ok(Argument::Scalar { info, value })
     }
 }

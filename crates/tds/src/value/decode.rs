@@ -3,6 +3,7 @@
 use super::type_info::{Framing, TypeInfo, TypeToken as T, time_bytes};
 use super::variant::read_variant_value;
 use crate::error::TdsError;
+use crate::put::utf16_units;
 use crate::read::{Reader, push_utf16};
 use pikepole_types::{
     CodePage, Date, DateTime, DateTime2, DateTimeOffset, Decimal, SmallDateTime, SqlType, Time, Value,
@@ -64,6 +65,23 @@ impl TypeInfo {
             }
         }
         Ok(())
+    }
+
+    /// Fills a parameter's value up to the length of its type: clients send it without.
+    pub(crate) fn fill_up(&self, value: &mut Value) {
+        let length = self.length() as usize;
+        match (self.token(), value) {
+            (T::Char, Value::Str(text)) => {
+                let count = if text.is_ascii() { text.len() } else { self.page_sent().units(text) };
+                text.extend(std::iter::repeat_n(' ', length.saturating_sub(count)));
+            }
+            (T::NChar, Value::Str(text)) => {
+                let count = utf16_units(text);
+                text.extend(std::iter::repeat_n(' ', (length / 2).saturating_sub(count)));
+            }
+            (T::Binary, Value::Bin(bytes)) => bytes.resize(bytes.len().max(length), 0),
+            _ => {}
+        }
     }
 
     /// A value of a (max) type. The chunks of a string are put together before they are text, because a character may lie in

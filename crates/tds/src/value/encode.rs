@@ -127,7 +127,7 @@ impl TypeInfo {
     }
 
     /// The code page that texts are sent in: a collation that there is has one.
-    fn page_sent(&self) -> CodePage {
+    pub(super) fn page_sent(&self) -> CodePage {
         match self.page() {
             None | Some(CodePage::UnicodeOnly) => CodePage::Western,
             Some(page) => page,

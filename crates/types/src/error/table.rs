@@ -440,6 +440,9 @@ error_table! {
     3952 16 1 snapshot_not_allowed(database) "Snapshot isolation transaction failed accessing database '{database}' because snapshot isolation is not allowed in this database. Use ALTER DATABASE to allow snapshot isolation.";
     3960 16 2 snapshot_conflict(table, database) "Snapshot isolation transaction aborted due to update conflict. You cannot use snapshot isolation to access table '{table}' directly or indirectly in database '{database}' to update, delete, or insert the row that has been modified or deleted by another transaction. Retry the transaction or change the isolation level for the update/delete statement.";
     3961 16 1 snapshot_schema_changed(database) "Snapshot isolation transaction failed in database '{database}' because the object accessed by the statement has been modified by a DDL statement in another concurrent transaction since the start of this transaction.  It is disallowed because the metadata is not versioned. A concurrent update to metadata can lead to inconsistency if mixed with snapshot isolation.";
+    3971 16 1 transaction_not_resumed(descriptor) "The server failed to resume the transaction. Desc:{descriptor}.";
+    3989 16 1 transaction_descriptor_needed() "New request is not allowed to start because it should come with valid transaction descriptor.";
+    3997 16 1 transaction_of_mars_batch() "A transaction that was started in a MARS batch is still active at the end of the batch. The transaction is rolled back.";
     3998 16 1 doomed_at_end_of_batch() "Uncommittable transaction is detected at the end of the batch. The transaction is rolled back.";
     4035 10 1 pages_processed(pages, database, file, position) "Processed {pages} pages for database '{database}', file '{file}' on file {position}.";
     4038 16 1 backup_file_unknown(file, device) "Cannot find file ID {file} on device '{device}'.";
