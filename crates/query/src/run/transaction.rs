@@ -113,10 +113,8 @@ impl Machine<'_> {
             }
             Instruction::Throw(arguments) => return Err(self.throw(arguments.as_deref())?),
             Instruction::RaiseError(raise) => self.raise_error(raise)?,
-            Instruction::Define(..) if self.context.settings.fmtonly => {}
             Instruction::Define(statement, text) => {
-                let is_done = self.define(statement, text).await?;
-                if !is_done {
+                if !self.define(statement, text).await? {
                     return Ok(());
                 }
                 self.context.state.row_count = 0;
