@@ -76,6 +76,7 @@ impl Host for SessionHost {
                 return Ok(views::described::read(arguments, self, context));
             }
             let row_counts = if view.counts_rows() { count_rows(context).await? } else { BTreeMap::new() };
+            let partition_rows = if view.counts_rows() { count_partitions(context).await? } else { BTreeMap::new() };
             // An implicit transaction is begun by no statement of its own.
             self.cell.show_transaction(context);
             let view_columns = if view.shows_columns() { self.view_columns(context) } else { BTreeMap::new() };
@@ -90,6 +91,7 @@ impl Host for SessionHost {
                 token: context.token(),
                 registry: &self.registry,
                 row_counts,
+                partition_rows,
                 view_columns,
                 checked_columns,
                 arguments,
@@ -231,6 +233,7 @@ impl SessionHost {
             token: &token,
             registry: &self.registry,
             row_counts: BTreeMap::new(),
+            partition_rows: BTreeMap::new(),
             view_columns: BTreeMap::new(),
             checked_columns: BTreeMap::new(),
             arguments,
@@ -276,6 +279,36 @@ pub(crate) async fn count_rows(context: &mut ExecutionContext) -> Result<BTreeMa
     let mut counts = BTreeMap::new();
     for table in tables {
         counts.insert(table.object_id, count_table(context, &table).await?);
+    }
+    Ok(counts)
+}
+
+/// The rows of each partition of the tables that are partitioned.
+async fn count_partitions(context: &mut ExecutionContext) -> Result<BTreeMap<i32, Vec<u64>>, SqlError> {
+    let catalog = Arc::clone(context.catalog().definitions());
+    let mut counts = BTreeMap::new();
+    for table in catalog.tables() {
+        // An index can be partitioned where its table is not: each has rows by its own column, which for aligned ones is the same.
+        let of_indexes = table.indexes.iter().find_map(|index| index.partitioned);
+        let Some(partitioned) = table.row_partitions().or(of_indexes) else { continue };
+        let Some(function) = views::partitions::function_of(&catalog, Some(partitioned)) else { continue };
+        let (values, mut own) = (function.values(), vec![0_u64; function.fanout()]);
+        let database = Arc::clone(context.database());
+        let mut scan = table.scan(pikepole_engine::ScanRange::all(), &[partitioned.column]);
+        let mut row = [Value::Null];
+        loop {
+            let next =
+                database.drive(context.transaction(), |tx| database.try_next(tx, table, &mut scan, &mut row)).await;
+            match next {
+                Ok(true) => own[function.partition(&values, &row[0]) - 1] += 1,
+                Ok(false) => break,
+                Err(pikepole_engine::Interrupted::Error(error)) => return Err(*error),
+                // Dropped or changed meanwhile: the next look at the view shows what it is then.
+                Err(pikepole_engine::Interrupted::Stale) => break,
+            }
+        }
+        context.end_reading();
+        counts.insert(table.object_id, own);
     }
     Ok(counts)
 }

@@ -6,6 +6,7 @@
 use super::event::DefinitionEvent;
 use super::filter::FilterTest;
 use super::message::UserMessage;
+use super::partition::{PartitionFunction, PartitionScheme, Partitioned};
 use super::property::{Properties, PropertyHolder};
 use super::rows::RowKind;
 use super::sequence::SequenceRecord;
@@ -271,6 +272,9 @@ pub struct Index {
     /// It is declared as a columnstore: a definition that is kept and shown, while the rows stay in the table's heap or tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columnstore: Option<Columnstore>,
+    /// `ON scheme (column)`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partitioned: Option<Partitioned>,
     /// Where its entries are.
     pub storage: StorageRef,
 }
@@ -337,6 +341,9 @@ pub struct TableRecord {
     /// What it is to system versioning: a table whose former rows are kept, or where they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versioning: Option<Versioning>,
+    /// `ON scheme (column)`, of the heap; a clustered index says it itself.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub partitioned: Option<Partitioned>,
     /// When it was created, in microseconds since 1970.
     pub created_us: u64,
     /// When its definition changed last, in microseconds since 1970.
@@ -352,6 +359,22 @@ impl TableRecord {
     /// Whether a clustered columnstore is declared, which stands where the views would show the heap.
     pub fn has_clustered_columnstore(&self) -> bool {
         self.indexes.iter().any(|index| !index.clustered && index.is_clustered())
+    }
+
+    /// What its rows are partitioned by.
+    pub fn row_partitions(&self) -> Option<Partitioned> {
+        self.clustered().map_or(self.partitioned, |index| index.partitioned)
+    }
+
+    /// Every scheme and column that it, or one of its indexes, is partitioned by.
+    pub(crate) fn all_partitioned_mut(&mut self) -> impl Iterator<Item = &mut Partitioned> {
+        self.partitioned.iter_mut().chain(self.indexes.iter_mut().filter_map(|index| index.partitioned.as_mut()))
+    }
+
+    /// Whether it, or one of its indexes, is partitioned by a scheme.
+    pub fn uses_scheme(&self, scheme: i32) -> bool {
+        let of_indexes = self.indexes.iter().filter_map(|index| index.partitioned);
+        self.partitioned.into_iter().chain(of_indexes).any(|partitioned| partitioned.scheme == scheme)
     }
 
     /// Whether the rows are in a heap.
@@ -598,6 +621,10 @@ pub enum StoredObject {
     Message(UserMessage),
     /// A trigger of definitions.
     DefinitionTrigger(DefinitionTrigger),
+    /// A partition function.
+    PartitionFunction(PartitionFunction),
+    /// A partition scheme.
+    PartitionScheme(PartitionScheme),
 }
 
 impl StoredObject {
@@ -632,6 +659,8 @@ impl StoredObject {
             StoredObject::Type(user_type) => user_type.user_type_id,
             StoredObject::Message(message) => message.number,
             StoredObject::DefinitionTrigger(trigger) => trigger.module.object_id,
+            StoredObject::PartitionFunction(function) => function.function_id,
+            StoredObject::PartitionScheme(scheme) => scheme.data_space_id,
             StoredObject::Sequence(sequence) => sequence.object_id,
             StoredObject::Trigger(trigger) => trigger.module.object_id,
             StoredObject::Properties(properties) => match properties.holder {

@@ -15,6 +15,7 @@ pub(crate) mod definition;
 pub(crate) mod event;
 pub(crate) mod filter;
 pub(crate) mod message;
+pub(crate) mod partition;
 pub(crate) mod property;
 pub(crate) mod rows;
 pub(crate) mod sequence;
@@ -30,6 +31,7 @@ use definition::{
     View,
 };
 use message::UserMessage;
+use partition::{FUNCTION_FIRST, PartitionFunction, PartitionScheme, SCHEME_FIRST};
 use property::{Properties, PropertyHolder};
 use rpds::{RedBlackTreeMapSync as Map, RedBlackTreeSetSync as Set};
 use sequence::Sequence;
@@ -129,6 +131,9 @@ pub struct Catalog {
     watchers: Map<i32, Vec<i32>>,
     /// The triggers of definitions, by object id.
     definition_triggers: Map<i32, Arc<DefinitionTrigger>>,
+    /// Partition functions and schemes, by their numbers.
+    partition_functions: Map<i32, Arc<PartitionFunction>>,
+    partition_schemes: Map<i32, Arc<PartitionScheme>>,
     /// Users' types, by their schemas and their names in lower case.
     types: Map<(i32, String), Arc<UserType>>,
     /// Extended properties, by what has them.
@@ -151,6 +156,8 @@ impl Default for Catalog {
             constraints: Set::default(),
             watchers: Map::default(),
             definition_triggers: Map::default(),
+            partition_functions: Map::default(),
+            partition_schemes: Map::default(),
             types: Map::default(),
             properties: Map::default(),
             messages: Map::default(),
@@ -351,6 +358,58 @@ impl Catalog {
 
     pub(crate) fn remove_definition_trigger(&mut self, object_id: i32) {
         self.definition_triggers.remove_mut(&object_id);
+    }
+
+    /// All partition functions, by number.
+    pub fn partition_functions(&self) -> impl Iterator<Item = &Arc<PartitionFunction>> {
+        self.partition_functions.values()
+    }
+
+    /// The partition function of this name, whatever its case.
+    pub fn partition_function(&self, name: &str) -> Option<&Arc<PartitionFunction>> {
+        let name = name.to_lowercase();
+        self.partition_functions().find(|function| function.name.to_lowercase() == name)
+    }
+
+    /// The partition function of this number.
+    pub fn partition_function_by_id(&self, function_id: i32) -> Option<&Arc<PartitionFunction>> {
+        self.partition_functions.get(&function_id)
+    }
+
+    /// All partition schemes, by number.
+    pub fn partition_schemes(&self) -> impl Iterator<Item = &Arc<PartitionScheme>> {
+        self.partition_schemes.values()
+    }
+
+    /// The partition scheme of this name, whatever its case.
+    pub fn partition_scheme(&self, name: &str) -> Option<&Arc<PartitionScheme>> {
+        let name = name.to_lowercase();
+        self.partition_schemes().find(|scheme| scheme.name.to_lowercase() == name)
+    }
+
+    /// The partition scheme of this number.
+    pub fn partition_scheme_by_id(&self, data_space_id: i32) -> Option<&Arc<PartitionScheme>> {
+        self.partition_schemes.get(&data_space_id)
+    }
+
+    /// Numbers for a new function and a new scheme: their rows in the catalog's tree share one range.
+    pub(crate) fn free_partition_ids(&self) -> (i32, i32) {
+        let is_taken = |id: &i32| self.partition_functions.contains_key(id) || self.partition_schemes.contains_key(id);
+        let free = |first: i32| (first..).find(|id| !is_taken(id)).unwrap_or(first);
+        (free(FUNCTION_FIRST), free(SCHEME_FIRST))
+    }
+
+    pub(crate) fn put_partition_function(&mut self, function: Arc<PartitionFunction>) {
+        self.partition_functions.insert_mut(function.function_id, function);
+    }
+
+    pub(crate) fn put_partition_scheme(&mut self, scheme: Arc<PartitionScheme>) {
+        self.partition_schemes.insert_mut(scheme.data_space_id, scheme);
+    }
+
+    pub(crate) fn remove_partition_object(&mut self, id: i32) {
+        self.partition_functions.remove_mut(&id);
+        self.partition_schemes.remove_mut(&id);
     }
 
     /// The trigger that runs in the place of a change of a table or view.

@@ -5,7 +5,7 @@
 //!   rest  kind 1: [ format 1 | JSON ...]   cut into chunks of CHUNK_BYTES, so that a long procedure fits; format 2: a table with
 //!                                          a place for long values; format 3: one with keys as `format_of` says; format 4: one with
 //!                                          a column that is computed when it is read; format 5: one with a period, or a history; format 6: a trigger
-//!                                          of definitions
+//!                                          of definitions; format 7: a partition function or scheme
 //!         kind 2: [ high-water mark 8 ]    of a table's identity values; id 0: of the rowversion numbers
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //!         kind 5: a type that users made; as kind 1
@@ -42,6 +42,9 @@ const FORMAT_TEMPORAL: u8 = 5;
 
 /// A trigger of definitions: programs before it would let definitions pass that it watches.
 const FORMAT_WATCHED: u8 = 6;
+
+/// A partition function or scheme, which programs before it do not know.
+const FORMAT_PARTITIONS: u8 = 7;
 
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -80,6 +83,7 @@ fn format_of(object: &StoredObject) -> u8 {
     let is_new = |index: &Index| (index.clustered && !index.unique) || !index.tests.is_empty() || index.disabled;
     let is_keyed = |table: &TableRecord| table.has_collations() || table.indexes.iter().any(is_new);
     match object {
+        StoredObject::PartitionFunction(_) | StoredObject::PartitionScheme(_) => FORMAT_PARTITIONS,
         StoredObject::DefinitionTrigger(_) => FORMAT_WATCHED,
         StoredObject::Table(table) if table.is_temporal() => FORMAT_TEMPORAL,
         StoredObject::Table(table) if table.is_computed_when_read() => FORMAT_WHEN_READ,
@@ -183,7 +187,7 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT..=FORMAT_WATCHED), json)) => match serde_json::from_slice(json) {
+            Some((&(FORMAT..=FORMAT_PARTITIONS), json)) => match serde_json::from_slice(json) {
                 Ok(mut object) => {
                     with_columns(&mut object, read_by_name);
                     self.objects.push(object);

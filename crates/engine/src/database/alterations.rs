@@ -464,6 +464,9 @@ fn move_columns(record: &mut TableRecord, columns: &[NewColumn], table: &Table) 
     for column in record.foreign_keys.iter_mut().flat_map(|key| &mut key.columns) {
         *column = place(*column)?;
     }
+    for partitioned in record.all_partitioned_mut() {
+        partitioned.column = place(partitioned.column)?;
+    }
     for index in &mut record.indexes {
         let tested = index.tests.iter_mut().map(|test| &mut test.column);
         for column in index.included.iter_mut().chain(&mut index.not_null).chain(tested) {

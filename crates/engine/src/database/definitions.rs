@@ -416,6 +416,7 @@ impl Database {
             foreign_keys: Vec::new(),
             lock_escalation: LockEscalation::default(),
             versioning: None,
+            partitioned: None,
             created_us: now,
             modified_us: now,
         };
@@ -557,6 +558,7 @@ impl Database {
             ignores_duplicates: definition.extras.ignores_duplicates,
             disabled: false,
             columnstore: None,
+            partitioned: None,
             storage,
         };
         if definition.clustered {

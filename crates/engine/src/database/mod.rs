@@ -26,6 +26,7 @@ mod modules;
 mod named;
 mod online_check;
 mod open;
+mod partitions;
 mod properties;
 mod rebuild;
 mod recovery;

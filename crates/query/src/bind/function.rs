@@ -21,6 +21,9 @@ impl Binder<'_> {
             return self.window_function(call, over);
         }
         let name = call.name.name.as_str();
+        if super::partition::is_partition(call) {
+            return self.partition_number(call);
+        }
         if call.name.schema.is_some() && !call.name.schema_str().is_some_and(is_system) {
             if let Some(called) = self.column_method(call)? {
                 return Ok(called);

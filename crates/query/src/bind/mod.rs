@@ -28,6 +28,7 @@ mod open_json;
 mod open_query;
 mod outer_join;
 mod output;
+mod partition;
 mod permission;
 mod pivot;
 mod push_down;

@@ -592,6 +592,7 @@ impl<'a> Compiler<'a> {
             | StatementKind::CreateType(_)
             | StatementKind::CreateSequence(_)
             | StatementKind::CreateSynonym(_)
+            | StatementKind::Partition(_)
             | StatementKind::AlterIndex(_)
             | StatementKind::TransferToSchema(_)
             | StatementKind::ChangeOwner(_)

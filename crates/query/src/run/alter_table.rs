@@ -68,6 +68,7 @@ impl Machine<'_> {
                 self.set_triggers_of_table(&alter.table, *enable, names).await
             }
             tree::AlterTableAction::Set(options) => self.set_table_options(&alter.table, options).await,
+            tree::AlterTableAction::Switch { .. } => Err(errors::unsupported("ALTER TABLE ... SWITCH")),
             _ => Err(errors::unsupported("This form of ALTER TABLE")),
         }
     }

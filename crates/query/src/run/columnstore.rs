@@ -178,6 +178,7 @@ impl Machine<'_> {
                 ignores_duplicates: false,
                 disabled: true,
                 columnstore: Some(columnstore),
+                partitioned: None,
                 storage: StorageRef { object: 0, root: None, key_bytes_max: 0 },
             });
             Ok(())

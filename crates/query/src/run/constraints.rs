@@ -416,13 +416,19 @@ impl Machine<'_> {
     pub(crate) async fn add_keys(&mut self, name: &ObjectName, keys: Vec<Wanted>) -> Result<(), Fault> {
         for key in keys {
             let table = self.table_of(name)?;
-            let degree = key.degree;
+            let (degree, on) = (key.degree, key.on.clone());
             let names = key.definition.columns.iter().filter_map(|(name, _)| table.column(name));
             if let Some(column) = names.map(|at| &table.columns[at]).find(|column| column.when_read.is_some()) {
                 return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
             }
             let definition = key.for_table(table.engine.indexes.iter().any(pikepole_engine::Index::is_clustered));
             self.context.build_index(&table.engine, definition, degree).await?;
+            let before = &table.engine.indexes;
+            let built = self.table_of(name)?;
+            let built = built.engine.indexes.iter().find(|own| !before.iter().any(|old| old.name == own.name));
+            if let Some(index) = built.map(|index| index.name.clone()) {
+                self.partition_index(name, &index, on.as_ref()).await?;
+            }
         }
         Ok(())
     }

@@ -87,6 +87,7 @@ impl Machine<'_> {
             StatementKind::CreateType(create) => self.create_type(create).await,
             StatementKind::CreateSequence(create) => self.define_sequence(create).await,
             StatementKind::CreateSynonym(create) => self.create_synonym(create).await,
+            StatementKind::Partition(partition) => self.define_partition(partition).await,
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::Type => self.drop_types(drop).await,
             StatementKind::CreateSchema(create) => self.create_schema(create, text).await,
             StatementKind::Drop(drop) => self.drop_objects(drop).await,
@@ -168,7 +169,8 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
         }
         let definition = self.index_definition(create, &table)?;
-        self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await
+        self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await?;
+        self.partition_index(&create.table, &create.name.text, create.on.as_ref()).await
     }
 
     fn index_definition(&self, create: &tree::CreateIndex, table: &Table) -> Result<IndexDefinition, Fault> {

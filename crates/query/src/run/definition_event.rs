@@ -25,6 +25,21 @@ fn verb(mode: tree::ModuleMode, exists: bool) -> &'static str {
     }
 }
 
+/// What happens to a partition function or scheme, which is in no schema.
+fn of_partition(statement: &tree::PartitionStatement) -> Option<Happening> {
+    use tree::PartitionStatement as P;
+    let (event, kind, name) = match statement {
+        P::CreateFunction { name, .. } => ("CREATE_PARTITION_FUNCTION", "PARTITION FUNCTION", name),
+        P::AlterFunction { name, .. } => ("ALTER_PARTITION_FUNCTION", "PARTITION FUNCTION", name),
+        P::CreateScheme { name, .. } => ("CREATE_PARTITION_SCHEME", "PARTITION SCHEME", name),
+        P::AlterScheme { name, .. } => ("ALTER_PARTITION_SCHEME", "PARTITION SCHEME", name),
+        P::Drop { scheme: true, name } => ("DROP_PARTITION_SCHEME", "PARTITION SCHEME", name),
+        P::Drop { scheme: false, name } => ("DROP_PARTITION_FUNCTION", "PARTITION FUNCTION", name),
+    };
+    let event = DefinitionEvent::by_name(event)?;
+    Some(Happening { event, schema: String::new(), object: name.text.clone(), kind, target: None })
+}
+
 /// The kinds of objects that DROP takes from a schema.
 fn dropped_kind(kind: DropKind) -> Option<&'static str> {
     Some(match kind {
@@ -68,6 +83,7 @@ impl Machine<'_> {
                 one(if create.alter { "ALTER" } else { "CREATE" }, "SEQUENCE", &create.name)
             }
             StatementKind::CreateSynonym(create) => one("CREATE", "SYNONYM", &create.name),
+            StatementKind::Partition(partition) => of_partition(partition),
             StatementKind::CreateSchema(create) => {
                 let name = create.name.as_ref().or(create.owner.as_ref());
                 name.and_then(|name| self.of_schema("CREATE", &name.text))

@@ -47,6 +47,7 @@ mod number;
 mod open_json;
 mod output_rows;
 mod owner;
+mod partition;
 mod period;
 mod permission;
 mod prepared;

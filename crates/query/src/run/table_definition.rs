@@ -199,6 +199,8 @@ pub(crate) struct Wanted {
     clustered: Option<bool>,
     /// `MAXDOP`
     pub(crate) degree: Option<u16>,
+    /// A key's filegroup or partition scheme
+    pub(crate) on: Option<tree::Placement>,
 }
 
 /// A primary key is clustered unless it says otherwise or another index says CLUSTERED; everything else is not.
@@ -377,6 +379,7 @@ pub(crate) fn constraint_index(
         },
         clustered: key.clustered,
         degree: degree(&key.options)?,
+        on: key.on.clone(),
     })
 }
 
@@ -407,6 +410,7 @@ fn inline_index(
         },
         clustered: inline.clustered,
         degree: degree(&inline.options)?,
+        on: None,
     })
 }
 

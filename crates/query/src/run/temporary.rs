@@ -149,6 +149,7 @@ impl Machine<'_> {
             self.create_temporary(definition, residence).await?;
         }
         self.add_wishes(&create.name, wishes, false).await?;
+        self.partition_table(create).await?;
         for option in create.options.iter().filter(|option| option.name == SYSTEM_VERSIONING) {
             if let Some(wanted) = WantedVersioning::of(option)? {
                 self.start_versioning(&create.name, &wanted).await?;

@@ -1,7 +1,7 @@
 //! Views that tools read and that are always empty here: of what this engine does not have. A query over one is answered,
 //! with no rows, which is the truth.
 
-use super::Kind::{BigInt, Bit, Bytes, DateTime, Guid, Int, LongText, Name, SmallInt, Text, TinyInt, Variant};
+use super::Kind::{BigInt, Bit, Bytes, DateTime, Guid, Int, LongText, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::objects::OBJECT;
 use super::{ColumnOf, Rows, Source, View, columns_of};
@@ -79,53 +79,6 @@ pub(super) const VIEWS: &[View] = &[
         ],
     ),
     empty("masked_columns", columns_of![super::columns::COLUMN; ("masking_function", LongText, Yes)]),
-    empty(
-        "partition_schemes",
-        &[
-            ("name", Name, No),
-            ("data_space_id", Int, No),
-            ("type", super::Kind::Code, No),
-            ("type_desc", Text(60), Yes),
-            ("is_default", Bit, Yes),
-            ("is_system", Bit, Yes),
-            ("function_id", Int, No),
-        ],
-    ),
-    empty(
-        "partition_functions",
-        &[
-            ("name", Name, No),
-            ("function_id", Int, No),
-            ("type", super::Kind::Code, No),
-            ("type_desc", Text(60), Yes),
-            ("fanout", Int, No),
-            ("boundary_value_on_right", Bit, No),
-            ("is_system", Bit, No),
-            ("create_date", DateTime, No),
-            ("modify_date", DateTime, No),
-        ],
-    ),
-    empty(
-        "partition_range_values",
-        &[("function_id", Int, No), ("boundary_id", Int, No), ("parameter_id", Int, No), ("value", Variant, Yes)],
-    ),
-    empty(
-        "partition_parameters",
-        &[
-            ("function_id", Int, No),
-            ("parameter_id", Int, No),
-            ("system_type_id", TinyInt, No),
-            ("max_length", SmallInt, No),
-            ("precision", TinyInt, No),
-            ("scale", TinyInt, No),
-            ("collation_name", Name, Yes),
-            ("user_type_id", Int, No),
-        ],
-    ),
-    empty(
-        "destination_data_spaces",
-        &[("partition_scheme_id", Int, No), ("destination_id", Int, No), ("data_space_id", Int, No)],
-    ),
     empty(
         "fulltext_catalogs",
         &[

@@ -106,19 +106,6 @@ pub(super) const VIEWS: &[View] = &[
         ],
         rows: filegroups,
     },
-    View {
-        schema: "sys",
-        name: "data_spaces",
-        columns: &[
-            ("name", Name, No),
-            ("data_space_id", Int, No),
-            ("type", Code, No),
-            ("type_desc", Text(60), Yes),
-            ("is_default", Bit, Yes),
-            ("is_system", Bit, Yes),
-        ],
-        rows: data_spaces,
-    },
 ];
 
 pub(super) const FUNCTIONS: &[Function] = &[Function {
@@ -231,12 +218,8 @@ fn filegroups(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(vec![row.done()])
 }
 
-fn data_spaces(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
-    Ok(vec![primary(view).done()])
-}
-
 /// The one filegroup there is.
-fn primary(view: &View) -> RowBuilder {
+pub(super) fn primary(view: &View) -> RowBuilder {
     let row = view.row().text("name", PRIMARY_NAME).integer("data_space_id", PRIMARY).text("type", "FG");
     row.text("type_desc", "ROWS_FILEGROUP").bit("is_default", true).bit("is_system", false)
 }

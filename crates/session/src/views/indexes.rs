@@ -2,7 +2,8 @@
 
 use super::Kind::{BigInt, Bit, Int, LongText, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
-use super::{ColumnOf, RowBuilder, Rows, Source, View};
+use super::{ColumnOf, RowBuilder, Rows, Source, View, partitions};
+use pikepole_engine::Partitioned;
 use pikepole_types::SqlError;
 
 /// The data space of every table: the one filegroup.
@@ -147,6 +148,7 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     for table in source.catalog.table_shapes() {
         if table.is_heap() && !table.has_clustered_columnstore() {
             let heap = index_row(view, table.object_id).text("type_desc", "HEAP");
+            let heap = heap.integer("data_space_id", partitions::data_space(table.partitioned));
             rows.push(heap.bit("is_unique", false).bit("ignore_dup_key", false).done());
         }
         for index in &table.indexes {
@@ -164,6 +166,7 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             };
             rows.push(
                 row.text("name", &index.name)
+                    .integer("data_space_id", partitions::data_space(index.partitioned))
                     .integer("index_id", index.index_id)
                     .integer("type", number)
                     .text("type_desc", kind)
@@ -185,6 +188,7 @@ fn index_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.table_shapes() {
         for index in &table.indexes {
+            let is_cut = |column| index.partitioned.is_some_and(|partitioned| partitioned.column == column);
             for (place, key) in index.columns.iter().enumerate() {
                 rows.push(
                     view.row()
@@ -193,6 +197,7 @@ fn index_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                         .integer("index_column_id", place as i64 + 1)
                         .integer("column_id", key.column as i64 + 1)
                         .integer("key_ordinal", place as i64 + 1)
+                        .integer("partition_ordinal", i64::from(is_cut(key.column)))
                         .bit("is_descending_key", key.descending)
                         .bit("is_included_column", false)
                         .done(),
@@ -270,17 +275,22 @@ fn statistics_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError
 fn partition_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
-        let count = source.row_counts.get(&table.object_id).copied().unwrap_or(0);
         // Rows of a table that is declared as a columnstore are in a heap all the same.
-        let heap = table.heap.map(|storage| (i32::from(table.has_clustered_columnstore()), storage));
-        let indexes = table.live_indexes().map(|index| (index.index_id, index.storage));
-        for (index_id, storage) in heap.into_iter().chain(indexes) {
+        let heap = table.heap.map(|storage| (i32::from(table.has_clustered_columnstore()), storage, table.partitioned));
+        let indexes = table.live_indexes().map(|index| (index.index_id, index.storage, index.partitioned));
+        for (index_id, storage, partitioned) in heap.into_iter().chain(indexes) {
             let pages_of = |object| source.database.store().pages_of(object);
             let (used, reserved) = pages_of(storage.object);
             let long = table.overflow.filter(|_| index_id <= 1);
             let (long_used, long_reserved) = long.map_or((0, 0), |long| pages_of(long.object));
-            rows.push(
-                view.row()
+            for place in 0..partitions::count(source.catalog, partitioned) {
+                // The pages are those of all partitions: they are shown with the first.
+                let of_first = |pages: u64| if place == 0 { pages } else { 0 };
+                let (used, reserved) = (of_first(used), of_first(reserved));
+                let (long_used, long_reserved) = (of_first(long_used), of_first(long_reserved));
+                let count = rows_of(source, table.object_id, partitioned, place).unwrap_or(0);
+                let row = view
+                    .row()
                     .integer("in_row_used_page_count", used)
                     .integer("in_row_reserved_page_count", reserved)
                     .integer("lob_used_page_count", long_used)
@@ -289,41 +299,55 @@ fn partition_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                     .integer("row_overflow_reserved_page_count", 0)
                     .integer("used_page_count", used + long_used)
                     .integer("reserved_page_count", reserved + long_reserved)
-                    .integer("partition_id", storage.object)
+                    .integer("partition_id", partition_id(storage.object, place))
                     .integer("object_id", table.object_id)
                     .integer("index_id", index_id)
-                    .integer("partition_number", 1)
-                    .integer("row_count", count)
-                    .done(),
-            );
+                    .integer("partition_number", place as i64 + 1)
+                    .integer("row_count", count);
+                rows.push(row.done());
+            }
         }
     }
     Ok(rows)
 }
 
-/// One partition for each heap and index; its number is that of its storage.
+/// The number of a partition; that of the first, or of a heap or index without others, is that of its storage.
+fn partition_id(storage: u32, place: usize) -> i64 {
+    i64::from(storage) | (place as i64) << 32
+}
+
+/// The rows of a partition, as far as they were counted.
+fn rows_of(source: &Source<'_>, object_id: i32, partitioned: Option<Partitioned>, place: usize) -> Option<u64> {
+    match source.partition_rows.get(&object_id).filter(|_| partitioned.is_some()) {
+        Some(counts) => counts.get(place).copied(),
+        None => source.row_counts.get(&object_id).copied(),
+    }
+}
+
+/// The partitions of each heap and index.
 fn partitions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
-        let count = source.row_counts.get(&table.object_id).copied();
         // Rows of a table that is declared as a columnstore are in a heap all the same.
-        let heap = table.heap.map(|storage| (i32::from(table.has_clustered_columnstore()), storage));
-        let indexes = table.live_indexes().map(|index| (index.index_id, index.storage));
-        for (index_id, storage) in heap.into_iter().chain(indexes) {
-            let row = view
-                .row()
-                .integer("partition_id", storage.object)
-                .integer("object_id", table.object_id)
-                .integer("index_id", index_id)
-                .integer("partition_number", 1)
-                .integer("hobt_id", storage.object)
-                .text("data_compression_desc", "NONE")
-                .bit("xml_compression", false)
-                .text("xml_compression_desc", "OFF");
-            rows.push(match count {
-                Some(count) => row.integer("rows", count).done(),
-                None => row.done(),
-            });
+        let heap = table.heap.map(|storage| (i32::from(table.has_clustered_columnstore()), storage, table.partitioned));
+        let indexes = table.live_indexes().map(|index| (index.index_id, index.storage, index.partitioned));
+        for (index_id, storage, partitioned) in heap.into_iter().chain(indexes) {
+            for place in 0..partitions::count(source.catalog, partitioned) {
+                let row = view
+                    .row()
+                    .integer("partition_id", partition_id(storage.object, place))
+                    .integer("object_id", table.object_id)
+                    .integer("index_id", index_id)
+                    .integer("partition_number", place as i64 + 1)
+                    .integer("hobt_id", partition_id(storage.object, place))
+                    .text("data_compression_desc", "NONE")
+                    .bit("xml_compression", false)
+                    .text("xml_compression_desc", "OFF");
+                rows.push(match rows_of(source, table.object_id, partitioned, place) {
+                    Some(count) => row.integer("rows", count).done(),
+                    None => row.done(),
+                });
+            }
         }
     }
     Ok(rows)

@@ -35,6 +35,7 @@ mod memory;
 mod my_permissions;
 pub(crate) mod objects;
 mod older;
+pub(crate) mod partitions;
 mod periods;
 mod ring_buffers;
 mod runs;
@@ -80,6 +81,8 @@ pub(crate) struct Source<'a> {
     pub(crate) registry: &'a Registry,
     /// Rows of each table by object id; filled only for a view that asks for them ([`View::counts_rows`]).
     pub(crate) row_counts: BTreeMap<i32, u64>,
+    /// The rows of each partition of the tables that have some.
+    pub(crate) partition_rows: BTreeMap<i32, Vec<u64>>,
     /// The columns of each view by object id; filled only for a view that asks for them ([`View::shows_columns`]).
     pub(crate) view_columns: BTreeMap<i32, Vec<ColumnInfo>>,
     /// The columns that each CHECK constraint reads, by object id; filled only for a view that asks for them
@@ -310,6 +313,7 @@ const VIEWS: &[&[View]] = &[
     security::VIEWS,
     objects::VIEWS,
     periods::VIEWS,
+    partitions::VIEWS,
     columns::VIEWS,
     types::VIEWS,
     assemblies::VIEWS,

@@ -15,6 +15,33 @@ pub(super) fn with_bare_options(f: &mut Formatter<'_>, options: &[SettingOption]
     if options.is_empty() { Ok(()) } else { write!(f, " WITH {}", Commas(options)) }
 }
 
+impl Display for PartitionStatement {
+    fn fmt(&self, f: &mut Formatter<'_>) -> Result {
+        match self {
+            PartitionStatement::CreateFunction { name, data_type, right, boundaries } => {
+                let side = if *right { "RIGHT" } else { "LEFT" };
+                let values = Commas(boundaries);
+                write!(f, "CREATE PARTITION FUNCTION {name} ({data_type}) AS RANGE {side} FOR VALUES ({values})")
+            }
+            PartitionStatement::AlterFunction { name, split, boundary } => {
+                let action = if *split { "SPLIT" } else { "MERGE" };
+                write!(f, "ALTER PARTITION FUNCTION {name} () {action} RANGE ({boundary})")
+            }
+            PartitionStatement::CreateScheme { name, function, all, filegroups } => {
+                let all = if *all { "ALL " } else { "" };
+                write!(f, "CREATE PARTITION SCHEME {name} AS PARTITION {function} {all}TO ({})", Commas(filegroups))
+            }
+            PartitionStatement::AlterScheme { name, next_used } => {
+                write!(f, "ALTER PARTITION SCHEME {name} NEXT USED")?;
+                optional(f, " ", next_used, "")
+            }
+            PartitionStatement::Drop { scheme, name } => {
+                write!(f, "DROP PARTITION {} {name}", if *scheme { "SCHEME" } else { "FUNCTION" })
+            }
+        }
+    }
+}
+
 impl Display for SettingOption {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         f.write_str(&self.name)?;
@@ -94,6 +121,7 @@ pub(super) fn definition(f: &mut Formatter<'_>, kind: &StatementKind) -> Result 
             write!(f, "{} SEQUENCE {}", if sequence.alter { "ALTER" } else { "CREATE" }, sequence.name)?;
             sequence.options.iter().try_for_each(|option| write!(f, " {option}"))
         }
+        StatementKind::Partition(partition) => partition.fmt(f),
         StatementKind::CreateSynonym(synonym) => write!(f, "CREATE SYNONYM {} FOR {}", synonym.name, synonym.target),
         StatementKind::CreateSchema(schema) => {
             f.write_str("CREATE SCHEMA")?;

@@ -41,6 +41,9 @@ impl Parser<'_> {
     }
 
     fn create_word(&mut self) -> Parsed<StatementKind> {
+        if self.at_partition_object() {
+            return self.create_partition();
+        }
         if self.eat_word("TYPE") {
             return self.create_type();
         }
@@ -74,6 +77,7 @@ impl Parser<'_> {
             }
             TokenKind::Keyword(Keyword::Authorization) => self.change_owner(),
             TokenKind::Keyword(Keyword::User) => self.principal(true),
+            TokenKind::Word if self.at_partition_object() => self.alter_partition(),
             TokenKind::Word if self.at_principal() => self.principal(true),
             TokenKind::Word if self.eat_words(&["SERVER", "CONFIGURATION", "SET"]) => self.server_configuration(),
             TokenKind::Word if self.eat_word("SEQUENCE") => self.sequence(true),
@@ -203,6 +207,9 @@ impl Parser<'_> {
         self.bump();
         if self.eat_keyword(Keyword::Index) {
             return self.drop_index();
+        }
+        if self.at_partition_object() {
+            return self.drop_partition();
         }
         let kind = self.drop_kind()?;
         let if_exists = self.eat_words(&["IF", "EXISTS"]);

@@ -20,6 +20,7 @@ mod modification;
 mod module;
 mod names;
 mod options;
+mod partition;
 mod query;
 mod refused;
 mod source;

@@ -286,7 +286,11 @@ impl Parser<'_> {
     pub(super) fn truncate(&mut self) -> Parsed<StatementKind> {
         self.bump();
         self.expect_keyword(Keyword::Table)?;
-        self.object_name().map(StatementKind::Truncate)
+        let name = self.object_name()?;
+        if self.at_keyword(Keyword::With) && self.nth_symbol(1, Symbol::Open) {
+            return Err(SyntaxError::not_supported(self.peek().line, "TRUNCATE TABLE ... WITH (PARTITIONS)"));
+        }
+        Ok(StatementKind::Truncate(name))
     }
 
     pub(super) fn bulk_insert(&mut self) -> Parsed<StatementKind> {

@@ -35,8 +35,6 @@ const DEFINED: &[&str] = &[
     "FULLTEXT STOPLIST",
     "MASTER KEY",
     "MESSAGE TYPE",
-    "PARTITION FUNCTION",
-    "PARTITION SCHEME",
     "QUEUE",
     "REMOTE SERVICE BINDING",
     "RESOURCE GOVERNOR",
@@ -109,7 +107,7 @@ mod tests {
     fn what_is_refused_is_named_wherever_it_stands() {
         for (text, statement, line) in [
             ("CREATE CERTIFICATE c WITH SUBJECT = 'x'", "CREATE CERTIFICATE", 1),
-            ("SELECT 1\nALTER PARTITION SCHEME s NEXT USED f", "ALTER PARTITION SCHEME", 2),
+            ("SELECT 1\nALTER RESOURCE POOL p WITH (x = 1)", "ALTER RESOURCE POOL", 2),
             ("IF 1 = 1 BEGIN\nOPEN SYMMETRIC KEY k DECRYPTION BY CERTIFICATE c END", "OPEN SYMMETRIC KEY", 2),
             ("SEND ON CONVERSATION @h ('x')", "SEND ON CONVERSATION", 1),
             ("CREATE DATABASE AUDIT SPECIFICATION s FOR SERVER AUDIT a", "CREATE DATABASE AUDIT SPECIFICATION", 1),

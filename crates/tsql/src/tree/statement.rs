@@ -152,6 +152,8 @@ pub enum StatementKind {
     CreateType(Box<CreateType>),
     /// `CREATE SEQUENCE`, `ALTER SEQUENCE`
     CreateSequence(Box<CreateSequence>),
+    /// `CREATE`, `ALTER` and `DROP` of `PARTITION FUNCTION` and `PARTITION SCHEME`
+    Partition(Box<PartitionStatement>),
     /// `CREATE SYNONYM`
     CreateSynonym(Box<CreateSynonym>),
     /// `CREATE SCHEMA`

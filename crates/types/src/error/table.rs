@@ -274,6 +274,7 @@ error_table! {
     1834 16 1 file_in_use(file, database) "The file '{file}' cannot be overwritten. It is being used by database '{database}'.";
     1902 16 3 clustered_index_exists(kind, table, index) "Cannot create more than one clustered index on {kind} '{table}'. Drop the existing clustered index '{index}' before creating another.";
     1907 16 2 index_does_not_match_constraint(index) "Cannot recreate index '{index}'. The new index definition does not match the constraint being enforced by the existing index.";
+    1908 16 1 unique_without_partition_column(column, index) "Column '{column}' is partitioning column of the index '{index}'. Partition columns for a unique index must be a subset of the index key.";
     1909 16 1 key_column_twice(kind, column) "Cannot use duplicate column names in {kind}. Column name '{column}' listed more than once.";
     1911 16 1 key_column_unknown(column) "Column name '{column}' does not exist in the target table or view.";
     1913 16 1 index_exists(name, kind, table) "The operation failed because an index or statistics with name '{name}' already exists on {kind} '{table}'.";
@@ -642,6 +643,15 @@ error_table! {
     7135 16 1 deletion_length_outside_lob(length) "Deletion length {length} is not in the range of available text, ntext, or image data.";
     7330 16 2 bulk_row_not_fetched() "Cannot fetch a row from OLE DB provider \"BULK\" for linked server \"(null)\".";
     7399 16 1 bulk_provider_failed() "The OLE DB provider \"BULK\" for linked server \"(null)\" reported an error. The provider did not give any information about the error.";
+    7706 16 1 partition_function_in_use(name) "Partition function '{name}' is being used by one or more partition schemes.";
+    7707 16 1 partition_filegroups_few(function, scheme) "The associated partition function '{function}' generates more partitions than there are file groups mentioned in the scheme '{scheme}'.";
+    7708 16 1 partition_boundaries_equal(first, second) "Duplicate range boundary values are not allowed in partition function boundary values list. Partition boundary values at ordinal {first} and {second} are equal.";
+    7709 10 1 partition_boundaries_sorted(name) "Warning: Range value list for partition function '{name}' is not sorted by value. Mapping of partitions to filegroups during CREATE PARTITION SCHEME will use the sorted boundary values if the function '{name}' is referenced in CREATE PARTITION SCHEME.";
+    7710 16 1 partition_next_used_missing(scheme) "Warning: The partition scheme '{scheme}' does not have any next used filegroup. Partition scheme has not been changed.";
+    7715 16 1 partition_boundary_missing() "The specified partition range value could not be found.";
+    7717 16 1 partition_scheme_in_use(name) "The partition scheme \"{name}\" is currently being used to partition one or more tables.";
+    7721 16 1 partition_boundary_exists(ordinal) "Duplicate range boundary values are not allowed in partition function boundary values list. The boundary value being added is already present at ordinal {ordinal} of the boundary value list.";
+    7726 16 1 partition_column_type(column, ty, function, parameter) "Partition column '{column}' has data type {ty} which is different from the partition function '{function}' parameter data type {parameter}.";
     7955 16 2 spid_invalid(spid) "Invalid SPID {spid} specified.";
     7966 10 1 no_index_warning(command) "Warning: NO_INDEX option of {command} being used. Checks on non-system indexes will be skipped.";
     7968 10 1 open_transaction_information(database) "Transaction information for database '{database}'.";
