@@ -19,6 +19,26 @@ const RETURNED: i16 = 4;
 /// `SqlDbType.Structured`.
 const STRUCTURED: i16 = 30;
 
+/// Calls the procedure of a name.
+///
+/// # Errors
+/// What reading the catalog says.
+pub(super) async fn call(
+    name: &str,
+    host: &mut SessionHost,
+    arguments: &Arguments<'_>,
+    context: &mut ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    match name {
+        "sp_columns_managed" => columns(host, arguments, context, output).await?,
+        "sp_indexes_managed" => indexes(arguments, context, output),
+        "sp_indexcolumns_managed" => index_columns(arguments, context, output),
+        _ => parameters(arguments, context, output),
+    }
+    Ok(())
+}
+
 /// A type's number in `SqlDbType`.
 fn managed_type(ty: &SqlType) -> i16 {
     match ty.name() {
@@ -56,7 +76,7 @@ fn managed_type(ty: &SqlType) -> i16 {
 }
 
 /// The procedures of a name, with the return value and the parameters of each.
-pub(super) fn parameters(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+fn parameters(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
     let mut set = ResultSet::new(&[
         ("PROCEDURE_CATALOG", NAME),
         ("PROCEDURE_SCHEMA", NAME),
@@ -165,7 +185,7 @@ fn row(
 ///
 /// # Errors
 /// What reading the view says.
-pub(super) async fn columns(
+async fn columns(
     host: &mut SessionHost,
     arguments: &Arguments<'_>,
     context: &mut ExecutionContext,
@@ -229,7 +249,7 @@ fn place_of(database: &str, table: &Table, index: &Index) -> Vec<Value> {
 }
 
 /// `sp_indexes_managed`: the indexes of tables.
-pub(super) fn indexes(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+fn indexes(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
     let mut set = ResultSet::new(&[&PLACE[..], &[("index_name", NAME), ("type_desc", text(60))]].concat());
     let catalog = context.catalog();
     let database = context.database().name();
@@ -248,7 +268,7 @@ pub(super) fn indexes(arguments: &Arguments<'_>, context: &ExecutionContext, out
 }
 
 /// `sp_indexcolumns_managed`: the columns of their keys, with the numbers of the columns' types.
-pub(super) fn index_columns(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+fn index_columns(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
     let own = [
         ("column_name", NAME),
         ("ordinal_position", SqlType::Int),

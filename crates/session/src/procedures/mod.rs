@@ -441,11 +441,10 @@ pub(crate) async fn call(
         "sp_help" => describe::help(arguments.text(0).as_deref(), context, output)?,
         "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,
         "sp_columns" | "sp_columns_100" => {
-            let is_100 = procedure.name == "sp_columns_100";
             let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
             let wanted =
                 describe::Wanted { table: table.as_deref(), owner: owner.as_deref(), column: column.as_deref() };
-            describe::columns((is_100, odbc), &wanted, host, context, output);
+            describe::columns((procedure.name == "sp_columns_100", odbc), &wanted, host, context, output);
         }
         "sp_tables" | "sp_tableswc" => odbc::tables(&arguments, context, output),
         "sp_pkeys" => odbc::primary_keys(&arguments, context, output),
@@ -457,10 +456,7 @@ pub(crate) async fn call(
         "sp_special_columns" | "sp_special_columns_100" => odbc::special_columns(&arguments, odbc, context, output),
         "sp_sproc_columns" => odbc::procedure_columns(&arguments, (false, odbc), context, output),
         "sp_sproc_columns_100" => odbc::procedure_columns(&arguments, (true, odbc), context, output),
-        "sp_columns_managed" => managed::columns(host, &arguments, context, output).await?,
-        "sp_indexes_managed" => managed::indexes(&arguments, context, output),
-        "sp_indexcolumns_managed" => managed::index_columns(&arguments, context, output),
-        "sp_procedure_params_100_managed" => managed::parameters(&arguments, context, output),
+        name if name.ends_with("_managed") => managed::call(name, host, &arguments, context, output).await?,
         "sp_stored_procedures" => odbc::procedures(&arguments, context, output),
         "sp_datatype_info" | "sp_datatype_info_100" => odbc::data_types(&arguments, odbc, output),
         "sp_server_info" => odbc::server_info(&arguments, output),
