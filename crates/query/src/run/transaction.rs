@@ -58,16 +58,14 @@ impl Machine<'_> {
         };
         match instruction {
             Instruction::Return(value) => {
-                let status = match value {
-                    None => None,
-                    Some(value) => Some(self.integer_value(value)?.unwrap_or(0) as i32),
-                };
-                return self.leave_frame(status);
+                let status = value.as_ref().map(|value| self.integer_value(value)).transpose()?;
+                return self.leave_frame(status.map(|status| status.unwrap_or(0) as i32));
             }
             Instruction::Execute(call) => return self.execute(call).await,
             Instruction::ExecuteText(text) => return self.execute_text(text),
             Instruction::InsertCaptured(insert) => {
-                if !self.insert_captured(insert).await? {
+                let is_done = self.insert_captured(insert).await?;
+                if !is_done {
                     return Ok(());
                 }
             }
@@ -100,7 +98,8 @@ impl Machine<'_> {
             Instruction::Cursor(operation) => self.cursor_operation(operation).await?,
             Instruction::CreateInto(into) => self.create_into(into).await?,
             Instruction::BulkInsert(statement) => {
-                if !self.bulk_insert(statement).await? {
+                let is_done = self.bulk_insert(statement).await?;
+                if !is_done {
                     return Ok(());
                 }
             }
@@ -112,13 +111,15 @@ impl Machine<'_> {
             Instruction::Throw(arguments) => return Err(self.throw(arguments.as_deref())?),
             Instruction::RaiseError(raise) => self.raise_error(raise)?,
             Instruction::Define(statement, text) => {
-                if !self.define(statement, text).await? {
+                let is_done = self.define(statement, text).await?;
+                if !is_done {
                     return Ok(());
                 }
                 self.context.state.row_count = 0;
             }
             Instruction::Host(statement) => {
-                if !self.host_statement(statement).await? {
+                let is_done = self.host_statement(statement).await?;
+                if !is_done {
                     return Ok(());
                 }
             }
