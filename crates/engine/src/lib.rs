@@ -88,7 +88,9 @@ pub use log_view::{LogRow, LogView, TellRow};
 pub use patience::{awaited, is_for_lock};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
-pub use pikepole_storage::{EncodedRows, LevelShape, LogContext, ReadMeter, Reads, ShapeDepth, pages_read};
+pub use pikepole_storage::{
+    EncodedRows, LevelShape, LogContext, PageKind, PooledPage, ReadMeter, Reads, ShapeDepth, pages_read,
+};
 pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Need, OpenTransaction, TransactionId, TransactionRow,
 };

@@ -8,6 +8,7 @@
 //! converted in [`Source::arguments`]. FROM calls it as any function of the system, also at the right side of APPLY.
 
 mod assemblies;
+mod buffers;
 mod collations;
 pub(crate) mod columns;
 mod compatibility;
@@ -335,6 +336,7 @@ const VIEWS: &[&[View]] = &[
     runs::VIEWS,
     volumes::VIEWS,
     services::VIEWS,
+    buffers::VIEWS,
     grants::VIEWS,
     empty::VIEWS,
     empty_catalog::VIEWS,

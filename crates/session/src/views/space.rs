@@ -8,8 +8,8 @@ use pikepole_engine::TEMPDB_ID;
 use pikepole_types::SqlError;
 
 /// `type` of the pages of rows, and of those of long values.
-const IN_ROW_DATA: (u8, &str) = (1, "IN_ROW_DATA");
-const LOB_DATA: (u8, &str) = (2, "LOB_DATA");
+pub(super) const IN_ROW_DATA: (u8, &str) = (1, "IN_ROW_DATA");
+pub(super) const LOB_DATA: (u8, &str) = (2, "LOB_DATA");
 
 pub(super) const VIEWS: &[View] = &[
     View {
@@ -60,6 +60,11 @@ pub(super) const VIEWS: &[View] = &[
     },
 ];
 
+/// The number of an object's pages of one `type`.
+pub(super) fn allocation_unit(object: u32, number: u8) -> i64 {
+    i64::from(object) << 2 | i64::from(number)
+}
+
 /// The pages of each heap and index, and of its table's long values, which are units of their own.
 fn allocation_units(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
@@ -71,7 +76,7 @@ fn allocation_units(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> 
                 let (used, reserved) = source.database.store().pages_of(pages_of);
                 let row = view
                     .row()
-                    .integer("allocation_unit_id", i64::from(pages_of) << 2 | i64::from(number))
+                    .integer("allocation_unit_id", allocation_unit(pages_of, number))
                     .integer("type", number)
                     .text("type_desc", name)
                     .integer("container_id", object)

@@ -264,6 +264,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("dm_database_encryption_keys", 16),
     ("column_store_row_groups", 10),
     ("dm_server_services", 12),
+    ("dm_os_buffer_descriptors", 12),
     ("dm_os_enumerate_fixed_drives", 4),
     ("database_query_store_options", 18),
     ("database_automatic_tuning_options", 7),

@@ -65,3 +65,17 @@ CREATE TABLE #files ([Archive #] int, [Date] nvarchar(25), [Log File Size (Byte)
 INSERT #files EXEC master.sys.xp_enumerrorlogs;
 DROP TABLE #files;
 GO
+-- The pages in the pool, beside the units that have them.
+CREATE TABLE pages (id int PRIMARY KEY, text varchar(200), long varchar(max));
+CREATE INDEX by_text ON pages (text);
+INSERT pages SELECT value, REPLICATE('x', 150), REPLICATE(CAST('y' AS varchar(max)), 9000) FROM GENERATE_SERIES(1, 60);
+SELECT i.name, u.type_desc, b.page_type, b.page_level, CASE WHEN COUNT(*) > 1 THEN 'several' ELSE 'one' END AS pages, CASE WHEN SUM(b.row_count) > 0 THEN 'rows' END AS has
+FROM sys.dm_os_buffer_descriptors AS b JOIN sys.allocation_units AS u ON u.allocation_unit_id = b.allocation_unit_id
+JOIN sys.partitions AS p ON p.hobt_id = u.container_id JOIN sys.indexes AS i ON i.object_id = p.object_id AND i.index_id = p.index_id
+WHERE p.object_id = OBJECT_ID('pages') AND b.database_id = DB_ID() GROUP BY i.name, u.type_desc, b.page_type, b.page_level ORDER BY i.name DESC, u.type_desc, b.page_level;
+SELECT CASE WHEN SUM(CASE WHEN is_modified = 1 THEN 1 ELSE 0 END) > 0 THEN 'changed' END AS changed, MAX(free_space_in_bytes) / 8192 AS whole FROM sys.dm_os_buffer_descriptors WHERE database_id = DB_ID();
+CHECKPOINT;
+DBCC DROPCLEANBUFFERS WITH NO_INFOMSGS;
+SELECT COUNT(*) AS n FROM sys.dm_os_buffer_descriptors WHERE database_id = DB_ID() AND is_modified = 0 AND page_type <> 'GAM_PAGE';
+DROP TABLE pages;
+GO
