@@ -1,4 +1,5 @@
-//! `sys.dm_os_buffer_descriptors`: the pages of the open databases that are in their buffer pools.
+//! `sys.dm_os_buffer_descriptors`: the pages of the open databases that are in their buffer pools; and that these have no extension,
+//! `dm_os_buffer_pool_extension_configuration`.
 
 use super::Kind::{BigInt, Bit, Int, Text};
 use super::Nullable::Yes;
@@ -11,25 +12,45 @@ use std::collections::BTreeSet;
 /// The file of a database's pages.
 const DATA_FILE: i32 = 1;
 
-pub(super) const VIEWS: &[View] = &[View {
-    schema: "sys",
-    name: "dm_os_buffer_descriptors",
-    columns: &[
-        ("database_id", Int, Yes),
-        ("file_id", Int, Yes),
-        ("page_id", Int, Yes),
-        ("page_level", Int, Yes),
-        ("allocation_unit_id", BigInt, Yes),
-        ("page_type", Text(60), Yes),
-        ("row_count", Int, Yes),
-        ("free_space_in_bytes", Int, Yes),
-        ("is_modified", Bit, Yes),
-        ("numa_node", Int, Yes),
-        ("read_microsec", BigInt, Yes),
-        ("is_in_bpool_extension", Bit, Yes),
-    ],
-    rows: buffers,
-}];
+pub(super) const VIEWS: &[View] = &[
+    View {
+        schema: "sys",
+        name: "dm_os_buffer_pool_extension_configuration",
+        columns: &[
+            ("path", Text(256), Yes),
+            ("file_id", Int, Yes),
+            ("state", Int, Yes),
+            ("state_description", Text(60), Yes),
+            ("current_size_in_kb", BigInt, Yes),
+        ],
+        // Nothing of a pool is in a file.
+        rows: |view, _| {
+            let state = "BUFFER POOL EXTENSION DISABLED";
+            Ok(vec![
+                view.row().integer("state", 0).text("state_description", state).integer("current_size_in_kb", 0).done(),
+            ])
+        },
+    },
+    View {
+        schema: "sys",
+        name: "dm_os_buffer_descriptors",
+        columns: &[
+            ("database_id", Int, Yes),
+            ("file_id", Int, Yes),
+            ("page_id", Int, Yes),
+            ("page_level", Int, Yes),
+            ("allocation_unit_id", BigInt, Yes),
+            ("page_type", Text(60), Yes),
+            ("row_count", Int, Yes),
+            ("free_space_in_bytes", Int, Yes),
+            ("is_modified", Bit, Yes),
+            ("numa_node", Int, Yes),
+            ("read_microsec", BigInt, Yes),
+            ("is_in_bpool_extension", Bit, Yes),
+        ],
+        rows: buffers,
+    },
+];
 
 /// The objects whose pages are not what their kind alone says. Those of other databases than the session's are not looked up.
 #[derive(Default)]

@@ -450,6 +450,25 @@ pub(super) const VIEWS: &[View] = &[
         ],
     ),
     empty(
+        "dm_os_memory_cache_hash_tables",
+        &[
+            ("cache_address", Bytes(8), No),
+            ("name", Text(256), No),
+            ("type", Text(60), No),
+            ("table_level", Int, No),
+            ("buckets_count", Int, No),
+            ("buckets_in_use_count", Int, No),
+            ("buckets_min_length", Int, No),
+            ("buckets_max_length", Int, No),
+            ("buckets_avg_length", Int, No),
+            ("buckets_max_length_ever", Int, No),
+            ("hits_count", BigInt, No),
+            ("misses_count", BigInt, No),
+            ("buckets_avg_scan_hit_length", Int, No),
+            ("buckets_avg_scan_miss_length", Int, No),
+        ],
+    ),
+    empty(
         "dm_server_accelerator_status",
         &[
             ("accelerator", Name, No),

@@ -264,6 +264,8 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("dm_database_encryption_keys", 16),
     ("column_store_row_groups", 10),
     ("dm_server_services", 12),
+    ("dm_os_memory_cache_hash_tables", 14),
+    ("dm_os_buffer_pool_extension_configuration", 5),
     ("dm_os_buffer_descriptors", 12),
     ("dm_os_enumerate_fixed_drives", 4),
     ("database_query_store_options", 18),
