@@ -131,18 +131,14 @@ impl Machine<'_> {
 
     fn definition_trigger_program(&mut self, trigger: &DefinitionTrigger) -> Result<Arc<Program>, Fault> {
         let view = self.context.catalog();
-        let database = view.database.id();
         let module = &trigger.module;
-        if let Some(program) = self.context.plans.procedure(database, module.object_id, &module.text)
-            && program.fits(|| view.catalog.clone())
-            && program.procedure.as_ref().is_some_and(|known| known.keeps(module))
-        {
+        if let Some(program) = self.kept_program(&view, module) {
             return Ok(program);
         }
         let identity = ProcedureIdentity::of(module, DBO);
         let context = self.context.compile_context_of(&*self.host, module);
         let program = compile_trigger(&module.text, identity, None, &context).map_err(first_error)?;
-        self.context.plans.keep_procedure(database, module.object_id, &program);
+        self.context.plans.keep_procedure(view.database.id(), module.object_id, &program);
         Ok(program)
     }
 

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use super::Machine;
 use super::call::{NESTING_MAX, first_error};
 use super::statement::{StatementState, quantum_over};
-use crate::access::Stop;
+use crate::access::{CatalogView, Stop};
 use crate::bind::{Names, TriggerShape};
 use crate::context::OuterStatement;
 use crate::errors::unsupported;
@@ -23,7 +23,7 @@ use crate::expression::Fault;
 use crate::plan::{Instead, Statement, Triggers};
 use crate::program::{ProcedureIdentity, Program, compile_trigger};
 use crate::state::{RunningTrigger, SessionState};
-use pikepole_engine::{DBO, Trigger, TriggerEvent};
+use pikepole_engine::{DBO, Module, Trigger, TriggerEvent};
 use pikepole_types::{SqlError, Value};
 
 /// The rows of `inserted` and `deleted`.
@@ -258,14 +258,17 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// The program of a trigger's module that was compiled before, if nothing that it names has changed.
+    pub(super) fn kept_program(&self, view: &CatalogView, module: &Module) -> Option<Arc<Program>> {
+        let program = self.context.plans.procedure(view.database.id(), module.object_id, &module.text)?;
+        let keeps = program.procedure.as_ref().is_some_and(|known| known.keeps(module));
+        (keeps && program.fits(|| view.catalog.clone())).then_some(program)
+    }
+
     fn trigger_program(&mut self, trigger: &Trigger) -> Result<Arc<Program>, Fault> {
         let view = self.context.catalog();
-        let database = view.database.id();
         let module = &trigger.module;
-        if let Some(program) = self.context.plans.procedure(database, module.object_id, &module.text)
-            && program.fits(|| view.catalog.clone())
-            && program.procedure.as_ref().is_some_and(|known| known.keeps(module))
-        {
+        if let Some(program) = self.kept_program(&view, module) {
             return Ok(program);
         }
         let shape = {
@@ -276,7 +279,7 @@ impl Machine<'_> {
         let identity = ProcedureIdentity::of(module, owner);
         let context = self.context.compile_context_of(&*self.host, module);
         let program = compile_trigger(&module.text, identity, Some(shape), &context).map_err(first_error)?;
-        self.context.plans.keep_procedure(database, module.object_id, &program);
+        self.context.plans.keep_procedure(view.database.id(), module.object_id, &program);
         Ok(program)
     }
 
