@@ -1,13 +1,11 @@
 //! BACKUP and RESTORE: options read, messages sent; the server does the work.
 
 use crate::host::SessionHost;
-use crate::result_set::{NAME, ResultSet, string, text};
-use crate::views::datetime;
-use crate::{msdb, unsupported};
-use pikepole_engine::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, RecoveryModel, RestoreOptions};
+use crate::{backup_lists, msdb, unsupported};
+use pikepole_engine::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, RestoreOptions};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{Backup, Literal, SettingOption, SettingValue};
-use pikepole_types::{Decimal, Length, SqlError, SqlType, Value, convert};
+use pikepole_types::{Length, SqlError, SqlType, Value, convert};
 
 /// Ticks of 100 ns from 0001-01-01 to 1970-01-01.
 const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
@@ -150,29 +148,21 @@ pub(crate) async fn restore(
         }
         "HEADERONLY" => {
             let sets = host.server.list_backups(&device(statement)?).await?;
-            show_headers(&sets, &restore_options(statement)?.0, output)
+            let position = restore_options(statement)?.0.position;
+            // FILE = 1 is what is meant when nothing is said: all sets are shown then.
+            let shown = sets.iter().filter(|set| position == 1 || set.position == position);
+            backup_lists::headers(shown, output);
+            Ok(())
         }
         "FILELISTONLY" => {
             let position = restore_options(statement)?.0.position;
             let device = device(statement)?;
-            let sets = host.server.list_backups(&device).await?;
-            let set = position.checked_sub(1).and_then(|index| sets.get(index));
-            let set = set.ok_or_else(|| SqlError::backup_file_unknown(position, &device))?;
-            show_files(set, output);
+            backup_lists::files(&backup_set(host, &device, position).await?, output);
             Ok(())
         }
         "LABELONLY" => {
             let media = host.server.backup_media(&device(statement)?).await?;
-            let mut set = ResultSet::new(&[
-                ("MediaName", NAME),
-                ("MediaSetId", SqlType::UniqueIdentifier),
-                ("FamilyCount", SqlType::Int),
-                ("FamilySequenceNumber", SqlType::Int),
-                ("SoftwareName", NAME),
-            ]);
-            let id = Value::Guid(guid(media.media_id));
-            set.push(vec![Value::Null, id, Value::Int(1), Value::Int(1), string("Pikepole")]);
-            set.send(output);
+            backup_lists::label(&media, output);
             Ok(())
         }
         "VERIFYONLY" => {
@@ -183,6 +173,43 @@ pub(crate) async fn restore(
             Ok(())
         }
         other => Err(unsupported(format!("RESTORE {other}"))),
+    }
+}
+
+/// The set at a position of a file of backups.
+async fn backup_set(host: &SessionHost, device: &str, position: usize) -> Result<BackupSetRow, SqlError> {
+    let sets = host.server.list_backups(device).await?;
+    let place = position.checked_sub(1).filter(|place| *place < sets.len());
+    let place = place.ok_or_else(|| SqlError::backup_file_unknown(position, device))?;
+    Ok(sets.into_iter().nth(place).expect("the place is one of the list's"))
+}
+
+/// MOVE names files of the database that was backed up. Where they come to lie is the folder of the database, whatever it says: a database
+/// of this engine is a folder of the server's.
+///
+/// # Errors
+/// 3234 for a file that the backup does not have.
+async fn check_moved(host: &SessionHost, statement: &Backup, options: &RestoreOptions) -> Result<(), SqlError> {
+    let moved: Vec<String> =
+        statement.options.iter().filter(|option| option.name == "MOVE").map(moved_file).collect::<Result<_, _>>()?;
+    if moved.is_empty() {
+        return Ok(());
+    }
+    let database = backup_set(host, &options.device, options.position).await?.database;
+    let names = backup_lists::logical_names(&database);
+    match moved.iter().find(|file| !names.iter().any(|name| name.eq_ignore_ascii_case(file))) {
+        Some(unknown) => Err(SqlError::backup_has_no_file(unknown, database)),
+        None => Ok(()),
+    }
+}
+
+/// The logical name behind MOVE.
+fn moved_file(option: &SettingOption) -> Result<String, SqlError> {
+    match &option.value {
+        Some(SettingValue::List(pair)) => {
+            pair.first().map(option_text).unwrap_or_else(|| Err(SqlError::backup_option_invalid("MOVE")))
+        }
+        _ => Err(SqlError::backup_option_invalid("MOVE")),
     }
 }
 
@@ -207,6 +234,7 @@ async fn restore_database(
         return Ok(());
     }
     let (options, stats) = restore_options(statement)?;
+    check_moved(host, statement, &options).await?;
     let to_be_recovered = options.recovery;
     let device = options.device.clone();
     let restored = msdb::Restored {
@@ -258,6 +286,8 @@ fn restore_options(statement: &Backup) -> Result<(RestoreOptions, Option<u8>), S
             "NORECOVERY" => options.recovery = false,
             "STOPAT" => options.stop_at_us = Some(moment(option)?),
             "STATS" => stats = Some(percentage(option)?),
+            // Looked at where the backup is known.
+            "MOVE" => {}
             name if IGNORED.contains(&name) => {}
             name => return Err(unsupported(format!("RESTORE {} ... WITH {name}", statement.kind))),
         }
@@ -354,112 +384,9 @@ fn processed(output: &mut dyn Output, verb: &str, kind: BackupKind, database: &s
     output.message(&SqlError::backup_processed(statement, pages, seconds(outcome.time_us), speed));
 }
 
-fn lsn(lsn: u64) -> Value {
-    Decimal::new(i128::from(lsn), 25, 0).map_or(Value::Null, Value::Decimal)
-}
-
 pub(crate) fn guid(number: u64) -> [u8; 16] {
     let mut bytes = [0; 16];
     bytes[..8].copy_from_slice(&number.to_le_bytes());
     bytes[8..].copy_from_slice(&number.wrapping_mul(0x9E37_79B9_7F4A_7C15).to_le_bytes());
     bytes
-}
-
-/// RESTORE HEADERONLY: the columns that tell something here, under SQL Server's names and in its order.
-fn show_headers(sets: &[BackupSetRow], options: &RestoreOptions, output: &mut dyn Output) -> Result<(), SqlError> {
-    let number = SqlType::Decimal { precision: 25, scale: 0 };
-    let size = SqlType::Decimal { precision: 20, scale: 0 };
-    let mut set = ResultSet::new(&[
-        ("BackupName", NAME),
-        ("BackupDescription", text(255)),
-        ("BackupType", SqlType::SmallInt),
-        ("Compressed", SqlType::Bit),
-        ("Position", SqlType::SmallInt),
-        ("DeviceType", SqlType::TinyInt),
-        ("DatabaseName", NAME),
-        ("DatabaseCreationDate", SqlType::DateTime),
-        ("BackupSize", size),
-        ("FirstLSN", number),
-        ("LastLSN", number),
-        ("CheckpointLSN", number),
-        ("DatabaseBackupLSN", number),
-        ("BackupStartDate", SqlType::DateTime),
-        ("BackupFinishDate", SqlType::DateTime),
-        ("RecoveryForkID", SqlType::UniqueIdentifier),
-        ("FamilyGUID", SqlType::UniqueIdentifier),
-        ("HasBulkLoggedData", SqlType::Bit),
-        ("HasBackupChecksums", SqlType::Bit),
-        ("IsDamaged", SqlType::Bit),
-        ("IsCopyOnly", SqlType::Bit),
-        ("RecoveryModel", text(60)),
-        ("BackupTypeDescription", text(60)),
-        ("BackupSetGUID", SqlType::UniqueIdentifier),
-    ]);
-    // FILE = 1 is what is meant when nothing is said: all sets are shown then.
-    for row in sets.iter().filter(|row| options.position == 1 || row.position == options.position) {
-        let (kind, description) = match row.kind {
-            BackupKind::Database => (1, "Database"),
-            BackupKind::Log => (2, "Transaction Log"),
-        };
-        let recovery = match row.recovery {
-            RecoveryModel::BulkLogged => "BULK-LOGGED",
-            model => model.name(),
-        };
-        let or_null = |text: &str| if text.is_empty() { Value::Null } else { string(text) };
-        let bytes = Decimal::new(i128::from(row.bytes), 20, 0).map_or(Value::Null, Value::Decimal);
-        set.push(vec![
-            or_null(&row.name),
-            or_null(&row.description),
-            Value::SmallInt(kind),
-            Value::Bit(false),
-            Value::SmallInt(row.position as i16),
-            Value::TinyInt(2),
-            string(&row.database),
-            datetime(row.database_created_us),
-            bytes,
-            lsn(row.first_lsn),
-            lsn(row.last_lsn),
-            lsn(row.checkpoint_lsn),
-            lsn(row.database_backup_lsn),
-            datetime(row.started_us),
-            datetime(row.finished_us),
-            Value::Guid(guid(row.log_id)),
-            Value::Guid(guid(row.family)),
-            Value::Bit(row.bulk_logged),
-            Value::Bit(true),
-            Value::Bit(row.damaged),
-            Value::Bit(row.copy_only),
-            string(recovery),
-            string(description),
-            Value::Guid(guid(row.set_id)),
-        ]);
-    }
-    set.send(output);
-    Ok(())
-}
-
-/// RESTORE FILELISTONLY: the data file and the log.
-fn show_files(row: &BackupSetRow, output: &mut dyn Output) {
-    let size = SqlType::Decimal { precision: 20, scale: 0 };
-    let mut set = ResultSet::new(&[
-        ("LogicalName", NAME),
-        ("PhysicalName", text(260)),
-        ("Type", SqlType::Char(1)),
-        ("FileGroupName", NAME),
-        ("Size", size),
-        ("FileId", SqlType::BigInt),
-    ]);
-    let bytes = |bytes: u64| Decimal::new(i128::from(bytes), 20, 0).map_or(Value::Null, Value::Decimal);
-    let data = u64::from(row.file_pages) * 8192;
-    set.push(vec![
-        string(&row.database),
-        string("data/pages"),
-        string("D"),
-        string("PRIMARY"),
-        bytes(data),
-        Value::BigInt(1),
-    ]);
-    let log = format!("{}_log", row.database);
-    set.push(vec![string(log), string("log"), string("L"), Value::Null, bytes(row.log_bytes), Value::BigInt(2)]);
-    set.send(output);
 }

@@ -5,7 +5,7 @@ use crate::result_set::{NAME, ResultSet, print, string, text};
 use crate::unsupported;
 use crate::views::databases::{DATABASE_VERSION, last_good_check};
 use crate::views::{self, log};
-use crate::{check_identity, dbcc_check, dbcc_space};
+use crate::{check_identity, dbcc_check, dbcc_space, dbcc_statistics};
 use pikepole_contention::Statistics;
 use pikepole_engine::{Database, Permission, Securable};
 use pikepole_query::{ExecutionContext, NullDefault, Output};
@@ -21,17 +21,8 @@ const GLOBAL: i32 = -1;
 const EVENT_UNITS_MAX: u16 = 4000;
 
 /// Commands that SQL Server has and this engine refuses by name.
-const REFUSED: &[&str] = &[
-    "CLONEDATABASE",
-    "DBREINDEX",
-    "MEMORYSTATUS",
-    "OUTPUTBUFFER",
-    "PAGE",
-    "PROCCACHE",
-    "SHOWCONTIG",
-    "SHOW_STATISTICS",
-    "SHRINKLOG",
-];
+const REFUSED: &[&str] =
+    &["CLONEDATABASE", "DBREINDEX", "MEMORYSTATUS", "OUTPUTBUFFER", "PAGE", "PROCCACHE", "SHOWCONTIG", "SHRINKLOG"];
 
 /// Runs one command.
 pub(crate) async fn run(
@@ -79,6 +70,7 @@ pub(crate) async fn run(
             let database = named_database(host, command, context)?;
             dbcc_space::defragment(command, &database, context, output)?;
         }
+        "SHOW_STATISTICS" => dbcc_statistics::show(host, command, context, output)?,
         "HELP" => help(command, output)?,
         // Connections to other servers are what it would forget.
         "FREESESSIONCACHE" => {}
@@ -128,6 +120,10 @@ const SYNTAX: &[(&str, &str)] = &[
     ("inputbuffer", "(session_id) [ WITH NO_INFOMSGS ]"),
     ("loginfo", "[ ({ 'database_name' | database_id | 0 }) ]"),
     ("opentran", "[ ({ 'database_name' | database_id | 0 }) ] [ WITH TABLERESULTS [, NO_INFOMSGS ] ]"),
+    (
+        "show_statistics",
+        "('table_name', 'index_or_statistics_name') [ WITH { STAT_HEADER | DENSITY_VECTOR | HISTOGRAM | STATS_STREAM } [, ...n ] [, NO_INFOMSGS ] ]",
+    ),
     (
         "shrinkdatabase",
         "({ 'database_name' | database_id | 0 } [, target_percent ] [, { NOTRUNCATE | TRUNCATEONLY } ]) [ WITH NO_INFOMSGS ]",

@@ -10,6 +10,7 @@
 //! A [`Session`] is one connection's state: its database, transaction, SET options and globals. Everything that belongs to a
 //! server as people administer it is answered here, through query's `Host`.
 
+mod backup_lists;
 mod backups;
 mod check_identity;
 mod configuration;
@@ -18,6 +19,7 @@ mod cpu_history;
 mod dbcc;
 mod dbcc_check;
 mod dbcc_space;
+mod dbcc_statistics;
 pub mod error_log;
 mod functions;
 mod guids;

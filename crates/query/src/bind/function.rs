@@ -24,7 +24,7 @@ impl Binder<'_> {
         if super::partition::is_partition(call) {
             return self.partition_number(call);
         }
-        if call.name.schema.is_some() && !call.name.schema_str().is_some_and(is_system) {
+        if call.name.schema.is_some() && !self.is_of_system(&call.name) {
             if let Some(called) = self.column_method(call)? {
                 return Ok(called);
             }
@@ -75,6 +75,17 @@ impl Binder<'_> {
             }
         }
         self.named_call(name, arguments)
+    }
+
+    /// Whether a function's name is one of the system's: `sys.fn_...`, also as master's, and `master.dbo.fn_...` or `msdb.dbo.fn_...`.
+    fn is_of_system(&self, name: &tree::ObjectName) -> bool {
+        let of_server = ["master", "msdb"];
+        let is_there = |database: &str| of_server.iter().any(|name| database.eq_ignore_ascii_case(name));
+        let is_function = || {
+            let (schema, name) = (name.schema_str().unwrap_or("dbo"), name.name.as_str());
+            schema.eq_ignore_ascii_case("dbo") && name.starts_with("fn_") && self.names.host.function(name).is_some()
+        };
+        name.schema_str().is_some_and(is_system) || name.database_str().is_some_and(is_there) && is_function()
     }
 
     /// The columns that a star stands for.

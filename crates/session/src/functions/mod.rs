@@ -17,6 +17,7 @@ use crate::views::transactions::transaction_id;
 use pikepole_engine::{Catalog, Database, Table};
 use pikepole_query::{ExecutionContext, HostFunction, NullDefault, RunningTrigger};
 use pikepole_types::{Decimal, Length, SecondName, SqlError, SqlType, Value};
+use std::fmt::Write as _;
 use std::sync::Arc;
 
 /// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
@@ -130,6 +131,8 @@ const FUNCTIONS: &[Definition] = &[
         who::login_sid(call.host, call.context, call.arguments)
     }),
     function("ORIGINAL_LOGIN", NAME, (0, 0), |call| who::original_login(call.context)),
+    // The SID of an account of Windows: there are none.
+    function("SID_BINARY", SqlType::VarBinary(Length::Limit(85)), (1, 1), |_| Ok(None)),
     function("USER_NAME", NAME, (0, 1), |call| who::user_name(call.context, call.arguments)),
     function("USER_ID", SqlType::Int, (0, 1), |call| who::user_id(call.context, call.arguments)),
     function("DATABASE_PRINCIPAL_ID", SqlType::Int, (0, 1), |call| who::user_id(call.context, call.arguments)),
@@ -168,6 +171,19 @@ const FUNCTIONS: &[Definition] = &[
     // No database is in an availability group: each is where it is to be backed up, and none has a role.
     function("FN_HADR_BACKUP_IS_PREFERRED_REPLICA", SqlType::Bit, (1, 1), |_| Ok(Some(Value::Bit(true)))),
     function("FN_HADR_IS_PRIMARY_REPLICA", SqlType::Bit, (1, 1), |_| Ok(None)),
+    // There is no full-text search, and so no service of it; what is asked of one is not known.
+    function("FULLTEXTSERVICEPROPERTY", SqlType::Int, (1, 1), properties::full_text_service),
+    function("FULLTEXTCATALOGPROPERTY", SqlType::Int, (2, 2), |_| Ok(None)),
+    // What msdb's policies ask: they are not automated.
+    function("FN_SYSPOLICY_IS_AUTOMATION_ENABLED", SqlType::Bit, (0, 0), |_| Ok(Some(Value::Bit(false)))),
+    // Older than CONVERT's styles for binary values.
+    function("FN_VARBINTOHEXSTR", LONG_TEXT, (1, 1), |call| Ok(hexadecimal(call.arguments.first(), true, 1, 0))),
+    function("FN_VARBINTOHEXSUBSTRING", LONG_TEXT, (4, 4), |call| {
+        let (Some(prefix), Some(first), Some(count)) = (call.number(0), call.number(2), call.number(3)) else {
+            return Ok(None);
+        };
+        Ok(hexadecimal(call.arguments.get(1), prefix != 0, first, count))
+    }),
     function("FILEGROUP_ID", SqlType::Int, (1, 1), storage::filegroup_id),
     function("FILEGROUP_NAME", NAME, (1, 1), storage::filegroup_name),
     function("FILEGROUPPROPERTY", SqlType::Int, (2, 2), storage::filegroup_property),
@@ -263,6 +279,21 @@ pub(crate) fn call(
         return pikepole_types::convert(&answer, &function.result, &function.result, None);
     }
     Ok(answer)
+}
+
+/// The bytes from a place counted from one in hexadecimal, all that follow when their count is zero; none for NULL and for a place or
+/// count that there is not.
+fn hexadecimal(value: Option<&Value>, prefixed: bool, first: i32, count: i32) -> Option<Value> {
+    let Value::Bin(bytes) = value? else { return None };
+    let rest = bytes.get(usize::try_from(first.checked_sub(1)?).ok()?..)?;
+    let count = usize::try_from(count).ok()?;
+    let part = if count == 0 { rest } else { &rest[..count.min(rest.len())] };
+    let mut text = String::with_capacity(2 * part.len() + 2);
+    if prefixed {
+        text.push_str("0x");
+    }
+    part.iter().for_each(|byte| write!(text, "{byte:02x}").unwrap_or_default());
+    Some(Value::Str(text))
 }
 
 /// A property: what is a `sql_variant` already, a name, a longer text or a number.

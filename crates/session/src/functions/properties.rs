@@ -7,7 +7,7 @@ use crate::names;
 use crate::views::columns::TYPES;
 use crate::views::databases::{COMPATIBILITY_LEVEL, DATABASE_VERSION, last_good_check};
 use crate::views::in_variant;
-use pikepole_engine::{Catalog, Module, Table, Trigger, TriggerEvent, UserTypeKind, Versioning};
+use pikepole_engine::{Catalog, Module, Table, TableRecord, Trigger, TriggerEvent, UserTypeKind, Versioning};
 use pikepole_types::{Collation, DateTime, Length, SecondName, SqlType, Value, Variant};
 
 /// `EditionID` of the Developer Edition, which has everything.
@@ -23,6 +23,12 @@ pub(super) fn collation_property(call: &Call<'_>) -> Answer {
         "version" => Ok(Some(Value::TinyInt(collation.version()))),
         _ => Ok(None),
     }
+}
+
+pub(super) fn full_text_service(call: &Call<'_>) -> Answer {
+    let property = call.text(0).map(str::to_ascii_lowercase);
+    let is_asked = property.is_some_and(|property| property == "isfulltextinstalled");
+    Ok(is_asked.then_some(Value::Int(0)))
 }
 
 pub(super) fn server_property(call: &Call<'_>) -> Answer {
@@ -258,7 +264,10 @@ pub(super) fn column_property(call: &Call<'_>) -> Answer {
     let (Some(object_id), Some(column), Some(property)) = (call.number(0), call.text(1), call.text(2)) else {
         return Ok(None);
     };
-    let Some(table) = call.table_by_id(object_id) else { return Ok(None) };
+    let (table, catalog) = (call.table_by_id(object_id), call.catalog());
+    // The table of a table type has columns too.
+    let of_type = || catalog.table_shapes().find(|shape| shape.object_id == object_id);
+    let Some(table) = table.as_deref().map(|table| -> &TableRecord { table }).or_else(of_type) else { return Ok(None) };
     let Some(place) = table.column(column) else { return Ok(None) };
     let column = &table.columns[place];
     Ok(match property.to_ascii_lowercase().as_str() {

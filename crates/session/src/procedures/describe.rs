@@ -376,7 +376,7 @@ fn shapes_of_views<'a>(
         let columns = host.columns_of_view(&view.schema, &view.name, context)?;
         Some((view.schema.as_str(), view.name.as_str(), shape(columns)))
     });
-    let system = views::all().filter(|view| wanted.has_table(view.schema, view.name));
+    let system = views::all().filter(|view| view.is_listed() && wanted.has_table(view.schema, view.name));
     own.chain(system.map(|view| (view.schema, view.name, shape(view.column_infos())))).collect()
 }
 

@@ -55,7 +55,7 @@ pub(super) fn tables(arguments: &Arguments<'_>, context: &ExecutionContext, outp
     let own_views = definitions.views().map(|view| (&view.schema, &view.name, "VIEW"));
     let mut rows: Vec<(&str, &str, &str)> =
         own_tables.chain(own_views).map(|(schema, name, kind)| (kind, schema.as_str(), name.as_str())).collect();
-    rows.extend(crate::views::all().map(|view| ("VIEW", view.schema, view.name)));
+    rows.extend(crate::views::all().filter(|view| view.is_listed()).map(|view| ("VIEW", view.schema, view.name)));
     rows.sort_unstable();
     for (kind, schema, table) in rows {
         if wants(kind) && matches(name.as_deref(), table) && matches(owner.as_deref(), schema) {

@@ -31,9 +31,10 @@ pub(super) struct Shown {
 }
 
 impl Odbc {
-    /// The one that the caller of a procedure asks for.
+    /// The one that the caller of a procedure asks for. Microsoft's driver says 4 when it speaks ODBC 3.8.
     pub(super) fn asked(procedure: &str, version: Option<&str>) -> Odbc {
-        Odbc { is_three: version == Some("3"), knows_times: procedure.ends_with("_100") }
+        let version = version.and_then(|version| version.trim().parse::<i32>().ok());
+        Odbc { is_three: version.is_some_and(|version| version >= 3), knows_times: procedure.ends_with("_100") }
     }
 
     /// What is said of a type that may be called by its second name.
@@ -155,6 +156,7 @@ mod tests {
             assert_eq!(number("sp_columns", None, ty), texts, "{ty}");
             assert_eq!(number("sp_columns_100", Some("2"), ty), two, "{ty}");
             assert_eq!(number("sp_columns_100", Some("3"), ty), three, "{ty}");
+            assert_eq!(number("sp_columns_100", Some("4"), ty), three, "{ty} for ODBC 3.8");
         }
         let shown = Odbc::asked("sp_columns", Some("3")).shown(&SqlType::DateTime2(7), None);
         assert_eq!((shown.precision, shown.length, shown.scale, shown.sub), (27, 54, None, None));

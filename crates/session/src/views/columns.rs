@@ -201,7 +201,7 @@ fn all_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 /// The columns of the system's views.
 fn system_columns(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
-    for (number, shown) in super::all().enumerate() {
+    for (number, shown) in super::all().enumerate().filter(|(_, shown)| shown.is_listed()) {
         for (place, column) in shown.column_infos().iter().enumerate() {
             let object_id = super::object_id(number as u32);
             rows.push(column_row(view, object_id, place, column).done());
@@ -210,6 +210,7 @@ fn system_columns(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(rows)
 }
 
+/// The identity columns of tables, and of views that show them: those deal no values, and say nothing of how they are dealt.
 fn identity_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
@@ -220,10 +221,17 @@ fn identity_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> 
             .integer("seed_value", identity.seed)
             .integer("increment_value", identity.increment)
             .bit("is_not_for_replication", false);
-        rows.push(match source.database.last_identity(table) {
+        rows.push(match source.database.last_identity(table).filter(|_| source.database.has_dealt(table)) {
             Some(last) => row.integer("last_value", last).done(),
             None => row.done(),
         });
+    }
+    for (object_id, columns) in &source.view_columns {
+        for (place, column) in
+            columns.iter().enumerate().filter(|(_, column)| column.provenance == Provenance::Identity)
+        {
+            rows.push(column_row(view, *object_id, place, column).done());
+        }
     }
     Ok(rows)
 }

@@ -2,6 +2,7 @@
 
 use super::Kind::{BigInt, Bytes, DateTime, Guid, Int, Name, SmallInt, Text};
 use super::Nullable::{No, Yes};
+use super::endpoints::DEFAULT_TCP;
 use super::{Rows, Source, View, texts};
 use crate::connection::{ConnectionInfo, LineInfo};
 use crate::registry::SessionRow;
@@ -68,7 +69,7 @@ fn connections(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text("protocol_type", "TSQL")
             // As LOGIN7 and LOGINACK write it.
             .integer("protocol_version", connection.protocol_version)
-            .integer("endpoint_id", 4)
+            .integer("endpoint_id", DEFAULT_TCP)
             .text("encrypt_option", if connection.encrypted { "TRUE" } else { "FALSE" })
             .text("auth_scheme", "SQL")
             .integer("num_reads", connection.reads.load(Ordering::Relaxed))

@@ -7,7 +7,8 @@ use super::objects::OBJECT;
 use super::{ColumnOf, Rows, Source, View, columns_of};
 use pikepole_types::SqlError;
 
-fn none(_: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
+/// The rows of a view that has none.
+pub(super) fn none(_: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(Rows::new())
 }
 

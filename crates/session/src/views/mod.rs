@@ -20,6 +20,8 @@ pub(crate) mod described;
 mod empty;
 mod empty_catalog;
 mod empty_management;
+mod empty_scripting;
+mod endpoints;
 mod execution;
 pub(crate) mod extended_properties;
 pub(crate) mod files;
@@ -34,6 +36,7 @@ pub(crate) mod log;
 pub(crate) mod machine;
 mod memory;
 mod my_permissions;
+mod number_table;
 pub(crate) mod objects;
 mod older;
 pub(crate) mod partitions;
@@ -59,7 +62,7 @@ use crate::host::SessionHost;
 use crate::modules;
 use crate::registry::Registry;
 use crate::security as security_of;
-use pikepole_engine::{Catalog, Database, Lsn, Module, SecurityToken, Server};
+use pikepole_engine::{Catalog, DEFAULT_SCHEMA, Database, Lsn, Module, SecurityToken, Server};
 use pikepole_query::{ColumnInfo, tempdb_name};
 use pikepole_types::{DateTime, Decimal, Length, SqlError, SqlType, Value, Variant};
 use std::borrow::Cow;
@@ -265,7 +268,7 @@ pub(crate) type Rows = Vec<Vec<Value>>;
 
 /// A view.
 pub(crate) struct View {
-    /// `sys` or `INFORMATION_SCHEMA`.
+    /// `sys` or `INFORMATION_SCHEMA`; `dbo` for what belongs to master and is in no list of another database's views.
     pub(crate) schema: &'static str,
     /// Its name.
     pub(crate) name: &'static str,
@@ -341,6 +344,9 @@ const VIEWS: &[&[View]] = &[
     empty::VIEWS,
     empty_catalog::VIEWS,
     empty_management::VIEWS,
+    empty_scripting::VIEWS,
+    endpoints::VIEWS,
+    number_table::VIEWS,
     older::VIEWS,
 ];
 
@@ -364,7 +370,7 @@ fn compatible(schema: &str, view: &View) -> bool {
 }
 
 fn is_compatibility_view(view: &View) -> bool {
-    view.name.starts_with("sys") || view.name.starts_with("fn_")
+    view.name.starts_with("sys") || view.name.starts_with("fn_") || !view.is_listed()
 }
 
 /// The types of the parameters of what [`find`] gave this number; `None` for a view.
@@ -414,6 +420,11 @@ impl View {
             .collect()
     }
 
+    /// Whether it is among the views of the system that each database shows.
+    pub(crate) fn is_listed(&self) -> bool {
+        self.schema != DEFAULT_SCHEMA
+    }
+
     /// Whether its rows show how many rows tables have, which takes a scan of each.
     pub(crate) fn counts_rows(&self) -> bool {
         matches!(self.name, "partitions" | "dm_db_partition_stats" | "sysindexes")
@@ -433,7 +444,13 @@ impl View {
     pub(crate) fn shows_columns(&self) -> bool {
         matches!(
             self.name,
-            "columns" | "all_columns" | "system_columns" | "COLUMNS" | "syscolumns" | "fn_my_permissions"
+            "columns"
+                | "all_columns"
+                | "system_columns"
+                | "identity_columns"
+                | "COLUMNS"
+                | "syscolumns"
+                | "fn_my_permissions"
         )
     }
 

@@ -365,7 +365,7 @@ fn all_views(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 
 /// What the views of objects say of a view or function of the system.
 fn system_row(view: &View, source: &Source<'_>, number: u32) -> Option<RowBuilder> {
-    let shown = super::by_number(number)?;
+    let shown = super::by_number(number).filter(|shown| shown.is_listed())?;
     let schema_id = source.catalog.schema(shown.schema).map_or(0, |schema| schema.schema_id);
     let (code, kind) = super::object_kind(number);
     let row = view.row().text("name", shown.name).integer("object_id", super::object_id(number));
@@ -441,10 +441,16 @@ fn key_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     for table in source.catalog.table_shapes() {
         for index in table.indexes.iter().filter(|index| index.constraint) {
             let row = of_key(table, index).row(view).integer("unique_index_id", index.index_id);
+            let row = row.bit("is_system_named", is_system_named(&index.name, index.constraint_id));
             rows.push(row.bit("is_enforced", true).done());
         }
     }
     Ok(rows)
+}
+
+/// Whether a key or default was given no name: the name that it got then ends with its number.
+fn is_system_named(name: &str, object_id: i32) -> bool {
+    name.ends_with(&format!("__{object_id:016X}")) || name.ends_with(&format!("__{object_id:08X}"))
 }
 
 fn default_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
@@ -454,6 +460,7 @@ fn default_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
             let Some(default) = &column.default else { continue };
             let object = of_constraint(table, &default.name, default.object_id, "D ", "DEFAULT_CONSTRAINT");
             let row = object.row(view).integer("parent_column_id", place as i64 + 1);
+            let row = row.bit("is_system_named", is_system_named(&default.name, default.object_id));
             rows.push(row.text("definition", &default.text).done());
         }
     }

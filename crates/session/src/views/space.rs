@@ -1,7 +1,8 @@
-//! Who has which space: `sys.allocation_units`, `dm_db_session_space_usage`, `dm_db_task_space_usage`.
+//! Who has which space: `sys.allocation_units`, `dm_db_file_space_usage`, `dm_db_session_space_usage`, `dm_db_task_space_usage`.
 
 use super::Kind::{BigInt, Bit, Bytes, Int, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
+use super::files::DATA_FILE_ID;
 use super::indexes::PRIMARY;
 use super::{RowBuilder, Rows, Source, View, execution, schedulers};
 use pikepole_engine::TEMPDB_ID;
@@ -26,6 +27,24 @@ pub(super) const VIEWS: &[View] = &[
             ("data_pages", BigInt, No),
         ],
         rows: allocation_units,
+    },
+    View {
+        schema: "sys",
+        name: "dm_db_file_space_usage",
+        columns: &[
+            ("database_id", SmallInt, Yes),
+            ("file_id", SmallInt, Yes),
+            ("filegroup_id", SmallInt, Yes),
+            ("total_page_count", BigInt, Yes),
+            ("allocated_extent_page_count", BigInt, Yes),
+            ("unallocated_extent_page_count", BigInt, Yes),
+            ("version_store_reserved_page_count", BigInt, Yes),
+            ("user_object_reserved_page_count", BigInt, Yes),
+            ("internal_object_reserved_page_count", BigInt, Yes),
+            ("mixed_extent_page_count", BigInt, Yes),
+            ("modified_extent_page_count", BigInt, Yes),
+        ],
+        rows: of_files,
     },
     View {
         schema: "sys",
@@ -93,6 +112,26 @@ fn allocation_units(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> 
         }
     }
     Ok(rows)
+}
+
+/// The file of pages of the current database. Versions of rows are in memory, and no extent is shared by objects. Which pages have changed
+/// since a full backup is not known.
+fn of_files(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let store = source.database.store();
+    let (total, used) = (u64::from(store.file_pages()), store.used_pages());
+    let row = view
+        .row()
+        .integer("database_id", source.database.id())
+        .integer("file_id", DATA_FILE_ID)
+        .integer("filegroup_id", PRIMARY)
+        .integer("total_page_count", total)
+        .integer("allocated_extent_page_count", used)
+        .integer("unallocated_extent_page_count", total.saturating_sub(used))
+        .integer("version_store_reserved_page_count", 0)
+        .integer("user_object_reserved_page_count", used)
+        .integer("internal_object_reserved_page_count", 0)
+        .integer("mixed_extent_page_count", 0);
+    Ok(vec![row.done()])
 }
 
 /// Tempdb and its pages. Of sessions' tables they are not counted by session; of work tables there are none, since sorts and hash tables

@@ -44,7 +44,7 @@ fn all_rows() -> Vec<i64> {
 fn a_log_with_loads_is_restored_as_a_whole_and_says_what_it_is() {
     let mut fixture = prepared();
     let has_bulk_logged_data = |fixture: &mut Fixture, file: &str| {
-        fixture.ok(&format!("RESTORE HEADERONLY FROM DISK = '{file}'")).rows()[0][17].clone()
+        fixture.ok(&format!("RESTORE HEADERONLY FROM DISK = '{file}'")).rows()[0][34].clone()
     };
     assert_eq!(has_bulk_logged_data(&mut fixture, "d.trn"), Value::Bit(true));
     fixture.in_d("DELETE h WHERE i <= 100");

@@ -368,6 +368,7 @@ error_table! {
     2756 16 1 state_invalid(value, minimum, maximum) "Invalid value {value} for state. Valid range is from {minimum} to {maximum}.";
     2759 16 0 schema_not_created() "CREATE SCHEMA failed due to previous errors.";
     2760 16 1 schema_unknown(name) "The specified schema name \"{name}\" either does not exist or you do not have permission to use it.";
+    2767 16 1 statistics_missing(name) "Could not locate statistics '{name}' in the system catalogs.";
     2786 16 1 substitution_type_mismatch(position) "The data type of substitution parameter {position} does not match the expected type of the format specification.";
     2787 16 1 format_invalid(text) "Invalid format specification: '{text}'.";
     2809 16 1 wrong_object_kind(wanted, name, name_again, kind) "The request for {wanted} '{name}' failed because '{name_again}' is a {kind} object.";
@@ -397,6 +398,7 @@ error_table! {
     3207 16 1 device_missing() "Backup or restore requires at least one backup device. Rerun your statement specifying a backup device.";
     3211 10 1 percent_processed(percent) "{percent} percent processed.";
     3217 16 1 backup_option_invalid(option) "Invalid value specified for {option} parameter.";
+    3234 16 2 backup_has_no_file(file, database) "Logical file '{file}' is not part of database '{database}'. Use RESTORE FILELISTONLY to list the logical file names.";
     3241 16 0 media_damaged(device) "The media family on device '{device}' is incorrectly formed. SQL Server cannot process this media family.";
     3242 16 2 not_a_backup(device) "The file on device '{device}' is not a valid Microsoft Tape Format backup set.";
     3243 16 1 media_version(device, found, known) "The media family on device '{device}' was created using Microsoft Tape Format version {found}. SQL Server supports version {known}.";
