@@ -240,6 +240,8 @@ impl Bulk {
             let ty = match column.info.sql_type() {
                 SqlType::Null => SqlType::NVarChar(Length::Max),
                 SqlType::Clr(_) => SqlType::VarBinary(Length::Max),
+                // Values come as short as the client has them, and the column fills them up.
+                SqlType::Binary(length) => SqlType::VarBinary(Length::Limit(length)),
                 // Drivers load texts and bytes as these into columns of other types.
                 ty => ty.without_text_or_image(),
             };

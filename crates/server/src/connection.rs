@@ -111,6 +111,7 @@ async fn new_session(
         // Nobody may have needed it yet.
         shared.server.tempdb().await?;
     }
+    shared.registry.prepare_database(&shared.server, wished).await;
     let options = SessionOptions {
         program_name: login.application.clone(),
         host_name: login.host.clone(),

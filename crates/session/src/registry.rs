@@ -333,6 +333,13 @@ impl Registry {
         self.guids.next()
     }
 
+    /// Makes a database of the system's that a login names and that nobody has named before.
+    pub async fn prepare_database(&self, server: &Arc<pikepole_engine::Server>, name: &str) {
+        /// No session: there is none yet.
+        const NOBODY: i32 = 0;
+        self.system_databases.prepare_for(server, NOBODY, &format!("USE {name}")).await;
+    }
+
     /// The databases that are made when they are first named.
     pub(crate) fn system_databases(&self) -> &SystemDatabases {
         &self.system_databases

@@ -12,7 +12,7 @@ use pikepole_types::{CodePage, Collated, Collation, Length, SqlError, SqlType, V
 ///
 /// # Errors
 /// 448 for what is no collation's name.
-fn named(name: &tree::Name, default: Collation) -> Result<Collation, Fault> {
+pub(super) fn named(name: &tree::Name, default: Collation) -> Result<Collation, Fault> {
     if ["DATABASE_DEFAULT", "CATALOG_DEFAULT"].iter().any(|own| name.is(own)) {
         return Ok(default);
     }

@@ -184,9 +184,7 @@ impl Binder<'_> {
         if bound.values.len() > columns.len() {
             return Err(Box::new(SqlError::insert_select_more_items()));
         }
-        if columns.iter().any(|column| table.columns[*column].generated) {
-            return Err(Box::new(SqlError::generated_not_insertable(&table.display)));
-        }
+        columns.iter().try_for_each(|column| takes_values(&table, *column))?;
         let mut values = Vec::with_capacity(columns.len());
         for ((value, info), column) in bound.values.into_iter().zip(&bound.columns).zip(columns) {
             let typed = Typed::new(value, info.ty, info.nullable);
@@ -277,10 +275,8 @@ impl Binder<'_> {
         for (value, column) in row.iter().zip(columns) {
             values.push(match value {
                 tree::InsertValue::Default => None,
-                tree::InsertValue::Expr(_) if table.columns[*column].generated => {
-                    return Err(Box::new(SqlError::generated_not_insertable(&table.display)));
-                }
                 tree::InsertValue::Expr(expr) => {
+                    takes_values(table, *column)?;
                     let typed = self.expr(expr)?;
                     Some(column_value(table, *column, typed)?)
                 }
@@ -350,9 +346,6 @@ impl Binder<'_> {
             }
             if table.columns[column].computed {
                 return Err(Box::new(SqlError::column_cannot_be_modified(&table.columns[column].name)));
-            }
-            if table.columns[column].rowversion {
-                return Err(Box::new(SqlError::rowversion_not_insertable()));
             }
             columns.push(column);
         }
@@ -742,6 +735,16 @@ fn is_read_by(node: &Node, table: &Table, has: &dyn Fn(usize) -> bool) -> bool {
 pub(super) fn bulk_lock(table: &Table) -> LockMode {
     let is_plain_heap = table.key.is_empty() && table.indexes.is_empty();
     if is_plain_heap { LockMode::BU } else { LockMode::X }
+}
+
+/// # Errors
+/// 13536 for a column of a period and 273 for a rowversion: INSERT gives them no value but DEFAULT.
+pub(super) fn takes_values(table: &Table, column: usize) -> Result<(), Fault> {
+    match &table.columns[column] {
+        own if own.generated => Err(Box::new(SqlError::generated_not_insertable(&table.display))),
+        own if own.rowversion => Err(Box::new(SqlError::rowversion_not_insertable())),
+        _ => Ok(()),
+    }
 }
 
 /// A value for a column of a table.

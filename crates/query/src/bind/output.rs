@@ -1,5 +1,6 @@
 //! OUTPUT of INSERT, UPDATE, DELETE and MERGE.
 
+use super::modify::{column_value, takes_values};
 use super::query::{Items, known_type};
 use super::scope::{Clause, Source, SourceColumn};
 use super::source::{infos, rename, table_columns};
@@ -135,7 +136,8 @@ impl Binder<'_> {
         }
         let mut values = Vec::with_capacity(columns.len());
         for (typed, column) in items.values.into_iter().zip(&columns) {
-            values.push(Some(super::modify::column_value(&table, *column, typed)?));
+            takes_values(&table, *column)?;
+            values.push(Some(column_value(&table, *column, typed)?));
         }
         let row = self.complete(&table, &columns, values)?;
         let insert = Box::new(self.insert_of(table, vec![row]));

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::collate::{distinct_keys, in_column, order_key};
+use super::collate::{distinct_keys, in_column, named, order_key};
 use super::expression::read_by;
 use super::scope::{Source, SourceColumn};
 use super::select::{OrderKey, no_tail};
@@ -204,11 +204,22 @@ impl Binder<'_> {
     fn order_rows(&mut self, bound: Bound, query: &tree::Query) -> Result<Bound, Fault> {
         let mut keys = Vec::new();
         for item in &query.order_by {
-            let position = match self.output_position(&item.expr, &bound.columns)? {
-                Some(position) => position,
-                None => source_position(&item.expr, &query.body).ok_or_else(SqlError::order_by_not_in_union_list)?,
+            let (expr, collation) = match &item.expr.kind {
+                tree::ExprKind::Collate(expr, name) => (&**expr, Some(named(name, self.collation())?)),
+                _ => (&item.expr, None),
             };
-            let collation = in_column(bound.columns[position].collated, "ORDER BY", keys.len() + 1)?;
+            let position = match self.output_position(expr, &bound.columns)? {
+                Some(position) => position,
+                None => source_position(expr, &query.body).ok_or_else(SqlError::order_by_not_in_union_list)?,
+            };
+            let column = &bound.columns[position];
+            let collation = match collation {
+                Some(_) if !column.ty.is_string() => {
+                    return Err(Box::new(SqlError::collate_of_type(column.ty.error_name())));
+                }
+                Some(collation) => collation,
+                None => in_column(column.collated, "ORDER BY", keys.len() + 1)?,
+            };
             keys.push(SortKey { expr: bound.values[position].clone(), descending: item.descending, collation });
         }
         let (offset, fetch) = self.offset_and_fetch(query)?;
@@ -393,8 +404,10 @@ impl Binder<'_> {
             if typed.expr.is_const() {
                 continue;
             }
-            let is_same = |(key, other): &OrderKey| {
-                same_slot(&key.expr, &typed.expr) || (position.is_some() && position == *other)
+            // Two output columns are two, even if both show the same column.
+            let is_same = |(key, other): &OrderKey| match (position, other) {
+                (Some(position), Some(other)) => position == *other,
+                _ => same_slot(&key.expr, &typed.expr),
             };
             if keys.iter().any(is_same) {
                 return Err(Box::new(SqlError::order_by_column_twice()));

@@ -468,7 +468,7 @@ impl Machine<'_> {
                     found.push((if index.constraint { "object" } else { "index" }, index.name.clone()));
                 }
             }
-            if matches!(change, ColumnChange::Drop)
+            if change.leaves_type(&table.columns[at].ty)
                 && let Some(default) = &table.engine.columns[at].default
             {
                 found.push(("object", default.name.clone()));
@@ -499,6 +499,15 @@ impl ColumnChange {
         match self {
             ColumnChange::Drop => "ALTER TABLE DROP COLUMN",
             ColumnChange::Retype(_) | ColumnChange::Recollate => "ALTER TABLE ALTER COLUMN",
+        }
+    }
+
+    /// Whether the column is dropped or becomes of another type, not just of another length, precision or scale.
+    fn leaves_type(self, old: &SqlType) -> bool {
+        match self {
+            ColumnChange::Drop => true,
+            ColumnChange::Retype(new) => new.name() != old.name(),
+            ColumnChange::Recollate => false,
         }
     }
 

@@ -47,6 +47,24 @@ fn rows_of_many_packets_are_loaded() {
 }
 
 #[test]
+fn short_values_of_fixed_length_are_filled_up() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("CREATE TABLE dbo.b (b binary(5) NULL)");
+    client.run("INSERT BULK dbo.b ([b] binary(5))");
+    let ty = SqlType::Binary(5);
+    let info = TypeInfo::of(&ty, true, TdsVersion::V7_4);
+    let mut rows = vec![0x81, 1, 0, 0, 0, 0, 0, 9, 0];
+    info.write(&mut rows);
+    rows.extend([1, b'b', 0, 0xD1]);
+    info.write_value(&SqlType::VarBinary(Length::Limit(5)), &Value::Bin(vec![1, 2, 3]), &mut rows).expect("it fits");
+    rows.extend([0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    client.send(PacketKind::BulkLoad, 0, &rows);
+    assert_eq!(dones(&client.reply()), [(DONE, COUNT, 1)]);
+    assert_eq!(client.scalar("SELECT b FROM dbo.b"), Value::Bin(vec![1, 2, 3, 0, 0]));
+}
+
+#[test]
 fn values_for_an_identity_column_are_kept_when_it_is_listed() {
     let fixture = Fixture::new();
     let mut client = fixture.client();

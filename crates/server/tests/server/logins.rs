@@ -76,11 +76,13 @@ fn a_database_that_is_not_there_refuses_the_login() {
 }
 
 #[test]
-fn tempdb_is_made_for_the_first_who_logs_in_to_it() {
+fn databases_of_the_system_are_made_for_the_first_who_logs_in_to_them() {
     let fixture = Fixture::new();
-    let mut client = Client::connect(fixture.address());
-    assert!(errors(&client.try_log_in("sa", PASSWORD, "TempDB")).is_empty());
-    assert_eq!(client.scalar("SELECT DB_NAME()"), Value::Str("tempdb".to_string()));
+    for (named, database) in [("TempDB", "tempdb"), ("MSDB", "msdb"), ("model", "model")] {
+        let mut client = Client::connect(fixture.address());
+        assert!(errors(&client.try_log_in("sa", PASSWORD, named)).is_empty(), "{named}");
+        assert_eq!(client.scalar("SELECT DB_NAME()"), Value::Str(database.to_string()));
+    }
 }
 
 #[test]
