@@ -86,6 +86,10 @@ impl FieldTarget {
         if self.ty.is_binary() {
             return self.read_binary(bytes, out);
         }
+        // Places and shapes are written as their bytes, by bcp too; who writes one by hand may write its text.
+        if matches!(self.ty, SqlType::Clr(_)) && (bytes == [0] || binary(bytes).is_some()) {
+            return self.read_binary(if bytes == [0] { &[] } else { bytes }, out);
+        }
         let decoded = decode(bytes, encoding).ok_or(Misfit::Mismatch)?;
         match (&self.ty, text) {
             (SqlType::VarChar(Length::Limit(most)) | SqlType::NVarChar(Length::Limit(most)), _)
@@ -116,8 +120,7 @@ impl FieldTarget {
 
     /// Binary values are hexadecimal digits.
     fn read_binary(&self, bytes: &[u8], out: &mut Value) -> Fit {
-        let digits = bytes.strip_prefix(b"0x").or_else(|| bytes.strip_prefix(b"0X")).unwrap_or(bytes);
-        let binary = Value::Bin(hexadecimal(digits).ok_or(Misfit::Mismatch)?);
+        let binary = Value::Bin(binary(bytes).ok_or(Misfit::Mismatch)?);
         let from = SqlType::VarBinary(Length::Max);
         let column = Target::Column { table: "", column: "" };
         pikepole_types::assign(&binary, &from, &self.ty, column, out).map_err(|error| misfit(&error))
@@ -135,6 +138,11 @@ impl FieldTarget {
 }
 
 type Fit = Result<(), Misfit>;
+
+/// What hexadecimal digits stand for, with or without `0x` before them.
+fn binary(bytes: &[u8]) -> Option<Vec<u8>> {
+    hexadecimal(bytes.strip_prefix(b"0x").or_else(|| bytes.strip_prefix(b"0X")).unwrap_or(bytes))
+}
 
 /// The values of a portion's rows; `refuse` is told the rows that have none, with their errors: 4863, 4864, 4867, 4869.
 pub(super) fn convert(

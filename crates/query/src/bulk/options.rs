@@ -46,6 +46,8 @@ pub(crate) struct TextFormat {
     pub(crate) encoding: Encoding,
     pub(crate) field_end: Vec<u8>,
     pub(crate) row_end: Vec<u8>,
+    /// The same with line feeds alone, where ROWTERMINATOR says `\n`: what ends the rows of a file that has none of the other.
+    pub(crate) bare_row_end: Option<Vec<u8>>,
     /// Files whose fields differ: what each is. Nothing else here but the encoding counts then.
     pub(crate) fields: Option<Arc<[FieldFormat]>>,
     /// FORMAT = 'CSV': the quote; and a row's end may stand behind a carriage return.
@@ -115,6 +117,7 @@ impl BulkOptions {
                 encoding: Encoding::Page(CodePage::Western),
                 field_end: Vec::new(),
                 row_end: Vec::new(),
+                bare_row_end: None,
                 fields: None,
                 csv: None,
             },
@@ -220,12 +223,14 @@ impl Written {
     fn format(self) -> Result<TextFormat, Fault> {
         let encoding =
             if self.wide { Encoding::Utf16 } else { self.encoding.unwrap_or(Encoding::Page(CodePage::Western)) };
-        let bytes = |text: &str| terminator(text, encoding);
+        let bytes = |text: &str| terminator(text, encoding, "\r\n");
         let field_end = bytes(self.field_end.as_deref().unwrap_or(if self.csv { "," } else { "\\t" }))?;
         let row_end = self.row_end.as_deref().unwrap_or("\\n");
         // What ends the lines of a CSV file is as often a line feed alone.
         let drops_return = self.csv && matches!(row_end, "\\n" | "\\r\\n");
+        let bare = terminator(row_end, encoding, "\n")?;
         let row_end = if drops_return { b"\n".to_vec() } else { bytes(row_end)? };
+        let bare_row_end = Some(bare).filter(|bare| !self.csv && *bare != row_end);
         let csv = match (self.csv, self.quote.as_deref().unwrap_or("\"").as_bytes()) {
             (false, _) if self.quote.is_some() => {
                 return Err(errors::unsupported("FIELDQUOTE without FORMAT = 'CSV'"));
@@ -237,12 +242,12 @@ impl Written {
         if field_end.is_empty() || row_end.is_empty() {
             return Err(errors::unsupported("An empty terminator"));
         }
-        Ok(TextFormat { encoding, field_end, row_end, fields: None, csv })
+        Ok(TextFormat { encoding, field_end, row_end, bare_row_end, fields: None, csv })
     }
 }
 
-/// A terminator's bytes: `\n` is a carriage return and a line feed, `0x0a` the byte itself.
-fn terminator(text: &str, encoding: Encoding) -> Result<Vec<u8>, Fault> {
+/// A terminator's bytes: `\n` is `new_line`, a carriage return and a line feed in SQL Server, `0x0a` the byte itself.
+fn terminator(text: &str, encoding: Encoding, new_line: &str) -> Result<Vec<u8>, Fault> {
     if let Some(digits) = text.strip_prefix("0x").or_else(|| text.strip_prefix("0X")) {
         let bytes = hexadecimal(digits.as_bytes()).ok_or_else(|| Box::new(SqlError::incorrect_syntax(text)))?;
         if encoding == Encoding::Utf16 && bytes.len().is_multiple_of(2) {
@@ -261,7 +266,7 @@ fn terminator(text: &str, encoding: Encoding) -> Result<Vec<u8>, Fault> {
                     't' => out.push('\t'),
                     // Behind `\r` it is the line feed alone.
                     'n' if out.ends_with('\r') => out.push('\n'),
-                    'n' => out.push_str("\r\n"),
+                    'n' => out.push_str(new_line),
                     'r' => out.push('\r'),
                     '0' => out.push('\0'),
                     _ => out.push('\\'),

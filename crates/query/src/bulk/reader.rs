@@ -236,7 +236,19 @@ impl Reader {
             }
         }
         self.wanted = 0;
+        self.learn_row_end();
         Ok(true)
+    }
+
+    /// Rows of a file that was written, or checked out, elsewhere than on Windows end at line feeds alone: the file's first bytes
+    /// say so when the ends that SQL Server asks for are not among them.
+    fn learn_row_end(&mut self) {
+        let Some(bare) = self.format.bare_row_end.take() else { return };
+        let bare_end = Finder::new(&bare).into_owned();
+        if find(&self.buffer, &self.row_end).is_none() && find(&self.buffer, &bare_end).is_some() {
+            self.format.row_end = bare;
+            self.row_end = bare_end;
+        }
     }
 
     /// The row that begins at `at`; its fields count from `start`.

@@ -34,10 +34,14 @@ impl Client {
 fn fields_and_rows_end_where_the_options_say() {
     let mut client = Client::alone();
     let two = "a int, b varchar(20)";
-    let cases: [(&[u8], &str, &[&str]); 16] = [
+    let cases: [(&[u8], &str, &[&str]); 19] = [
         (b"1\tx\r\n2\ty\r\n", "", &["1|x", "2|y"]),
         // Rows end at CR LF, so a line feed alone is a part of the text.
         (b"1\tx\n2\ty\r\n", "", &["1|x\n2\ty"]),
+        // Unless the file has no other ends of rows.
+        (b"1\tx\n2\ty\n", "", &["1|x", "2|y"]),
+        (b"1+|x\n+&|\n2+|y&|\n", "WITH (FIELDTERMINATOR = '+|', ROWTERMINATOR = '&|\\n')", &["1|x\n+", "2|y"]),
+        (b"1+|x&|\n+&|\r\n", "WITH (FIELDTERMINATOR = '+|', ROWTERMINATOR = '&|\\n')", &["1|x&|\n+"]),
         (b"1,x\n2,y", "WITH (FIELDTERMINATOR = ',', ROWTERMINATOR = '0x0a')", &["1|x", "2|y"]),
         (b"1,x\n2,y\n", "WITH (FIELDTERMINATOR = ',', ROWTERMINATOR = '\n')", &["1|x", "2|y"]),
         (b"1,x\r\n2,y\r\n", "WITH (FIELDTERMINATOR = ',', ROWTERMINATOR = '\\n')", &["1|x", "2|y"]),
@@ -63,6 +67,15 @@ fn fields_and_rows_end_where_the_options_say() {
     let wide: Vec<u8> = "\u{FEFF}1\tž😀\r\n2\ty\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let loaded = client.loaded("a int, b nvarchar(20)", wide, "WITH (DATAFILETYPE = 'widechar')");
     assert_eq!(loaded, ["(2 rows)", "1|ž😀", "2|y", "(2 rows)"]);
+}
+
+#[test]
+fn places_and_shapes_are_their_bytes_or_their_texts() {
+    let mut client = Client::alone();
+    client.file("f", "5AC0\tE6100000010C000000000000F03F0000000000000040\n/1/2/\tPOINT (2 1)\n\0\t\n");
+    client.quiet("CREATE TABLE t (h hierarchyid, g geography) BULK INSERT t FROM 'f'");
+    let rows = client.lines("SELECT h.ToString(), g.ToString() FROM t ORDER BY h");
+    assert_eq!(rows, ["/|NULL", "/1/1/|POINT (2 1)", "/1/2/|POINT (2 1)", "(3 rows)"]);
 }
 
 #[test]
