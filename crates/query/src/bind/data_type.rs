@@ -120,6 +120,11 @@ pub(crate) fn sql_type(
     declared(catalog, written, position)?.scalar().ok_or_else(unknown)
 }
 
+/// Whether it names a type of the system's, and one that there is.
+pub(super) fn is_system_type(written: &DataType) -> bool {
+    written.schema.is_none() && system_type(written, TypePlace::Declaration, 1).is_ok()
+}
+
 /// A type's name with its schema, as it was written.
 fn shown(written: &DataType) -> String {
     let schema = written.schema.as_ref().map_or(String::new(), |schema| format!("{}.", schema.text));

@@ -45,6 +45,7 @@ mod series;
 mod set;
 mod source;
 mod split;
+mod straight;
 mod system_time;
 mod target;
 mod trigger;
@@ -157,6 +158,8 @@ pub(crate) struct Binder<'a> {
     pub(crate) calls_methods: bool,
     /// True once an expression asks for the present time.
     pub(crate) reads_clock: bool,
+    /// The expression is that of a computed column.
+    in_computed: bool,
     /// `OPTION (MAXDOP n)` of the statement.
     degree: Option<u16>,
     /// `OPTION (MAX_GRANT_PERCENT = n)`.
@@ -259,6 +262,7 @@ impl<'a> Binder<'a> {
             expanding: Vec::new(),
             calls_methods: false,
             reads_clock: false,
+            in_computed: false,
             degree: None,
             memory_percent: None,
             target_hints: Vec::new(),

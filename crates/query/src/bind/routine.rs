@@ -1,6 +1,6 @@
 //! Users' functions: a call is replaced by what the function's body says, its parameters by the arguments.
 //!
-//! A scalar function whose body is one RETURN becomes that expression; an inline table-valued function becomes its query, as
+//! A scalar function whose body is one RETURN, or goes straight to it ([`super::straight`]), becomes that expression; an inline table-valued function becomes its query, as
 //! a view does. A body sees its parameters and nothing of the query around the call. A function of several statements, or one
 //! that calls itself, is run for its rows or its value (see [`crate::run`]).
 
@@ -11,6 +11,7 @@ use super::data_type::{Declared, TypePlace, declared, sql_type};
 use super::join::{JoinTree, Leaf};
 use super::scope::SourceColumn;
 use super::source::{infos, rename, table_columns, too_few_arguments};
+use super::straight::Straight;
 use super::typed::Typed;
 use super::{Binder, Names, Scope, assign_to, of_known_types};
 use crate::access::CatalogView;
@@ -145,7 +146,7 @@ fn returned_columns(catalog: &CatalogView, elements: &[tree::TableElement]) -> R
     Ok(columns)
 }
 
-/// Whether calls of a function run its statements.
+/// Whether a function has statements to compile. Calls run them, unless they follow each other straight ([`super::straight`]).
 pub(crate) fn is_run(function: &tree::CreateFunction) -> bool {
     match &function.returns {
         tree::FunctionReturns::Table { .. } => true,
@@ -154,13 +155,18 @@ pub(crate) fn is_run(function: &tree::CreateFunction) -> bool {
     }
 }
 
-/// The expression of a body that is one RETURN.
-fn returned(body: &tree::ModuleBody) -> Option<&tree::Expr> {
+/// The statements of a body, without the blocks around all of them.
+pub(super) fn statements_of(body: &tree::ModuleBody) -> &[tree::Statement] {
     let mut statements = body.statements();
     while let [tree::Statement { kind: tree::StatementKind::Block(inner), .. }] = statements {
         statements = inner;
     }
-    match statements {
+    statements
+}
+
+/// The expression of a body that is one RETURN.
+fn returned(body: &tree::ModuleBody) -> Option<&tree::Expr> {
+    match statements_of(body) {
         [tree::Statement { kind: tree::StatementKind::Return(Some(value)), .. }] => Some(value),
         _ => None,
     }
@@ -176,6 +182,19 @@ impl Binder<'_> {
             Some((_, Given::Value(argument))) => Ok(Some(argument.clone())),
             _ => Err(Box::new(SqlError::variable_not_declared(&name.text))),
         }
+    }
+
+    /// What a parameter or variable of the function being expanded stands for.
+    pub(super) fn stood_for(&self, name: &str) -> Option<&Given> {
+        let mut known = self.parameters.last()?.iter();
+        known.find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, given)| given)
+    }
+
+    /// From here on it stands for this.
+    pub(super) fn give(&mut self, name: &str, given: Given) {
+        let Some(known) = self.parameters.last_mut() else { return };
+        known.retain(|(known, _)| !known.eq_ignore_ascii_case(name));
+        known.push((name.to_owned(), given));
     }
 
     /// The table variable of a name: within a function what its parameter stands for.
@@ -328,7 +347,7 @@ impl Binder<'_> {
         let (module, catalog) = self.function_of(&call.name)?.ok_or_else(unknown)?;
         self.check_bound_module(&call.name, &module.text)?;
         let function = parsed_function(&module, &call.name.dotted())?;
-        let tree::FunctionReturns::Scalar { data_type, body } = &function.returns else {
+        let tree::FunctionReturns::Scalar { data_type, .. } = &function.returns else {
             return Err(unknown());
         };
         let ty: SqlType = sql_type(&catalog.catalog, data_type, TypePlace::Declaration, 1)?;
@@ -336,8 +355,10 @@ impl Binder<'_> {
         let arguments = self.routine_arguments(&function, call)?;
         let database = catalog.database.id();
         let place = (database, module.object_id);
-        let value = match returned(body) {
-            Some(value) if !self.expanding.contains(&place) => value,
+        // Where a body can be run, its errors name it and their line.
+        let straight = Straight::of(&function).filter(|body| body.steps.is_empty() || self.in_computed);
+        let body = match straight {
+            Some(body) if !self.expanding.contains(&place) => body,
             _ if database != self.names.catalog.database.id() => {
                 return Err(errors::unsupported("A function of several statements in another database"));
             }
@@ -347,7 +368,7 @@ impl Binder<'_> {
         self.expanding.push(place);
         // Who may call it may have what its owner has, as where it is run.
         let typed = self.in_view_of(owner, |binder| {
-            binder.in_catalog(catalog, |binder| binder.in_body(arguments, |binder| binder.expr(value)))
+            binder.in_catalog(catalog, |binder| binder.in_body(arguments, |binder| binder.straight(&body)))
         });
         self.expanding.pop();
         let typed = typed?;

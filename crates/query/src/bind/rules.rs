@@ -176,7 +176,10 @@ impl Binder<'_> {
         registers: Registers,
         expr: &tree::Expr,
     ) -> Result<Typed, Fault> {
-        let (typed, calls) = self.of_row(table, columns, registers, |binder| binder.expr(expr))?;
+        let outside = std::mem::replace(&mut self.in_computed, true);
+        let bound = self.of_row(table, columns, registers, |binder| binder.expr(expr));
+        self.in_computed = outside;
+        let (typed, calls) = bound?;
         if calls.is_empty() {
             return Ok(typed);
         }
