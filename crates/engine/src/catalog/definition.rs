@@ -212,6 +212,11 @@ impl Column {
         self.user_type.and_then(SecondName::by_id)
     }
 
+    /// The number of the collection of schemas of a column of xml.
+    pub fn schema_collection(&self) -> Option<i32> {
+        self.user_type.filter(|_| self.ty == SqlType::Xml)
+    }
+
     /// The name of its type as it was declared, by the system's names.
     pub fn type_name(&self) -> &'static str {
         self.second_name().map_or(self.ty.name(), |second| second.name)

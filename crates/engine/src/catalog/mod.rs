@@ -135,7 +135,8 @@ pub struct Catalog {
     partition_functions: Map<i32, Arc<PartitionFunction>>,
     partition_schemes: Map<i32, Arc<PartitionScheme>>,
     /// Users' types, by their schemas and their names in lower case.
-    types: Map<(i32, String), Arc<UserType>>,
+    /// By schema, whether it is a collection of schemas of xml, and name.
+    types: Map<(i32, bool, String), Arc<UserType>>,
     /// Extended properties, by what has them.
     properties: Map<PropertyHolder, Arc<Properties>>,
     /// Users' messages, by number; those of the server in master's catalog, and nowhere else looked at.
@@ -215,7 +216,9 @@ impl Catalog {
         }
         for holder in self.properties.keys() {
             let is_visible = match holder {
-                PropertyHolder::Object(id) => visible.objects.contains_key(id),
+                PropertyHolder::Object(id) => {
+                    visible.objects.contains_key(id) || visible.definition_trigger_by_id(*id).is_some()
+                }
                 PropertyHolder::Type(id) => visible.user_type_by_id(*id).is_some(),
                 PropertyHolder::Database | PropertyHolder::Schema(_) | PropertyHolder::Principal(_) => true,
             };
@@ -439,7 +442,13 @@ impl Catalog {
     /// The type of this name that users made.
     pub fn user_type(&self, schema: &str, name: &str) -> Option<&Arc<UserType>> {
         let schema = self.schema(schema)?;
-        self.types.get(&(schema.schema_id, name.to_lowercase()))
+        self.types.get(&(schema.schema_id, false, name.to_lowercase()))
+    }
+
+    /// The collection of schemas of xml of this name.
+    pub fn schema_collection(&self, schema: &str, name: &str) -> Option<&Arc<UserType>> {
+        let schema = self.schema(schema)?;
+        self.types.get(&(schema.schema_id, true, name.to_lowercase()))
     }
 
     /// The type of this id that users made.
@@ -449,6 +458,15 @@ impl Catalog {
 
     /// All types that users made, by their ids.
     pub fn user_types(&self) -> impl Iterator<Item = &Arc<UserType>> {
+        self.types_and_collections().filter(|user_type| !user_type.is_collection())
+    }
+
+    /// All collections of schemas of xml, by their ids.
+    pub fn schema_collections(&self) -> impl Iterator<Item = &Arc<UserType>> {
+        self.types_and_collections().filter(|user_type| user_type.is_collection())
+    }
+
+    pub(crate) fn types_and_collections(&self) -> impl Iterator<Item = &Arc<UserType>> {
         let mut types: Vec<&Arc<UserType>> = self.types.values().collect();
         types.sort_by_key(|user_type| user_type.user_type_id);
         types.into_iter()
@@ -467,11 +485,12 @@ impl Catalog {
     }
 
     pub(crate) fn put_type(&mut self, user_type: Arc<UserType>) {
-        self.types.insert_mut((user_type.schema_id, user_type.name.to_lowercase()), user_type);
+        let key = (user_type.schema_id, user_type.is_collection(), user_type.name.to_lowercase());
+        self.types.insert_mut(key, user_type);
     }
 
     pub(crate) fn remove_type(&mut self, user_type: &UserType) {
-        self.types.remove_mut(&(user_type.schema_id, user_type.name.to_lowercase()));
+        self.types.remove_mut(&(user_type.schema_id, user_type.is_collection(), user_type.name.to_lowercase()));
     }
 
     /// The extended properties of what has some, with those of its parts.

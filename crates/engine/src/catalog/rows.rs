@@ -46,6 +46,9 @@ const FORMAT_WATCHED: u8 = 6;
 /// A partition function or scheme, which programs before it do not know.
 const FORMAT_PARTITIONS: u8 = 7;
 
+/// A collection of schemas of xml, which is a kind of type that programs before it do not know.
+const FORMAT_COLLECTIONS: u8 = 8;
+
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -85,6 +88,7 @@ fn format_of(object: &StoredObject) -> u8 {
     match object {
         StoredObject::PartitionFunction(_) | StoredObject::PartitionScheme(_) => FORMAT_PARTITIONS,
         StoredObject::DefinitionTrigger(_) => FORMAT_WATCHED,
+        StoredObject::Type(of) if of.is_collection() => FORMAT_COLLECTIONS,
         StoredObject::Table(table) if table.is_temporal() => FORMAT_TEMPORAL,
         StoredObject::Table(table) if table.is_computed_when_read() => FORMAT_WHEN_READ,
         StoredObject::Table(table) if is_keyed(table) => FORMAT_KEYED,
@@ -187,7 +191,7 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT..=FORMAT_PARTITIONS), json)) => match serde_json::from_slice(json) {
+            Some((&(FORMAT..=FORMAT_COLLECTIONS), json)) => match serde_json::from_slice(json) {
                 Ok(mut object) => {
                     with_columns(&mut object, read_by_name);
                     self.objects.push(object);

@@ -1,6 +1,6 @@
 //! Types that users make: names for types, and shapes of tables.
 //!
-//! They have a namespace of their own beside that of objects. A table type is kept as the definition of a table that has no
+//! They have a namespace of their own beside that of objects, and collections of schemas of xml have another. A table type is kept as the definition of a table that has no
 //! storage; a table variable or parameter of the type is a copy of it with storage in tempdb.
 
 use super::definition::{StorageRef, TableRecord};
@@ -37,6 +37,13 @@ pub enum UserTypeKind {
     },
     /// The shape of a table. Its object id and name are those that `sys.table_types` shows.
     Table(Box<TableRecord>),
+    /// A collection of schemas of xml. They have names of their own, beside those of types.
+    SchemaCollection {
+        /// The schemas.
+        text: String,
+        /// When it was made, in microseconds since 1970.
+        created_us: u64,
+    },
 }
 
 impl UserType {
@@ -45,11 +52,16 @@ impl UserType {
         format!("{}.{}", self.schema, self.name)
     }
 
+    /// Whether it is no type itself, but makes xml a type of its own.
+    pub fn is_collection(&self) -> bool {
+        matches!(self.kind, UserTypeKind::SchemaCollection { .. })
+    }
+
     /// The shape, of a table type.
     pub fn table(&self) -> Option<&TableRecord> {
         match &self.kind {
             UserTypeKind::Table(record) => Some(record),
-            UserTypeKind::Alias { .. } => None,
+            UserTypeKind::Alias { .. } | UserTypeKind::SchemaCollection { .. } => None,
         }
     }
 

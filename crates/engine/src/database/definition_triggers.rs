@@ -10,6 +10,7 @@ use super::definitions::now_us;
 use super::{Database, ModuleDefinition, PutMode};
 use crate::catalog::DEFAULT_SCHEMA;
 use crate::catalog::definition::{DefinitionTrigger, Module, StoredObject};
+use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::RowKind;
 use crate::transaction::Transaction;
 
@@ -64,6 +65,7 @@ impl Database {
         let missing = || SqlError::object_missing("drop", "trigger", name);
         let object_id = catalog.definition_trigger(name).ok_or_else(missing)?.module.object_id;
         self.remove_rows(tx, RowKind::Object, object_id, 0).await?;
+        self.forget_properties(tx, &mut catalog, PropertyHolder::Object(object_id)).await?;
         catalog.remove_definition_trigger(object_id);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())

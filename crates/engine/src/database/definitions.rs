@@ -317,7 +317,8 @@ impl Database {
             return Err(SqlError::item_missing("drop", "schema", name));
         };
         let object = catalog.objects().find(|o| o.schema_id() == schema.schema_id).map(Object::name);
-        let user_type = || catalog.user_types().find(|t| t.schema_id == schema.schema_id).map(|t| t.name.as_str());
+        let user_type =
+            || catalog.types_and_collections().find(|t| t.schema_id == schema.schema_id).map(|t| t.name.as_str());
         if let Some(within) = object.or_else(user_type) {
             return Err(SqlError::referenced_by("drop schema", name, within));
         }

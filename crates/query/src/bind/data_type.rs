@@ -23,7 +23,7 @@ pub enum Declared {
     System(SqlType),
     /// A type of the system by another name of the system's.
     Second(&'static SecondName, SqlType),
-    /// A user's name for one.
+    /// A user's name for one, or xml with a collection of schemas.
     Alias(Arc<UserType>, SqlType),
     /// The shape of a table.
     Table(Arc<UserType>),
@@ -76,6 +76,12 @@ impl Declared {
 /// # Errors
 /// As [`sql_type`].
 pub(crate) fn declared(catalog: &Catalog, written: &DataType, position: usize) -> Result<Declared, Fault> {
+    if let TypeArguments::Collection(name) = &written.arguments {
+        let schema = name.schema_str().unwrap_or("dbo");
+        let found = catalog.schema_collection(schema, &name.name.text);
+        let found = found.ok_or_else(|| SqlError::schema_collection_unknown(&name.name.text))?;
+        return Ok(Declared::Alias(Arc::clone(found), SqlType::Xml));
+    }
     let system = written.schema.as_ref().is_none_or(|schema| schema.is("sys"));
     let fault = match system.then(|| system_type(written, TypePlace::Declaration, position)) {
         Some(Ok(ty)) => {
@@ -94,6 +100,8 @@ pub(crate) fn declared(catalog: &Catalog, written: &DataType, position: usize) -
     Ok(match &found.kind {
         UserTypeKind::Alias { ty, .. } => Declared::Alias(Arc::clone(found), *ty),
         UserTypeKind::Table(_) => Declared::Table(Arc::clone(found)),
+        // They are not found by the names of types.
+        UserTypeKind::SchemaCollection { .. } => Declared::Alias(Arc::clone(found), SqlType::Xml),
     })
 }
 
@@ -101,14 +109,14 @@ pub(crate) fn declared(catalog: &Catalog, written: &DataType, position: usize) -
 ///
 /// # Errors
 /// 2715 for an unknown type and for a table type, 2716 for a length where none belongs, 131, 1001, 2750, 2751 for sizes out of
-/// range; 243 for a conversion to a type that is none of the system's.
+/// range; 6314 for an unknown collection of schemas; 243 for a conversion to a type that is none of the system's.
 pub(crate) fn sql_type(
     catalog: &Catalog,
     written: &DataType,
     place: TypePlace,
     position: usize,
 ) -> Result<SqlType, Fault> {
-    if place == TypePlace::Conversion {
+    if place == TypePlace::Conversion && !matches!(written.arguments, TypeArguments::Collection(_)) {
         let unknown = || Box::new(SqlError::not_a_system_type(&written.name.text));
         if written.schema.as_ref().is_some_and(|schema| !schema.is("sys")) {
             return Err(unknown());
@@ -182,10 +190,7 @@ fn system_type(written: &DataType, place: TypePlace, position: usize) -> Result<
         "text" => plain(SqlType::Text),
         "ntext" => plain(SqlType::NText),
         "json" => plain(SqlType::NVarChar(Length::Max)),
-        "xml" => match &written.arguments {
-            TypeArguments::Collection(_) => Err(crate::errors::unsupported("A collection of schemas of xml")),
-            _ => plain(SqlType::Xml),
-        },
+        "xml" => plain(SqlType::Xml),
         "image" => plain(SqlType::Image),
         "sysname" => plain(SqlType::NVarChar(Length::Limit(128))),
         "uniqueidentifier" => plain(SqlType::UniqueIdentifier),

@@ -275,7 +275,7 @@ impl Program {
         if self.callees.iter().any(|callee| is_function(callee) != callee.is_function) {
             return false;
         }
-        self.user_types.iter().all(|known| catalog.user_type(&known.schema, &known.name) == Some(known))
+        self.user_types.iter().all(|known| catalog.user_type_by_id(known.user_type_id) == Some(known))
     }
 
     /// What each of its statements needs permission for, as far as they are bound.

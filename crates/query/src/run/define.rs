@@ -89,6 +89,9 @@ impl Machine<'_> {
             StatementKind::CreateSynonym(create) => self.create_synonym(create).await,
             StatementKind::Partition(partition) => self.define_partition(partition).await,
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::Type => self.drop_types(drop).await,
+            StatementKind::Drop(drop) if drop.kind == tree::DropKind::SchemaCollection => {
+                self.drop_schema_collections(drop).await
+            }
             StatementKind::CreateSchema(create) => self.create_schema(create, text).await,
             StatementKind::Drop(drop) => self.drop_objects(drop).await,
             _ => Err(errors::unsupported("This statement")),
@@ -610,6 +613,7 @@ pub(super) fn put_mode(mode: tree::ModuleMode) -> PutMode {
 /// Options that describe what this engine does anyway, or that only other features read: accepted without effect.
 const ACCEPTED_OPTIONS: &[&str] = &[
     "ACCELERATED_DATABASE_RECOVERY",
+    "OPTIMIZED_LOCKING",
     "COMPATIBILITY_LEVEL",
     "CURSOR_DEFAULT",
     "ERROR_BROKER_CONVERSATIONS",

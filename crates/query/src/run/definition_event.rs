@@ -50,6 +50,7 @@ fn dropped_kind(kind: DropKind) -> Option<&'static str> {
         DropKind::Trigger => "TRIGGER",
         DropKind::Schema => "SCHEMA",
         DropKind::Type => "TYPE",
+        DropKind::SchemaCollection => "XML SCHEMA COLLECTION",
         DropKind::Sequence => "SEQUENCE",
         DropKind::Synonym => "SYNONYM",
         _ => return None,
@@ -78,7 +79,12 @@ impl Machine<'_> {
             StatementKind::CreateView(create) => module(create.mode, "VIEW", &create.name),
             StatementKind::CreateFunction(create) => module(create.mode, "FUNCTION", &create.name),
             StatementKind::CreateTrigger(create) => self.of_trigger(create),
-            StatementKind::CreateType(create) => one("CREATE", "TYPE", &create.name),
+            StatementKind::CreateType(create) => match create.kind {
+                tree::TypeKind::SchemaCollection { add, .. } => {
+                    one(if add { "ALTER" } else { "CREATE" }, "XML SCHEMA COLLECTION", &create.name)
+                }
+                _ => one("CREATE", "TYPE", &create.name),
+            },
             StatementKind::CreateSequence(create) => {
                 one(if create.alter { "ALTER" } else { "CREATE" }, "SEQUENCE", &create.name)
             }
@@ -108,7 +114,7 @@ impl Machine<'_> {
         if name.is_temporary() {
             return None;
         }
-        let event = DefinitionEvent::by_name(&format!("{verb}_{kind}"))?;
+        let event = DefinitionEvent::by_name(&format!("{verb}_{}", kind.replace(' ', "_")))?;
         Some(Happening { event, schema: self.schema_shown(name), object: name.name.text.clone(), kind, target: None })
     }
 
@@ -150,6 +156,9 @@ impl Machine<'_> {
             let exists = match drop.kind {
                 DropKind::Schema => view.catalog.schema(&name.name.text).is_some(),
                 DropKind::Type => view.catalog.user_type(&self.schema_shown(name), &name.name.text).is_some(),
+                DropKind::SchemaCollection => {
+                    view.catalog.schema_collection(&self.schema_shown(name), &name.name.text).is_some()
+                }
                 _ if of_database => view.catalog.definition_trigger(&name.name.text).is_some(),
                 _ => self.is_there(name),
             };

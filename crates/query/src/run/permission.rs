@@ -42,6 +42,11 @@ impl Machine<'_> {
             StatementKind::CreateSchema(create) => self.check_create_schema(create),
             StatementKind::CreateTrigger(create) => self.check_trigger_target(&create.on),
             StatementKind::SetTrigger(set) => self.check_trigger_target(&set.on),
+            StatementKind::CreateType(create)
+                if matches!(create.kind, tree::TypeKind::SchemaCollection { add: true, .. }) =>
+            {
+                self.check_change_type(tree::DropKind::SchemaCollection, &create.name)
+            }
             StatementKind::CreateType(create) => self.check_create(P::CreateType, &create.name),
             StatementKind::CreateSequence(create) if create.alter => {
                 self.check_change(&create.name, || SqlError::invalid_object(create.name.dotted()))
@@ -182,7 +187,7 @@ impl Machine<'_> {
                         return Err(Box::new(SqlError::item_missing("drop", "schema", shown)));
                     }
                 }
-                tree::DropKind::Type => self.check_drop_type(name)?,
+                tree::DropKind::Type | tree::DropKind::SchemaCollection => self.check_change_type(drop.kind, name)?,
                 tree::DropKind::Trigger if drop.trigger_on.is_some() => {
                     if !self.token().has(Permission::Alter, Securable::Database) {
                         return Err(Box::new(SqlError::object_missing("drop", "trigger", shown)));
@@ -206,18 +211,25 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// CONTROL on the type, or ALTER on its schema.
-    fn check_drop_type(&mut self, name: &ObjectName) -> Result<(), Fault> {
+    /// To drop a type, or add to a collection: CONTROL on it, or ALTER on its schema.
+    fn check_change_type(&mut self, kind: tree::DropKind, name: &ObjectName) -> Result<(), Fault> {
         let view = self.context.catalog();
         let schema = name.schema_str().unwrap_or("dbo");
-        let Some(found) = view.catalog.user_type(schema, &name.name.text) else { return Ok(()) };
+        let found = match kind {
+            tree::DropKind::SchemaCollection => view.catalog.schema_collection(schema, &name.name.text),
+            _ => view.catalog.user_type(schema, &name.name.text),
+        };
+        let Some(found) = found else { return Ok(()) };
         let securable = view.catalog.securable_type(found);
         let Securable::Type { schema_id, owner, .. } = securable else { return Ok(()) };
         let schema = Securable::Schema { id: schema_id, owner };
         if self.token().has(Permission::Control, securable) || self.token().has(Permission::Alter, schema) {
             return Ok(());
         }
-        Err(Box::new(SqlError::type_not_found(name.dotted())))
+        Err(Box::new(match kind {
+            tree::DropKind::SchemaCollection => SqlError::item_missing("alter", "xml schema collection", name.dotted()),
+            _ => SqlError::type_not_found(name.dotted()),
+        }))
     }
 
     /// CONTROL on the object, or ALTER on its schema.

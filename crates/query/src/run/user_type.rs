@@ -1,4 +1,4 @@
-//! CREATE TYPE and DROP TYPE, and tables of users' types: variables, and parameters that callers pass their variables to.
+//! CREATE and DROP of types and of collections of schemas of xml, and tables of users' types: variables, and parameters that callers pass their variables to.
 
 use std::sync::Arc;
 
@@ -23,12 +23,13 @@ pub(crate) struct Lent {
 }
 
 impl Machine<'_> {
-    /// CREATE TYPE.
+    /// CREATE TYPE, CREATE and ALTER XML SCHEMA COLLECTION.
     pub(crate) async fn create_type(&mut self, create: &tree::CreateType) -> Result<(), Fault> {
         let schema = self.schema_of(&create.name, false)?;
         let name = create.name.name.text.as_str();
         let catalog = self.context.catalog();
-        if catalog.catalog.user_type(&schema, name).is_some() {
+        let is_collection = matches!(create.kind, tree::TypeKind::SchemaCollection { .. });
+        if !is_collection && catalog.catalog.user_type(&schema, name).is_some() {
             return Err(Box::new(SqlError::type_exists(format!("{schema}.{name}"))));
         }
         let kind = match &create.kind {
@@ -38,6 +39,20 @@ impl Machine<'_> {
                     return Err(Box::new(SqlError::type_unknown(1, data_type.name.text.as_str())));
                 };
                 UserTypeKind::Alias { ty, nullable: nullable.unwrap_or(true) }
+            }
+            tree::TypeKind::SchemaCollection { text, add } => {
+                let Some(tree::Literal::String { value, .. }) = text.literal() else {
+                    return Err(match &text.kind {
+                        tree::ExprKind::Variable(_) => errors::unsupported("A collection of schemas from a variable"),
+                        _ => Box::new(SqlError::schema_collection_of_expression()),
+                    });
+                };
+                let schemas = pikepole_types::xml::schema_text(value)?;
+                if *add {
+                    let (database, tx) = self.context.engine();
+                    return Ok(database.extend_schema_collection(tx, &schema, name, schemas).await?);
+                }
+                UserTypeKind::SchemaCollection { text: schemas.to_owned(), created_us: 0 }
             }
             tree::TypeKind::Table { elements, options } => {
                 check_elements(elements, options)?;
@@ -69,6 +84,29 @@ impl Machine<'_> {
         made?;
         let table = table.ok_or_else(|| Box::new(SqlError::invalid_object(name)))?;
         Ok(table.engine.definition().clone())
+    }
+
+    /// DROP XML SCHEMA COLLECTION.
+    pub(crate) async fn drop_schema_collections(&mut self, drop: &tree::Drop) -> Result<(), Fault> {
+        for name in &drop.names {
+            let schema = self.own_schema(name)?;
+            let text = name.name.text.as_str();
+            if drop.if_exists && self.context.catalog().catalog.schema_collection(&schema, text).is_none() {
+                continue;
+            }
+            let (schema_name, collection) = (schema.clone(), text.to_owned());
+            let names = move |module: &str| {
+                has_parameter(module, &|written| match &written.arguments {
+                    tree::TypeArguments::Collection(own) => {
+                        own.schema_str().unwrap_or("dbo").eq_ignore_ascii_case(&schema_name) && own.name.is(&collection)
+                    }
+                    _ => false,
+                })
+            };
+            let (database, tx) = self.context.engine();
+            database.drop_schema_collection(tx, &schema, text, &names).await?;
+        }
+        Ok(())
     }
 
     /// DROP TYPE.
@@ -220,7 +258,8 @@ fn type_of_variable(view: &CatalogView, variable: &str) -> Result<(String, Optio
 
 /// What a table type may not have: names of constraints, references to other tables.
 fn check_elements(elements: &[tree::TableElement], options: &[tree::SettingOption]) -> Result<(), Fault> {
-    if let Some(option) = options.first() {
+    // What a variable of a type optimized for memory holds is what one of any other type does.
+    if let Some(option) = options.iter().find(|option| option.name != "MEMORY_OPTIMIZED") {
         return Err(errors::unsupported(format!("The table type option {}", option.name)));
     }
     let check = |name: Option<&Name>, kind: &tree::ConstraintKind| {
@@ -251,11 +290,14 @@ fn check_elements(elements: &[tree::TableElement], options: &[tree::SettingOptio
 
 /// Whether a procedure or function has a parameter of the type, or returns it.
 fn has_parameter_of(text: &str, schema: &str, name: &str) -> bool {
-    let Ok(batch) = tree::parse(text) else { return false };
-    let is_it = |written: &tree::DataType| {
+    has_parameter(text, &|written| {
         let own = written.schema.as_ref().map_or("dbo", Name::as_str);
         own.eq_ignore_ascii_case(schema) && written.name.is(name)
-    };
+    })
+}
+
+fn has_parameter(text: &str, is_it: &dyn Fn(&tree::DataType) -> bool) -> bool {
+    let Ok(batch) = tree::parse(text) else { return false };
     let of = |parameters: &[tree::Parameter]| parameters.iter().any(|parameter| is_it(&parameter.data_type));
     match batch.statements.first().map(|statement| &statement.kind) {
         Some(tree::StatementKind::CreateProcedure(procedure)) => of(&procedure.parameters),

@@ -91,7 +91,7 @@ fn type_of(catalog: &Catalog, name: &str) -> Option<ResultSet> {
     let second = SecondName::by_name(&parts.name).filter(|_| own.is_none());
     let (shown, ty, nullable) = match (own.map(|own| (&own.name, &own.kind)), second) {
         (Some((name, UserTypeKind::Alias { ty, nullable })), _) => (name.as_str(), *ty, *nullable),
-        (Some((_, UserTypeKind::Table(_))), _) => return None,
+        (Some((_, UserTypeKind::Table(_) | UserTypeKind::SchemaCollection { .. })), _) => return None,
         (None, Some(second)) => (second.name, second.ty, second.nullable),
         (None, None) => {
             let ty = views::columns::TYPES.iter().find(|ty| ty.name().eq_ignore_ascii_case(&parts.name))?;

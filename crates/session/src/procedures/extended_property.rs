@@ -57,6 +57,7 @@ pub(super) async fn change(
 fn may_change(token: &SecurityToken, catalog: &Catalog, holder: PropertyHolder) -> bool {
     let securable = match holder {
         PropertyHolder::Database => Some(Securable::Database),
+        PropertyHolder::Object(id) if catalog.definition_trigger_by_id(id).is_some() => Some(Securable::Database),
         PropertyHolder::Object(id) => catalog.object_by_id(id).map(|object| catalog.securable(object)),
         PropertyHolder::Schema(id) => {
             let schema = catalog.schema_by_id(id);

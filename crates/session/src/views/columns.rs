@@ -169,6 +169,7 @@ pub(super) fn table_column(view: &View, object_id: i32, place: usize, column: &C
         .bit("is_hidden", column.hidden)
         .integer("default_object_id", column.default.as_ref().map_or(0, |default| default.object_id));
     let row = match (column.second_name(), column.user_type) {
+        (None, Some(id)) if column.schema_collection().is_some() => row.integer("xml_collection_id", id),
         (None, Some(id)) => row.integer("user_type_id", id),
         (second, _) => with_named_type(row, &column.ty, second),
     };

@@ -18,17 +18,6 @@ pub(super) const fn empty(name: &'static str, columns: &'static [ColumnOf]) -> V
 
 pub(super) const VIEWS: &[View] = &[
     empty(
-        "xml_schema_collections",
-        &[
-            ("xml_collection_id", Int, No),
-            ("schema_id", Int, No),
-            ("principal_id", Int, Yes),
-            ("name", Name, No),
-            ("create_date", DateTime, No),
-            ("modify_date", DateTime, No),
-        ],
-    ),
-    empty(
         "sql_expression_dependencies",
         &[
             ("referencing_id", Int, No),

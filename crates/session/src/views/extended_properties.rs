@@ -35,8 +35,8 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
 
 /// What may be named at each level: the database's, a schema's, and the parts of what is in a schema.
 const TYPES: [&[&str]; 3] = [
-    &["SCHEMA", "USER"],
-    &["TABLE", "VIEW", "PROCEDURE", "FUNCTION", "SEQUENCE", "SYNONYM", "TYPE"],
+    &["SCHEMA", "USER", "TRIGGER"],
+    &["TABLE", "VIEW", "PROCEDURE", "FUNCTION", "SEQUENCE", "SYNONYM", "TYPE", "XML SCHEMA COLLECTION"],
     &["COLUMN", "INDEX", "CONSTRAINT", "TRIGGER"],
 ];
 
@@ -103,12 +103,20 @@ impl Path {
             return vec![Place { kind: None, name: None, holder: PropertyHolder::Database, part: PropertyPart::Whole }];
         };
         let is_own = |schema: &&Schema| !matches!(schema.schema_id, 3 | 4) && fits(name, &schema.name);
+        if kind == "TRIGGER" && self.levels.len() > 1 {
+            return Vec::new();
+        }
         let schemas = catalog.schemas().map(AsRef::as_ref).filter(is_own);
         let Some(within) = levels.next() else {
             if kind == "USER" {
                 let users = catalog.users().iter().filter(|user| fits(name, &user.name));
                 let place = |id, name: &str| Place::new(kind, name, PropertyHolder::Principal(id), PropertyPart::Whole);
                 return users.map(|user| place(user.id, &user.name)).collect();
+            }
+            if kind == "TRIGGER" {
+                let own = catalog.definition_triggers().map(|trigger| &trigger.module);
+                let place = |id, name: &str| Place::new(kind, name, PropertyHolder::Object(id), PropertyPart::Whole);
+                return own.filter(|own| fits(name, &own.name)).map(|own| place(own.object_id, &own.name)).collect();
             }
             let place = |schema: &Schema| {
                 Place::new(kind, &schema.name, PropertyHolder::Schema(schema.schema_id), PropertyPart::Whole)
@@ -139,8 +147,10 @@ fn in_schema(
     (kind, name): (&'static str, Option<&str>),
     part: Option<(&'static str, Option<&str>)>,
 ) -> Vec<Place> {
-    if kind == "TYPE" {
-        let own = catalog.user_types().filter(|own| own.schema_id == schema.schema_id && fits(name, &own.name));
+    if kind == "TYPE" || kind == "XML SCHEMA COLLECTION" {
+        let all: Vec<_> =
+            if kind == "TYPE" { catalog.user_types().collect() } else { catalog.schema_collections().collect() };
+        let own = all.into_iter().filter(|own| own.schema_id == schema.schema_id && fits(name, &own.name));
         let place = |id, name: &str| Place::new(kind, name, PropertyHolder::Type(id), PropertyPart::Whole);
         return own.filter(|_| part.is_none()).map(|own| place(own.user_type_id, &own.name)).collect();
     }
@@ -211,6 +221,10 @@ fn shown(holder: PropertyHolder, part: PropertyPart) -> (i32, &'static str, i32,
     (class, name, major, minor)
 }
 
+fn is_collection(catalog: &Catalog, id: i32) -> bool {
+    catalog.user_type_by_id(id).is_some_and(|own| own.is_collection())
+}
+
 /// A property's text. One that is too long for an `nvarchar` of as many bytes as a value may have was given as `varchar`.
 fn shown_value(property: &ExtendedProperty) -> Value {
     let Some(text) = &property.value else { return Value::Null };
@@ -221,7 +235,10 @@ fn shown_value(property: &ExtendedProperty) -> Value {
 
 fn extended_properties(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |holder: PropertyHolder, property: &ExtendedProperty| {
-        let (class, class_name, major, minor) = shown(holder, property.part);
+        let (class, class_name, major, minor) = match holder {
+            PropertyHolder::Type(id) if is_collection(source.catalog, id) => (10, "XML_SCHEMA_COLLECTION", id, 0),
+            holder => shown(holder, property.part),
+        };
         view.row()
             .integer("class", class)
             .text("class_desc", class_name)

@@ -284,7 +284,11 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .text("IS_NULLABLE", if column.nullable { "YES" } else { "NO" });
             let row =
                 with_collation(with_named_type(row, &column.ty, column.second_name()), &column.ty, column.collated());
-            let row = match column.user_type.and_then(|id| source.catalog.user_type_by_id(id)) {
+            let row = match column
+                .user_type
+                .and_then(|id| source.catalog.user_type_by_id(id))
+                .filter(|own| !own.is_collection())
+            {
                 None => row,
                 Some(user_type) => row
                     .text("DOMAIN_CATALOG", source.database.name())

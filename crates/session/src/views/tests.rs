@@ -134,6 +134,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("table_types", 17),
     ("periods", 6),
     ("xml_schema_collections", 6),
+    ("xml_schema_namespaces", 3),
     ("assemblies", 10),
     ("sql_expression_dependencies", 15),
     ("fulltext_indexes", 15),

@@ -1,10 +1,11 @@
-//! `sys.types`, `table_types`, `INFORMATION_SCHEMA.DOMAINS`: the types of the system and those that users made.
+//! `sys.types`, `table_types`, `INFORMATION_SCHEMA.DOMAINS`: the types of the system and those that users made; collections of schemas of xml.
 
-use super::Kind::{Bit, Int, Name, SmallInt, Text, TinyInt};
+use super::Kind::{Bit, DateTime, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::columns::{ROWVERSION, TABLE_TYPE, TYPES, with_named_type, with_type};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use pikepole_engine::{UserType, UserTypeKind};
+use pikepole_types::xml::schema_spaces;
 use pikepole_types::{SecondName, SqlError, SqlType};
 
 /// The columns of `sys.types`.
@@ -36,6 +37,25 @@ pub(super) const VIEWS: &[View] = &[
             ("is_memory_optimized", Bit, Yes),
         ],
         rows: table_types,
+    },
+    View {
+        schema: "sys",
+        name: "xml_schema_collections",
+        columns: &[
+            ("xml_collection_id", Int, No),
+            ("schema_id", Int, No),
+            ("principal_id", Int, Yes),
+            ("name", Name, No),
+            ("create_date", DateTime, No),
+            ("modify_date", DateTime, No),
+        ],
+        rows: collections,
+    },
+    View {
+        schema: "sys",
+        name: "xml_schema_namespaces",
+        columns: &[("xml_collection_id", Int, No), ("name", Text(4000), No), ("xml_namespace_id", Int, No)],
+        rows: spaces,
     },
     View {
         schema: "INFORMATION_SCHEMA",
@@ -101,6 +121,7 @@ fn user_row(view: &View, user_type: &UserType, collation: &str) -> RowBuilder {
         UserTypeKind::Alias { ty, nullable } => with_type(row, ty)
             .text_if("collation_name", ty.is_string().then_some(collation))
             .bit("is_nullable", *nullable),
+        UserTypeKind::SchemaCollection { .. } => row,
         UserTypeKind::Table(_) => row
             .integer("system_type_id", TABLE_TYPE)
             .integer("max_length", -1)
@@ -119,6 +140,31 @@ fn table_types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(source.catalog.user_types().filter_map(|user_type| row(user_type)).collect())
 }
 
+fn collections(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |own: &UserType| {
+        let UserTypeKind::SchemaCollection { created_us, .. } = &own.kind else { return None };
+        let row = view.row().integer("xml_collection_id", own.user_type_id).integer("schema_id", own.schema_id);
+        let row = row.text("name", &own.name).moment("create_date", *created_us).moment("modify_date", *created_us);
+        Some(row.done())
+    };
+    Ok(source.catalog.schema_collections().filter_map(|own| row(own)).collect())
+}
+
+/// The namespaces of each collection, counted from 1.
+fn spaces(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Rows::new();
+    for own in source.catalog.schema_collections() {
+        let UserTypeKind::SchemaCollection { text, .. } = &own.kind else { continue };
+        let mut names = schema_spaces(text)?;
+        names.dedup();
+        for (name, number) in names.iter().zip(1..) {
+            let row = view.row().integer("xml_collection_id", own.user_type_id).text("name", name);
+            rows.push(row.integer("xml_namespace_id", number).done());
+        }
+    }
+    Ok(rows)
+}
+
 fn domains(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |user_type: &UserType| {
         let row = view
@@ -128,6 +174,7 @@ fn domains(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text("DOMAIN_NAME", &user_type.name);
         match &user_type.kind {
             UserTypeKind::Alias { ty, .. } => super::information_schema::with_type(row, ty).done(),
+            UserTypeKind::SchemaCollection { .. } => row.done(),
             UserTypeKind::Table(_) => row.text("DATA_TYPE", "table type").done(),
         }
     };

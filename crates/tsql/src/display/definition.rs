@@ -105,12 +105,19 @@ pub(super) fn definition(f: &mut Formatter<'_>, kind: &StatementKind) -> Result 
             write!(f, " ON {}", set.on)
         }
         StatementKind::CreateType(create) => {
-            write!(f, "CREATE TYPE {}", create.name)?;
+            let (verb, kind) = match create.kind {
+                TypeKind::SchemaCollection { add, .. } => {
+                    (if add { "ALTER" } else { "CREATE" }, DropKind::SchemaCollection)
+                }
+                _ => ("CREATE", DropKind::Type),
+            };
+            write!(f, "{verb} {kind} {}", create.name)?;
             match &create.kind {
                 TypeKind::Alias { data_type, nullable } => {
                     write!(f, " FROM {data_type}")?;
                     super::table::nullable(f, *nullable)
                 }
+                TypeKind::SchemaCollection { text, add } => write!(f, " {} {text}", if *add { "ADD" } else { "AS" }),
                 TypeKind::Table { elements, options } => {
                     write!(f, " AS TABLE ({})", Commas(elements))?;
                     with_options(f, options)
@@ -183,6 +190,7 @@ impl Display for DropKind {
             DropKind::Schema => "SCHEMA",
             DropKind::Database => "DATABASE",
             DropKind::Type => "TYPE",
+            DropKind::SchemaCollection => "XML SCHEMA COLLECTION",
             DropKind::Sequence => "SEQUENCE",
             DropKind::Synonym => "SYNONYM",
             DropKind::Statistics => "STATISTICS",

@@ -47,6 +47,9 @@ impl Parser<'_> {
         if self.eat_word("TYPE") {
             return self.create_type();
         }
+        if self.eat_words(&["XML", "SCHEMA", "COLLECTION"]) {
+            return self.schema_collection(Keyword::As);
+        }
         if self.eat_word("SEQUENCE") {
             return self.sequence(false);
         }
@@ -81,6 +84,7 @@ impl Parser<'_> {
             TokenKind::Word if self.at_principal() => self.principal(true),
             TokenKind::Word if self.eat_words(&["SERVER", "CONFIGURATION", "SET"]) => self.server_configuration(),
             TokenKind::Word if self.eat_word("SEQUENCE") => self.sequence(true),
+            TokenKind::Word if self.eat_words(&["XML", "SCHEMA", "COLLECTION"]) => self.schema_collection(Keyword::Add),
             _ => Err(self.unexpected()),
         }
     }
@@ -144,6 +148,14 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::Grant | Keyword::Deny | Keyword::Revoke) => true,
             _ => false,
         }
+    }
+
+    /// CREATE or ALTER XML SCHEMA COLLECTION behind its words; AS or ADD comes before the schemas.
+    fn schema_collection(&mut self, before: Keyword) -> Parsed<StatementKind> {
+        let name = self.object_name()?;
+        self.expect_keyword(before)?;
+        let kind = TypeKind::SchemaCollection { text: self.expression()?, add: before == Keyword::Add };
+        Ok(StatementKind::CreateType(Box::new(CreateType { name, kind })))
     }
 
     /// CREATE TYPE behind its two words.
@@ -230,6 +242,7 @@ impl Parser<'_> {
             (&["SCHEMA"], DropKind::Schema),
             (&["DATABASE"], DropKind::Database),
             (&["TYPE"], DropKind::Type),
+            (&["XML", "SCHEMA", "COLLECTION"], DropKind::SchemaCollection),
             (&["SEQUENCE"], DropKind::Sequence),
             (&["SYNONYM"], DropKind::Synonym),
             (&["STATISTICS"], DropKind::Statistics),

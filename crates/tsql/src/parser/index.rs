@@ -88,6 +88,13 @@ impl Parser<'_> {
         };
         if kind == IndexKind::Spatial {
             self.tessellation()?;
+        } else if kind == IndexKind::Xml && self.eat_words(&["USING", "XML"]) {
+            self.expect_keyword(Keyword::Index)?;
+            self.name()?;
+            // VALUE, PATH or PROPERTY. As such indexes are refused, nothing is kept of it.
+            if self.eat_keyword(Keyword::For) {
+                self.name()?;
+            }
         }
         let include = self.optional_include()?;
         let filter = self.index_filter()?;

@@ -189,13 +189,11 @@ impl Parser<'_> {
             {
                 self.bulk_rowset()
             }
+            TokenKind::Keyword(Keyword::ContainsTable | Keyword::FreetextTable) => {
+                Err(SyntaxError::not_supported(self.peek().line, "Full-text search"))
+            }
             TokenKind::Keyword(
-                Keyword::OpenRowset
-                | Keyword::OpenQuery
-                | Keyword::OpenXml
-                | Keyword::OpenDatasource
-                | Keyword::ContainsTable
-                | Keyword::FreetextTable,
+                Keyword::OpenRowset | Keyword::OpenQuery | Keyword::OpenXml | Keyword::OpenDatasource,
             ) => {
                 let name = ObjectName::of(self.any_word()?);
                 self.table_function(name)

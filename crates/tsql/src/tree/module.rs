@@ -200,7 +200,7 @@ pub struct SetTrigger {
     pub on: TriggerTarget,
 }
 
-/// `CREATE TYPE`
+/// `CREATE TYPE`, CREATE and ALTER of `XML SCHEMA COLLECTION`
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateType {
     /// Its name.
@@ -218,6 +218,13 @@ pub enum TypeKind {
         data_type: DataType,
         /// `NULL` or `NOT NULL`, when one is said.
         nullable: Option<bool>,
+    },
+    /// A collection of schemas of xml: `AS 'text'`, and of ALTER `ADD 'text'`
+    SchemaCollection {
+        /// The schemas.
+        text: Expr,
+        /// The collection is there and gets them too.
+        add: bool,
     },
     /// `AS TABLE (...)`
     Table {
@@ -336,6 +343,8 @@ pub enum DropKind {
     Database,
     /// `TYPE`
     Type,
+    /// `XML SCHEMA COLLECTION`
+    SchemaCollection,
     /// `SEQUENCE`
     Sequence,
     /// `SYNONYM`

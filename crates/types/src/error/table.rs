@@ -330,6 +330,7 @@ error_table! {
     2371 16 1 xquery_outside_predicate(place, function) "XQuery [{place}]: '{function}' can only be used within a predicate or XPath selector";
     2373 16 1 xquery_constructed(place, what) "XQuery [{place}]: {what} is not supported with constructed XML";
     2374 16 1 xquery_nodes_needed(place, what) "XQuery [{place}]: A node or set of nodes is required for {what}";
+    2378 16 1 xml_schema_expected() "Expected XML schema document";
     2389 16 1 xquery_singleton(place, what, found) "XQuery [{place}]: '{what}' requires a singleton (or empty sequence), found operand of type '{found}'";
     2392 16 1 xquery_axis_unknown(place, axis) "XQuery [{place}]: '{axis}::' is not a valid axis";
     2395 16 1 xquery_function_unknown(place, space, name) "XQuery [{place}]: There is no function '{{{space}}}:{name}()'";
@@ -585,9 +586,14 @@ error_table! {
     6306 16 1 xquery_empty() "Invalid XQuery expression passed to XML data type method.";
     6307 16 1 xml_attribute_outside() "XML well-formedness check: Attribute cannot appear outside of element declaration. Rewrite your XQuery so it returns well-formed XML.";
     6308 16 1 xml_attribute_twice(name) "XML well-formedness check: Duplicate attribute '{name}'. Rewrite your XQuery so it returns well-formed XML.";
+    6314 16 1 schema_collection_unknown(name) "Collection specified does not exist in metadata : '{name}'";
     6320 16 1 xquery_replaced_by_nothing() "XQuery: Only nillable elements or text nodes can be updated with empty sequence";
     6325 16 1 xquery_replaced_by_empty() "XQuery: Replacing the value of a node with an empty sequence is allowed only if '()' is used as the new value expression. The new value expression evaluated to an empty sequence but it is not '()'.";
+    6328 16 1 schema_collection_is_used(name, by) "Specified collection '{name}' cannot be dropped because it is used by object '{by}'.";
     6335 16 102 xml_too_deep(levels) "XML datatype instance has too many levels of nested nodes. Maximum allowed depth is {levels} levels.";
+    6347 16 1 schema_collection_not_altered(name) "Specified collection '{name}' cannot be altered because it does not exist or you do not have permission.";
+    6348 16 1 schema_collection_exists(name) "Specified collection '{name}' cannot be created because it already exists or you do not have permission.";
+    6352 16 1 schema_collection_of_expression() "Invalid parameter specified. XML Schema Collections can only be created from a string literal, or from a variable typed as a string or untyped XML.";
     6354 16 10 xml_target_too_small() "Target string size is too small to represent the XML instance";
     6355 16 1 xml_not_in_code_page() "Conversion of one or more characters from XML to target collation impossible";
     6358 16 1 xml_style_invalid(style) "{style} is not a valid style number when converting to XML.";

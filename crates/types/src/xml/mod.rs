@@ -19,6 +19,7 @@ mod document;
 mod name;
 mod query;
 mod read;
+mod schema;
 mod write;
 
 #[cfg(test)]
@@ -27,6 +28,7 @@ mod tests;
 pub use document::{Document, XmlNode};
 pub use name::{continues_name, is_character, starts_name};
 pub use query::{Accessor, Compiled, Method, Namespaces};
+pub use schema::{schema_spaces, schema_text};
 
 pub(crate) use convert::{from_value, to_binary, to_text};
 pub(crate) use write::Kept;
