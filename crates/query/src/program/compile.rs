@@ -140,7 +140,7 @@ pub(super) struct Compiler<'a> {
     /// The statement at hand is the whole batch.
     alone: bool,
     /// It is a batch that is compiled, not a module.
-    is_batch: bool,
+    pub(super) is_batch: bool,
     /// Where names are looked up once the text has switched ANSI_NULLS or NO_BROWSETABLE.
     catalog_now: Option<CatalogView>,
     /// The slots of variables: those declared anywhere in the text, then the two hidden ones.

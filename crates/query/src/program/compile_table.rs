@@ -104,10 +104,16 @@ impl Compiler<'_> {
     /// Whether what a statement lacks may be there when it runs.
     pub(super) fn is_deferred(&self, fault: &SqlError) -> bool {
         const TABLE_VARIABLE_UNKNOWN: i32 = 1087;
+        // Whoever runs the module may have ended the table's versioning, to write its history as well.
+        const PERIOD_IS_KEPT: [i32; 2] = [13536, 13537];
         let named = fault.message.split('"').nth(1).unwrap_or_default();
         let declared = || self.tables.iter().any(|table| table.is(named));
         let is_declared = fault.number == TABLE_VARIABLE_UNKNOWN && declared();
-        is_missing(fault) || is_declared || self.context.catalog.wants_format_file()
+        let in_module = !self.is_batch;
+        is_missing(fault)
+            || is_declared
+            || (in_module && PERIOD_IS_KEPT.contains(&fault.number))
+            || self.context.catalog.wants_format_file()
     }
 
     pub(super) fn select_into(&mut self, query: &tree::Query) {

@@ -39,6 +39,7 @@ mod function;
 mod gone;
 mod group;
 mod group_values;
+mod in_memory;
 mod index_filter;
 mod join;
 mod modify;

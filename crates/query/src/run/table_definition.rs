@@ -124,11 +124,12 @@ pub(crate) fn table(
 ) -> Result<(TableDefinition, Wishes), Fault> {
     for option in &create.options {
         let plain = matches!(option.value, Some(tree::SettingValue::Off) | None);
-        let special = ["MEMORY_OPTIMIZED", "LEDGER"];
-        if special.contains(&option.name.as_str()) && !plain {
-            return Err(errors::unsupported(format!("The table option {}", option.name)));
+        if option.name == "LEDGER" && !plain {
+            return Err(errors::unsupported("The table option LEDGER"));
         }
     }
+    let any_table = super::in_memory::as_any_table(create)?;
+    let create = any_table.as_ref().unwrap_or(create);
     let name = create.name.name.text.clone();
     let mut columns = Vec::new();
     let mut indexes = Vec::new();

@@ -56,7 +56,7 @@ impl Machine<'_> {
             }
             tree::TypeKind::Table { elements, options } => {
                 check_elements(elements, options)?;
-                UserTypeKind::Table(Box::new(self.shape_of(name, elements).await?))
+                UserTypeKind::Table(Box::new(self.shape_of(name, elements, options).await?))
             }
         };
         let (database, tx) = self.context.engine();
@@ -68,6 +68,7 @@ impl Machine<'_> {
         &mut self,
         name: &str,
         elements: &[tree::TableElement],
+        options: &[tree::SettingOption],
     ) -> Result<pikepole_engine::TableRecord, Fault> {
         // No variable of a text has a blank in its name.
         let variable = Name { text: format!("@ {name}"), span: tree::Span::default() };
@@ -75,7 +76,8 @@ impl Machine<'_> {
             // A rollback has brought it back; it ends with the batch.
             self.context.transaction().drop_temporary(&left.engine)?;
         }
-        let create = of_elements(variable.clone(), elements.to_vec());
+        let mut create = of_elements(variable.clone(), elements.to_vec());
+        create.options = options.to_vec();
         let made = self.create_table_as(&create, Residence::Variable).await;
         let table = self.context.catalog().table(&ObjectName::of(variable))?;
         if let Some(table) = &table {
