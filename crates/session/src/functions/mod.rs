@@ -14,7 +14,7 @@ use crate::security::{self, functions as who};
 use crate::views;
 use crate::views::columns::TYPES;
 use crate::views::transactions::transaction_id;
-use pikepole_engine::{Catalog, Database, Table};
+use pikepole_engine::{Catalog, Database, Table, UserType, UserTypeKind};
 use pikepole_query::{ExecutionContext, HostFunction, NullDefault, RunningTrigger};
 use pikepole_types::{Decimal, Length, SecondName, SqlError, SqlType, Value};
 use std::fmt::Write as _;
@@ -174,6 +174,7 @@ const FUNCTIONS: &[Definition] = &[
     // There is no full-text search, and so no service of it; what is asked of one is not known.
     function("FULLTEXTSERVICEPROPERTY", SqlType::Int, (1, 1), properties::full_text_service),
     function("FULLTEXTCATALOGPROPERTY", SqlType::Int, (2, 2), |_| Ok(None)),
+    function("XML_SCHEMA_NAMESPACE", SqlType::Xml, (2, 3), schema_collection),
     // What msdb's policies ask: they are not automated.
     function("FN_SYSPOLICY_IS_AUTOMATION_ENABLED", SqlType::Bit, (0, 0), |_| Ok(Some(Value::Bit(false)))),
     // Older than CONVERT's styles for binary values.
@@ -279,6 +280,22 @@ pub(crate) fn call(
         return pikepole_types::convert(&answer, &function.result, &function.result, None);
     }
     Ok(answer)
+}
+
+/// The schemas of a collection, of all its namespaces.
+fn schema_collection(call: &Call<'_>) -> Answer {
+    let (Some(schema), Some(name)) = (call.text(0), call.text(1)) else { return Ok(None) };
+    if call.arguments.len() > 2 {
+        return Err(crate::unsupported("XML_SCHEMA_NAMESPACE of one namespace"));
+    }
+    let catalog = call.catalog();
+    let schema = catalog.schema(schema).map(|schema| schema.schema_id);
+    let is_it = |own: &UserType| Some(own.schema_id) == schema && own.name.eq_ignore_ascii_case(name);
+    let found = catalog.schema_collections().find(|own| is_it(own));
+    Ok(found.and_then(|own| match &own.kind {
+        UserTypeKind::SchemaCollection { text, .. } => Some(Value::Str(text.clone())),
+        _ => None,
+    }))
 }
 
 /// The bytes from a place counted from one in hexadecimal, all that follow when their count is zero; none for NULL and for a place or

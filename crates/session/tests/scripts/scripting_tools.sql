@@ -50,3 +50,8 @@ CREATE TABLE dbo.named (a int NOT NULL DEFAULT 1, b int CONSTRAINT df_b DEFAULT 
 SELECT type, is_system_named FROM sys.key_constraints WHERE parent_object_id = OBJECT_ID('dbo.named') ORDER BY type;
 SELECT parent_column_id, is_system_named FROM sys.default_constraints WHERE parent_object_id = OBJECT_ID('dbo.named') ORDER BY parent_column_id;
 SELECT msdb.dbo.fn_syspolicy_is_automation_enabled() AS automated, SID_BINARY(N'') AS sid;
+GO
+CREATE XML SCHEMA COLLECTION dbo.shapes AS N'<xsd:schema xmlns:xsd="http://www.w3.org/2001/XMLSchema" targetNamespace="urn:a"><xsd:element name="x"/></xsd:schema>';
+GO
+SELECT XML_SCHEMA_NAMESPACE(N'dbo', N'shapes') AS schemas, XML_SCHEMA_NAMESPACE(N'dbo', N'nothing') AS nothing;
+SELECT XML_SCHEMA_NAMESPACE(N'dbo', N'shapes', N'urn:a');
