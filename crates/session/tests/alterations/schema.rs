@@ -314,7 +314,10 @@ impl Schema {
             return None;
         }
         let column = &mut table.columns[place];
+        // A column with a default keeps its type, but for its length.
         column.ty = match column.ty {
+            "varchar(12)" if column.default.is_some() => "varchar(30)",
+            kept if column.default.is_some() => kept,
             "int" => "bigint",
             "varchar(12)" => "nvarchar(30)",
             "bigint" => "decimal(9, 2)",
