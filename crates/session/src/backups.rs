@@ -179,9 +179,8 @@ pub(crate) async fn restore(
 /// The set at a position of a file of backups.
 async fn backup_set(host: &SessionHost, device: &str, position: usize) -> Result<BackupSetRow, SqlError> {
     let sets = host.server.list_backups(device).await?;
-    let place = position.checked_sub(1).filter(|place| *place < sets.len());
-    let place = place.ok_or_else(|| SqlError::backup_file_unknown(position, device))?;
-    Ok(sets.into_iter().nth(place).expect("the place is one of the list's"))
+    let set = position.checked_sub(1).and_then(|place| sets.into_iter().nth(place));
+    set.ok_or_else(|| SqlError::backup_file_unknown(position, device))
 }
 
 /// MOVE names files of the database that was backed up. Where they come to lie is the folder of the database, whatever it says: a database

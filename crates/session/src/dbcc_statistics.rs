@@ -26,7 +26,7 @@ pub(crate) fn show(
     let wanted = statistics.text().ok_or_else(SqlError::dbcc_parameter_count)?;
     let table = named_table(host, &table, context)?;
     // SQL Server takes the name of a column too, for statistics that it made of it by itself: there are none.
-    let index = table.live_indexes().find(|index| index.name.eq_ignore_ascii_case(&wanted));
+    let index = table.indexes.iter().find(|index| index.name.eq_ignore_ascii_case(&wanted));
     let index = index.ok_or_else(|| SqlError::statistics_missing(&wanted))?;
     let words = || command.options.iter().map(|option| option.name.as_str());
     if let Some(unknown) = words().find(|word| !WORDS.contains(word)) {
@@ -41,7 +41,9 @@ pub(crate) fn show(
         densities(output);
     }
     if shows("HISTOGRAM") {
-        histogram(table.columns[index.columns[0].column].ty, output);
+        // A columnstore index of the whole table has no key columns.
+        let first = index.columns.first().map(|key| key.column).or(index.included.first().copied()).unwrap_or(0);
+        histogram(table.columns[first].ty, output);
     }
     if shows("STATS_STREAM") {
         stream(output);

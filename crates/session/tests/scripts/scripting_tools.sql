@@ -55,3 +55,7 @@ CREATE XML SCHEMA COLLECTION dbo.shapes AS N'<xsd:schema xmlns:xsd="http://www.w
 GO
 SELECT XML_SCHEMA_NAMESPACE(N'dbo', N'shapes') AS schemas, XML_SCHEMA_NAMESPACE(N'dbo', N'nothing') AS nothing;
 SELECT XML_SCHEMA_NAMESPACE(N'dbo', N'shapes', N'urn:a');
+GO
+-- An index of all columns has no key.
+CREATE TABLE dbo.columnar (a varchar(3), b int, INDEX cci CLUSTERED COLUMNSTORE);
+DBCC SHOW_STATISTICS ('dbo.columnar', 'cci') WITH HISTOGRAM, NO_INFOMSGS;
