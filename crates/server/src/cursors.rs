@@ -520,12 +520,14 @@ fn fetch_word(kind: i32) -> Option<&'static str> {
 /// a text, which finds no such cursor (error 16916): clients change rows by sp_cursor.
 fn option(given: &[GivenParameter<'_>], cursors: &mut Cursors) -> Result<Ran, SqlError> {
     const NAME: &str = "sp_cursoroption";
-    const CURSOR_NAME: i32 = 2;
+    /// Whether a column's long values come as pointers or as themselves: they come as themselves, which drivers take for both.
+    const POINTERS_ONLY: i32 = 1;
     const LONG_VALUES: i32 = 3;
+    const CURSOR_NAME: i32 = 2;
     let cursor = cursors.get(handle_at(given, NAME)?, NAME)?;
     let mut ran = Ran::without_values(given);
     ran.own = match int_at(given, 1, NAME, "code")? {
-        Some(CURSOR_NAME | LONG_VALUES) => Vec::new(),
+        Some(POINTERS_ONLY | CURSOR_NAME | LONG_VALUES) => Vec::new(),
         Some(4) => vec![(2, cursor.kind)],
         Some(5) => vec![(2, cursor.concurrency())],
         Some(6) => vec![(2, cursor.known_rows())],

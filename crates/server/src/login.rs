@@ -159,7 +159,8 @@ async fn pre_login(
     };
     let (encryption, secrecy) = negotiate_encryption(asked.encryption, policy);
     let (answer_federated, mars) = (asked.asks_federated, asked.mars);
-    let reply = PreLoginReply { version: VERSION, encryption, answer_federated, mars };
+    let answer_instance = asked.instance.is_some();
+    let reply = PreLoginReply { version: VERSION, encryption, answer_instance, answer_federated, mars };
     sender.writer.raw(&reply.to_bytes());
     sender.writer.finish();
     sender.flush().await?;

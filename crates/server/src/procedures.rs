@@ -1,11 +1,13 @@
 //! Procedure calls: the numbered ones that drivers use for prepared and parameterized texts, and any other by its name.
 
 use crate::connection::Connection;
-use crate::cursors::{self, Around};
+use crate::cursors::{self, Around, int_at};
 use crate::incoming::Broken;
 use crate::reply::{Answering, Reply};
 use crate::requests::{Prepareds, called, conclude, end_batch_transaction, tell_changes, watch};
-use pikepole_session::{Argument, ColumnInfo, Output, Parameter, Prepared, PreparedHandle, Session, TableRows};
+use pikepole_session::{
+    Argument, ColumnInfo, Done, DoneKind, Output, Parameter, Prepared, PreparedHandle, Session, TableRows,
+};
 use pikepole_tds::{
     Argument as Given, Parameter as GivenParameter, Procedure, ReturnValue, Rpc, SystemProcedure, TableArgument,
     TypeToken,
@@ -17,8 +19,8 @@ use std::fmt::Write;
 enum Plan {
     /// sp_executesql: a text and its arguments.
     Text { prepared: Prepared, first: usize },
-    /// sp_prepare.
-    Prepare { prepared: Prepared },
+    /// sp_prepare; its options may ask for the columns of the result.
+    Prepare { prepared: Prepared, describes: bool },
     /// sp_prepexec.
     PrepareAndRun { prepared: Prepared },
     /// sp_execute.
@@ -35,6 +37,8 @@ enum Plan {
 const PROCEDURE: &str = "@procedure";
 /// The variable that the value of a function goes to.
 const RESULT: &str = "@result";
+/// The option of sp_prepare that asks for the columns of the result.
+const RETURN_METADATA: i32 = 1;
 /// What a pool of connections calls in place of the reset bits.
 const RESET: &str = "sp_reset_connection";
 
@@ -152,8 +156,12 @@ async fn carry_out(
             around.prepared.recent = Some(text);
             Ok(Ran { status, first, own: Vec::new(), result: None })
         }
-        Plan::Prepare { prepared: mut text } => {
+        Plan::Prepare { prepared: mut text, describes } => {
             compile(&mut text, around.session, around.reply)?;
+            if describes && let Some(columns) = around.session.first_columns(&text) {
+                around.reply.columns(&columns);
+                around.reply.done(Done { rows: None, kind: DoneKind::Select });
+            }
             let handle = around.prepared.add(text, around.session)?;
             Ok(Ran { status: Some(0), first: given.len(), own: vec![(0, handle)], result: None })
         }
@@ -284,7 +292,10 @@ fn plan(call: &Rpc<'_>, prepared: &mut Prepareds, session: &Session) -> Result<P
             };
             Ok(Plan::Text { prepared, first: 2 })
         }
-        (Some(SystemProcedure::Prepare), _) => Ok(Plan::Prepare { prepared: prepared_at(given, name)? }),
+        (Some(SystemProcedure::Prepare), _) => {
+            let describes = int_at(given, 3, name, "@options")?.is_some_and(|options| options & RETURN_METADATA != 0);
+            Ok(Plan::Prepare { prepared: prepared_at(given, name)?, describes })
+        }
         (Some(SystemProcedure::PrepExec), _) => Ok(Plan::PrepareAndRun { prepared: prepared_at(given, name)? }),
         (Some(SystemProcedure::PrepExecRpc), _) => {
             Ok(Plan::Named { name: text_at(given, 1, name)?.to_string(), first: 2, keep: true })

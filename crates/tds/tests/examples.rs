@@ -34,12 +34,14 @@ fn a_prelogin() {
     let prelogin = PreLogin::parse(&message.data).expect("a prelogin");
     assert_eq!(prelogin.version, 0x0900_0000);
     assert_eq!(prelogin.encryption, ClientEncryption::On);
-    assert_eq!((prelogin.instance.as_str(), prelogin.thread, prelogin.mars), ("", 0x0DB8, true));
+    assert_eq!((prelogin.instance.as_deref(), prelogin.thread, prelogin.mars), (Some(""), 0x0DB8, true));
 }
 
 #[test]
 fn the_reply_to_a_prelogin() {
-    let reply = PreLoginReply { version: (9, 0, 0x0506), encryption: 1, answer_federated: false, mars: false };
+    let (answer_instance, answer_federated) = (true, false);
+    let reply =
+        PreLoginReply { version: (9, 0, 0x0506), encryption: 1, answer_instance, answer_federated, mars: false };
     let mut writer = MessageWriter::new(TdsVersion::V7_4, 0);
     writer.raw(&reply.to_bytes());
     let expected = hex(
@@ -47,6 +49,9 @@ fn the_reply_to_a_prelogin() {
          09 00 05 06 00 00  01  00  00",
     );
     assert_eq!(written(writer), expected);
+    // A client that names no instance is not told of one.
+    let silent = PreLoginReply { answer_instance: false, ..reply }.to_bytes();
+    assert_eq!(silent[..21], hex("00 00 15 00 06  01 00 1B 00 01  03 00 1C 00 00  04 00 1C 00 01 FF"));
     let federated = PreLoginReply { answer_federated: true, ..reply }.to_bytes();
     assert_eq!(federated[25..30], hex("06 00 28 00 01"));
     assert_eq!((federated.len(), federated[0x28]), (0x29, 0));

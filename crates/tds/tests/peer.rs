@@ -203,8 +203,15 @@ fn replies_are_read_by_a_client() {
 fn a_clients_login_is_read() {
     let hello = tds_protocol::PreLogin::new().with_mars(true).with_instance("inst");
     let prelogin = PreLogin::parse(&hello.encode()).expect("a prelogin");
-    assert_eq!((prelogin.instance.as_str(), prelogin.mars), ("inst", true));
-    let reply = PreLoginReply { version: (16, 0, 1000), encryption: 1, answer_federated: true, mars: false }.to_bytes();
+    assert_eq!((prelogin.instance.as_deref(), prelogin.mars), (Some("inst"), true));
+    let reply = PreLoginReply {
+        version: (16, 0, 1000),
+        encryption: 1,
+        answer_instance: true,
+        answer_federated: true,
+        mars: false,
+    }
+    .to_bytes();
     let read = tds_protocol::PreLogin::decode(reply.as_slice()).expect("a reply");
     assert_eq!((read.encryption, read.mars), (tds_protocol::EncryptionLevel::On, false));
     let login = tds_protocol::Login7::new()

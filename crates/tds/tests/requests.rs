@@ -129,9 +129,9 @@ fn encryption_is_agreed_on() {
 #[test]
 fn bad_prelogins_are_refused() {
     let minimal = PreLogin::parse(&hex("FF")).expect("no options");
-    assert_eq!((minimal.mars, minimal.trace), (false, None));
+    assert_eq!((minimal.mars, minimal.trace, minimal.instance), (false, None, None));
     let named = PreLogin::parse(&hex("02 0006 0003 FF 6D7900")).expect("an instance");
-    assert_eq!(named.instance, "my");
+    assert_eq!(named.instance.as_deref(), Some("my"));
     assert!(matches!(PreLogin::parse(&hex("01 0006 0001 FF")), Err(TdsError::Malformed(_))), "outside");
     assert!(matches!(PreLogin::parse(&hex("01 FFFF FFFF FF")), Err(TdsError::Malformed(_))), "far outside");
     assert!(matches!(PreLogin::parse(&hex("01 0006 0001 FF 09")), Err(TdsError::Malformed(_))), "unknown encryption");

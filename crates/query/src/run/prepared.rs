@@ -41,7 +41,8 @@ impl Machine<'_> {
         let name = procedure.name();
         match procedure {
             PreparedProcedure::Prepare => {
-                self.prepare_text(name, call)?;
+                let handle = self.prepare_text(name, call)?;
+                self.describe_prepared(name, handle, call)?;
                 self.end_of_prepared(call)
             }
             PreparedProcedure::Unprepare => {
@@ -76,6 +77,23 @@ impl Machine<'_> {
             convert_argument(&mut self.functions, page, &Value::Int(number), &SqlType::Int, &ty, place)?;
         }
         Ok(number)
+    }
+
+    /// Sends the columns of the result where the options of sp_prepare ask for them.
+    fn describe_prepared(&mut self, name: &str, handle: i32, call: &Execute) -> Result<(), Fault> {
+        const RETURN_METADATA: i64 = 1;
+        let Ok(options) = argument(name, call, 3, "@options") else { return Ok(()) };
+        let options = options.value.as_ref().map(|value| value.eval(&mut self.env())).transpose()?;
+        if options.and_then(|options| options.as_i64()).is_none_or(|options| options & RETURN_METADATA == 0) {
+            return Ok(());
+        }
+        let PreparedHandle::Text { text, declarations } = self.context.prepared.get(handle)? else { return Ok(()) };
+        let described = crate::first_result_set(text, declarations, self.context, &*self.host);
+        if let Some(columns) = described.map_err(first_error)? {
+            self.send_columns(&columns)?;
+            self.done(Done { rows: Some(0), kind: DoneKind::Select });
+        }
+        Ok(())
     }
 
     fn run_prepared(&mut self, handle: i32, arguments: &[CallArgument], call: &Execute) -> Result<(), Fault> {

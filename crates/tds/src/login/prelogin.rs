@@ -66,8 +66,8 @@ pub struct PreLogin {
     pub version: u32,
     /// What the client says about encryption.
     pub encryption: ClientEncryption,
-    /// The instance the client wants to reach; empty when it does not say.
-    pub instance: String,
+    /// The instance the client wants to reach, when it says so; the text may be empty.
+    pub instance: Option<String>,
     /// The client's thread, for its own tracing.
     pub thread: u32,
     /// Whether the client wants several requests at once on the connection (MARS).
@@ -87,7 +87,7 @@ impl PreLogin {
         let mut parsed = PreLogin {
             version: 0,
             encryption: ClientEncryption::NotSupported,
-            instance: String::new(),
+            instance: None,
             thread: 0,
             mars: false,
             trace: None,
@@ -124,7 +124,7 @@ impl PreLogin {
             }
             2 => {
                 let name = bytes.split(|byte| *byte == 0).next().unwrap_or_default();
-                self.instance = String::from_utf8_lossy(name).into_owned();
+                self.instance = Some(String::from_utf8_lossy(name).into_owned());
             }
             3 if bytes.len() >= 4 => self.thread = reader.u32("the thread of PRELOGIN")?,
             4 => self.mars = reader.u8("the MARS option of PRELOGIN")? != 0,
@@ -143,6 +143,9 @@ pub struct PreLoginReply {
     pub version: (u8, u8, u16),
     /// The byte from [`negotiate_encryption`].
     pub encryption: u8,
+    /// Whether the client named an instance; the answer is that it is this one. There is a client that takes this answer for another option's
+    /// when it has not asked.
+    pub answer_instance: bool,
     /// Whether the client asked if federated authentication is required; the answer is no.
     pub answer_federated: bool,
     /// Whether the client is to multiplex sessions.
@@ -157,7 +160,11 @@ impl PreLoginReply {
         let version = [major, minor, build_high, build_low, 0, 0];
         let encryption = [self.encryption];
         let mars = [u8::from(self.mars)];
-        let mut options: Vec<(u8, &[u8])> = vec![(0, &version), (1, &encryption), (2, &[0]), (3, &[]), (4, &mars)];
+        let mut options: Vec<(u8, &[u8])> = vec![(0, &version), (1, &encryption)];
+        if self.answer_instance {
+            options.push((2, &[0]));
+        }
+        options.extend([(3, &[][..]), (4, &mars)]);
         if self.answer_federated {
             options.push((6, &[0]));
         }
