@@ -36,6 +36,16 @@ impl Binder<'_> {
         self.numbers.depth = Some(depth);
     }
 
+    /// Leaves a row that is bound in two steps, and gives the numbers it has taken so far.
+    pub(super) fn leave_row(&mut self) -> Vec<(i32, usize)> {
+        std::mem::take(&mut self.numbers.taken)
+    }
+
+    /// Comes back to a row that has taken these numbers.
+    pub(super) fn resume_row(&mut self, taken: Vec<(i32, usize)>) {
+        self.numbers.taken = taken;
+    }
+
     /// Another row begins: it takes numbers of its own.
     pub(super) fn next_numbers(&mut self) {
         self.numbers.taken.clear();

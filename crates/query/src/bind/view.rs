@@ -150,16 +150,20 @@ impl Binder<'_> {
         let mut rows = Vec::new();
         let source = match &insert.source {
             tree::InsertSource::Values(lists) => {
+                let mut given = Vec::with_capacity(lists.len());
                 for list in lists {
                     self.next_numbers();
                     super::modify::check_count(insert.columns.is_empty(), places.len(), list.len())?;
-                    let mut values = Vec::with_capacity(list.len());
-                    for value in list {
-                        values.push(match value {
-                            tree::InsertValue::Default => Typed::new(Expr::NULL, pikepole_types::SqlType::Null, true),
-                            tree::InsertValue::Expr(expr) => self.expr(expr)?,
-                        });
-                    }
+                    let value = |value: &tree::InsertValue| match value {
+                        tree::InsertValue::Default => Ok(None),
+                        tree::InsertValue::Expr(expr) => self.expr(expr).map(Some),
+                    };
+                    given.push(list.iter().map(value).collect::<Result<Vec<_>, Fault>>()?);
+                }
+                super::modify::unify(&mut given)?;
+                let nothing = || Typed::new(Expr::NULL, pikepole_types::SqlType::Null, true);
+                for list in given {
+                    let values = list.into_iter().map(|value| value.unwrap_or_else(nothing)).collect();
                     rows.push(view_row(&columns, &places, values)?);
                 }
                 self.place_pending(0, Node::One)

@@ -24,7 +24,8 @@ SELECT counter, occurrence, value FROM sys.dm_exec_query_optimizer_info;
 GO
 -- A condition that can fail for a value is tested after those that cannot, wherever it stands.
 CREATE TABLE #limits (name nvarchar(35), value sql_variant, text varchar(10));
-INSERT #limits VALUES ('memory', 2000, '12'), ('policy', N'CHUNK', 'x');
+INSERT #limits VALUES ('memory', 2000, '12');
+INSERT #limits VALUES ('policy', N'CHUNK', 'x');
 SELECT m.x FROM (VALUES (CAST(1 AS bigint))) AS m(x) JOIN #limits AS l ON l.name = 'memory' WHERE m.x < CAST(l.value AS bigint) * 1024;
 SELECT name FROM #limits WHERE CAST(text AS int) > 5 AND CAST(value AS int) > 5 AND name = 'memory';
 SELECT name FROM #limits WHERE ISNUMERIC(text) = 1 AND CAST(text AS int) > 5;

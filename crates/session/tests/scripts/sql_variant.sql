@@ -1,9 +1,25 @@
 -- sql_variant: values that bring their types along.
 CREATE TABLE v (id int PRIMARY KEY, x sql_variant, y sql_variant NOT NULL DEFAULT 5);
-INSERT v (id, x) VALUES (1, 42), (2, CAST(7 AS tinyint)), (3, 1.50), (4, N'text'), (5, 'text'), (6, CAST('2024-01-31' AS date)),
-    (7, CAST('10:20:30.5' AS time(1))), (8, CAST('2024-01-31 10:20' AS datetime2(3))), (9, 0x0102), (10, $2.5),
-    (11, CAST('6F9619FF-8B86-D011-B42D-00C04FC964FF' AS uniqueidentifier)), (12, NULL), (13, CAST(1 AS bit)), (14, 1e2),
-    (15, CAST('x' AS char(4))), (16, CAST(42 AS bigint)), (17, CAST(0.25 AS real)), (18, SYSDATETIMEOFFSET());
+SET NOCOUNT ON;
+INSERT v (id, x) VALUES (1, 42);
+INSERT v (id, x) VALUES (2, CAST(7 AS tinyint));
+INSERT v (id, x) VALUES (3, 1.50);
+INSERT v (id, x) VALUES (4, N'text');
+INSERT v (id, x) VALUES (5, 'text');
+INSERT v (id, x) VALUES (6, CAST('2024-01-31' AS date));
+INSERT v (id, x) VALUES (7, CAST('10:20:30.5' AS time(1)));
+INSERT v (id, x) VALUES (8, CAST('2024-01-31 10:20' AS datetime2(3)));
+INSERT v (id, x) VALUES (9, 0x0102);
+INSERT v (id, x) VALUES (10, $2.5);
+INSERT v (id, x) VALUES (11, CAST('6F9619FF-8B86-D011-B42D-00C04FC964FF' AS uniqueidentifier));
+INSERT v (id, x) VALUES (12, NULL);
+INSERT v (id, x) VALUES (13, CAST(1 AS bit));
+INSERT v (id, x) VALUES (14, 1e2);
+INSERT v (id, x) VALUES (15, CAST('x' AS char(4)));
+INSERT v (id, x) VALUES (16, CAST(42 AS bigint));
+INSERT v (id, x) VALUES (17, CAST(0.25 AS real));
+INSERT v (id, x) VALUES (18, SYSDATETIMEOFFSET());
+SET NOCOUNT OFF;
 SELECT id, SQL_VARIANT_PROPERTY(x, 'BaseType') AS type, SQL_VARIANT_PROPERTY(x, 'Precision') AS p, SQL_VARIANT_PROPERTY(x, 'Scale') AS s,
     SQL_VARIANT_PROPERTY(x, 'TotalBytes') AS total, SQL_VARIANT_PROPERTY(x, 'MaxLength') AS most, SQL_VARIANT_PROPERTY(x, 'Collation') AS c,
     DATALENGTH(x) AS bytes FROM v ORDER BY id;
@@ -88,7 +104,8 @@ SELECT CASE WHEN SERVERPROPERTY('EngineEdition') = 3 AND SERVERPROPERTY('EngineE
 SELECT name, SQL_VARIANT_PROPERTY(value, 'BaseType') AS type FROM sys.configurations WHERE name = 'show advanced options';
 -- A row has room for what it is, in bytes of UTF-8; other long values leave it.
 CREATE TABLE long (x sql_variant, t nvarchar(4000));
-INSERT long VALUES (REPLICATE(CAST(N'€' AS nvarchar(4000)), 2500), REPLICATE(N'y', 4000)), (REPLICATE('z', 8000), NULL), (REPLICATE('z', 4000), REPLICATE('y', 4000));
+INSERT long VALUES (REPLICATE(CAST(N'€' AS nvarchar(4000)), 2500), REPLICATE(N'y', 4000));
+INSERT long VALUES (REPLICATE('z', 8000), NULL), (REPLICATE('z', 4000), REPLICATE('y', 4000));
 SELECT DATALENGTH(x) AS bytes, LEN(t) AS length, SQL_VARIANT_PROPERTY(x, 'BaseType') AS type FROM long ORDER BY bytes;
 INSERT long VALUES (REPLICATE(CAST(N'€' AS nvarchar(4000)), 4000), NULL);
 GO
