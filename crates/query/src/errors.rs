@@ -124,6 +124,8 @@ pub(crate) fn reach(error: &SqlError) -> Reach {
     match error.number {
         // Names that a statement could not resolve when it was bound.
         208 | 5313 | 207 | 209 | 4104 | 4121 | 137 | 213 | 1087 => Reach::Scope,
+        // What a call sends is not what WITH RESULT SETS says: the call has failed.
+        11535..=11538 | 11553 => Reach::Scope,
         // Failed conversions.
         241 | 242 | 244 | 245 | 248 | 235 | 236 | 295 | 8114 | 8169 | 9807 => Reach::Transaction,
         // Texts that are no XML.

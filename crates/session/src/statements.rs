@@ -211,6 +211,8 @@ fn value_text(value: &SettingValue) -> Option<String> {
         SettingValue::Expr(expr) => expr.literal().and_then(literal),
         SettingValue::Measure(expr, unit) => Some(format!("{}{unit}", expr.literal().and_then(literal)?)),
         SettingValue::Name(name) => Some(name.dotted()),
-        SettingValue::List(_) | SettingValue::OnWith(_) => None,
+        SettingValue::List(_) | SettingValue::OnWith(_) | SettingValue::Place(_) | SettingValue::OnPartitions(..) => {
+            None
+        }
     }
 }

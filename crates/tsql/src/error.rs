@@ -80,6 +80,16 @@ impl SyntaxError {
         SyntaxError::new(1033, 1, line, message.to_string())
     }
 
+    pub(crate) fn cursor_clause(line: u32, clause: &str) -> Box<SyntaxError> {
+        let message = format!("Line {line}: {clause} clause allowed only for DECLARE CURSOR.");
+        SyntaxError::new(1003, 1, line, message)
+    }
+
+    pub(crate) fn no_such_all(line: u32, operator: &str) -> Box<SyntaxError> {
+        let message = format!("The 'ALL' version of the {operator} operator is not supported.");
+        SyntaxError::new(324, 1, line, message)
+    }
+
     pub(crate) fn beside_changed_rows(number: i32, line: u32, clause: &str) -> Box<SyntaxError> {
         let message = format!(
             "{clause} is not allowed when the FROM clause contains a nested INSERT, UPDATE, DELETE, or MERGE statement."

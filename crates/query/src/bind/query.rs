@@ -654,8 +654,8 @@ pub(super) fn aggregates_in(expr: &tree::Expr) -> bool {
     }
 }
 
-/// The column of a set operation that an ORDER BY means which names it as its first SELECT does, qualified. `None` when that
-/// SELECT has no such item, or a star before it.
+/// The column of a set operation that an ORDER BY means by the name of what the first SELECT reads, though it is called otherwise in the
+/// result. `None` when that SELECT has no such item, or a star before it.
 fn source_position(expr: &tree::Expr, body: &tree::QueryBody) -> Option<usize> {
     let tree::ExprKind::Column(wanted) = &expr.kind else { return None };
     let mut body = body;
@@ -667,16 +667,17 @@ fn source_position(expr: &tree::Expr, body: &tree::QueryBody) -> Option<usize> {
             tree::QueryBody::Values(_) => return None,
         }
     };
-    let qualifier = wanted.qualifier.as_ref()?;
     let has_name = |item: &tree::SelectItem| match item {
         tree::SelectItem::Expr { expr: tree::Expr { kind: tree::ExprKind::Column(column), .. }, .. } => {
-            let same_table = |own: &tree::ObjectName| {
+            let same_table = |qualifier: &tree::ObjectName| {
                 let named = |name: &Option<tree::Name>| name.as_ref().map(|name| name.text.to_lowercase());
-                own.name.is(&qualifier.name.text)
-                    && named(&own.schema) == named(&qualifier.schema)
-                    && named(&own.database) == named(&qualifier.database)
+                column.qualifier.as_ref().is_some_and(|own| {
+                    own.name.is(&qualifier.name.text)
+                        && named(&own.schema) == named(&qualifier.schema)
+                        && named(&own.database) == named(&qualifier.database)
+                })
             };
-            column.name.is(&wanted.name.text) && column.qualifier.as_ref().is_some_and(|own| same_table(own))
+            column.name.is(&wanted.name.text) && wanted.qualifier.as_ref().is_none_or(|qualifier| same_table(qualifier))
         }
         _ => false,
     };

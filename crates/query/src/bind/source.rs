@@ -218,6 +218,12 @@ impl Binder<'_> {
         if name.schema.is_none() && name.name.is("OPENJSON") {
             return self.open_json(function, lateral);
         }
+        let elsewhere = ["OPENDATASOURCE", "OPENQUERY", "OPENROWSET", "OPENXML"];
+        if name.schema.is_none()
+            && let Some(refused) = elsewhere.into_iter().find(|refused| name.name.is(refused))
+        {
+            return Err(errors::unsupported(refused));
+        }
         let Some(table) = self.names.host.virtual_table(name.schema_str(), &name.name.text) else {
             return self.user_table_function(function, lateral);
         };

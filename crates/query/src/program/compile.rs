@@ -147,6 +147,8 @@ pub(super) struct Compiler<'a> {
     pub(super) reserved: usize,
     /// True once USE may have changed what names mean: statements are then bound when they run.
     database_changes: bool,
+    /// The table whose identity column takes given values at this place of the text.
+    identity_insert: Option<(i32, i32)>,
     /// Set when an expression of the instruction to come asks for the present time.
     reads_clock: Cell<bool>,
 }
@@ -183,6 +185,7 @@ impl<'a> Compiler<'a> {
             catalog_now: None,
             reserved: 0,
             database_changes: false,
+            identity_insert: context.identity_insert,
             reads_clock: Cell::new(false),
         }
     }
@@ -227,7 +230,7 @@ impl<'a> Compiler<'a> {
             catalog: self.catalog_now.as_ref().unwrap_or(&self.context.catalog),
             host: self.context.host,
             variables: &self.variables,
-            identity_insert: self.context.identity_insert,
+            identity_insert: self.identity_insert,
             trigger: self.trigger.as_deref(),
             undeclared: self.context.undeclared,
         }
@@ -531,8 +534,11 @@ impl<'a> Compiler<'a> {
             StatementKind::SetIdentityInsert { table, on } => {
                 let setting = Setting::IdentityInsert(table.clone(), *on);
                 self.emit(Instruction::Setting(setting));
-                // Whether an identity value may be given is known when the statements after this one run.
-                self.database_changes = true;
+                // Whether an identity value may be given is known when the statements after this one run; they are bound anew then, should
+                // the text's order have misled them.
+                let names = self.names();
+                let found = names.catalog.table(table).ok().flatten().filter(|_| *on);
+                self.identity_insert = found.map(|table| table.identity_key(names.catalog.database.id()));
             }
             StatementKind::Use(name) => {
                 self.database_changes = true;

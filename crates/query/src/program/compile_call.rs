@@ -4,12 +4,39 @@ use super::compile::Compiler;
 use super::{CallArgument, Callee, Execute, ExecuteTarget, InsertCaptured, Instruction, LateKind, LoadOptions};
 use crate::bind::{TypePlace, parsed_function, sql_type};
 use crate::expression::Fault;
+use crate::output::ColumnInfo;
 use crate::plan::Told;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
 impl Compiler<'_> {
     pub(super) fn execute(&mut self, call: &tree::Execute) -> Result<(), Fault> {
+        let promised = match &call.result_sets {
+            None | Some(tree::ResultSets::Undefined) => return self.call(call),
+            Some(tree::ResultSets::None) => Vec::new(),
+            Some(tree::ResultSets::Sets(sets)) => {
+                sets.iter().map(|set| self.promised_columns(set)).collect::<Result<Vec<_>, Fault>>()?
+            }
+        };
+        self.emit(Instruction::Promise(promised.into()));
+        self.call(call)?;
+        self.emit(Instruction::Fulfil);
+        Ok(())
+    }
+
+    /// The columns of one set of WITH RESULT SETS.
+    fn promised_columns(&self, set: &[tree::ColumnDefinition]) -> Result<Vec<ColumnInfo>, Fault> {
+        let column = |(at, definition): (usize, &tree::ColumnDefinition)| {
+            let tree::ColumnKind::Stored(written) = &definition.kind else {
+                return Err(crate::errors::unsupported("A computed column in WITH RESULT SETS"));
+            };
+            let ty = sql_type(&self.context.catalog.catalog, written, TypePlace::Declaration, at + 1)?;
+            Ok(ColumnInfo::new(definition.name.text.clone(), ty, definition.nullable != Some(false)))
+        };
+        set.iter().enumerate().map(column).collect()
+    }
+
+    fn call(&mut self, call: &tree::Execute) -> Result<(), Fault> {
         let target = match &call.target {
             tree::ExecuteTarget::Procedure { name, .. } => match self.function_call(name, &call.arguments)? {
                 None => ExecuteTarget::Named(name.clone()),
@@ -159,8 +186,11 @@ impl Compiler<'_> {
         if insert.output.is_some() || insert.top.is_some() {
             return Err(crate::errors::unsupported("OUTPUT or TOP in INSERT ... EXEC"));
         }
+        if call.result_sets.is_some() {
+            return Err(Box::new(SqlError::incorrect_syntax("RESULT")));
+        }
         self.emit(Instruction::Capture);
-        self.execute(call)?;
+        self.call(call)?;
         self.emit(Instruction::InsertCaptured(Box::new(InsertCaptured {
             table: name,
             columns: insert.columns.clone(),

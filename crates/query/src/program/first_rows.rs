@@ -21,6 +21,7 @@ impl Program {
             Instruction::Statement(late) => self.columns_of(*late),
             // The rows of INSERT ... EXEC go to no client.
             Instruction::Execute(_) if at > 0 && matches!(self.instructions[at - 1], Instruction::Capture) => None,
+            Instruction::Promise(sets) => sets.first().cloned(),
             Instruction::Execute(call) => {
                 let levels = levels.checked_sub(1)?;
                 let (program, context) = callee(call, context)?;
@@ -34,7 +35,7 @@ impl Program {
         let plan = self.late[late].plan.lock().unwrap_or_else(|e| e.into_inner()).clone()?;
         match &plan.action {
             plan::Action::Select { columns, .. } => Some(columns.clone()),
-            _ => None,
+            action => action.output().map(|output| output.columns.clone()).filter(|columns| !columns.is_empty()),
         }
     }
 }

@@ -27,7 +27,7 @@ use std::sync::Arc;
 
 use crate::bind::TriggerShape;
 use crate::expression::{Expr, Predicate};
-use crate::output::DecimalName;
+use crate::output::{ColumnInfo, DecimalName};
 use crate::plan::{self, Told};
 use crate::runs::Runs;
 use crate::settings::Settings;
@@ -403,6 +403,10 @@ pub(crate) enum Instruction {
     Execute(Box<Execute>),
     /// EXEC('text').
     ExecuteText(Expr),
+    /// WITH RESULT SETS: what the call in the next instruction is to send.
+    Promise(Arc<[Vec<ColumnInfo>]>),
+    /// That call has ended.
+    Fulfil,
     /// INSERT ... EXEC begins: what the call in the next instruction returns is kept.
     Capture,
     /// INSERT ... EXEC ends: what was kept is inserted.

@@ -49,12 +49,16 @@ impl Machine<'_> {
             tree::AlterTableAction::SetConstraints { check, enable, names } => {
                 self.set_constraints(&alter.table, check.unwrap_or(false), *enable, names).await
             }
-            tree::AlterTableAction::AlterColumn { column } => self.alter_column(&alter.table, column).await,
-            tree::AlterTableAction::AlterColumnProperty { column, add, property } if property == "SPARSE" => {
+            tree::AlterTableAction::AlterColumn { column, .. } => self.alter_column(&alter.table, column).await,
+            tree::AlterTableAction::AlterColumnProperty { column, add, property, .. } if property == "SPARSE" => {
                 self.set_sparse(&alter.table, column, *add).await
             }
-            tree::AlterTableAction::AlterColumnProperty { column, add, property } if property == "HIDDEN" => {
+            tree::AlterTableAction::AlterColumnProperty { column, add, property, .. } if property == "HIDDEN" => {
                 self.set_hidden(&alter.table, column, *add).await
+            }
+            tree::AlterTableAction::AlterColumnProperty { add, property, .. } => {
+                let verb = if *add { "ADD" } else { "DROP" };
+                Err(errors::unsupported(format!("ALTER COLUMN ... {verb} {property}")))
             }
             tree::AlterTableAction::Drop(elements) => {
                 for element in elements {
@@ -69,7 +73,6 @@ impl Machine<'_> {
             }
             tree::AlterTableAction::Set(options) => self.set_table_options(&alter.table, options).await,
             tree::AlterTableAction::Switch { .. } => Err(errors::unsupported("ALTER TABLE ... SWITCH")),
-            _ => Err(errors::unsupported("This form of ALTER TABLE")),
         }
     }
 

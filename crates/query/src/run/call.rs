@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::frame::{Alone, Frame, Return};
 use super::prepared::PreparedProcedure;
+use super::promise::Promised;
 use super::statement::StatementState;
 use super::text_procedure::TextProcedure;
 use super::transaction::Capturing;
@@ -360,14 +361,21 @@ impl Machine<'_> {
                 table: None,
             });
         }
+        let page = self.context.database().code_page();
         let status = match self.captures.last_mut() {
+            None if !self.promises.is_empty() => {
+                let (promises, functions) = (&mut self.promises[..], &mut self.functions);
+                let mut output = Promised::new(promises, functions, page, self.output);
+                let status = self.host.call_procedure(id, &mut arguments, self.context, &mut output).await?;
+                output.end()?;
+                status
+            }
             None => self.host.call_procedure(id, &mut arguments, self.context, self.output).await?,
             Some(capture) => {
                 let mut output = Capturing { capture, output: self.output };
                 self.host.call_procedure(id, &mut arguments, self.context, &mut output).await?
             }
         };
-        let page = self.context.database().code_page();
         for (argument, value) in call.arguments.iter().zip(arguments) {
             if let Some((slot, ty)) = argument.output {
                 let place = &mut self.frame.slots[slot];

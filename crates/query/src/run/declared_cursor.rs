@@ -8,7 +8,6 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use super::Machine;
-use super::output_rows::cut_long_values;
 use super::rules::{internal_names, show_values};
 use super::statement::StatementState;
 use crate::access::Stop;
@@ -310,10 +309,9 @@ impl Machine<'_> {
         if into.is_empty() {
             match self.captures.last_mut() {
                 None => {
-                    self.output.columns(&columns);
+                    self.send_columns(&columns)?;
                     if let Some(row) = &mut row {
-                        cut_long_values(row, &columns, self.context.settings.text_size);
-                        self.output.row(row);
+                        self.send_row(row, &columns)?;
                     }
                 }
                 Some(capture) => {

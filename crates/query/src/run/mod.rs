@@ -53,6 +53,7 @@ mod period;
 mod permission;
 mod prepared;
 mod profile;
+mod promise;
 mod reads;
 mod recover;
 mod recursive;
@@ -107,6 +108,7 @@ use pikepole_contention::sync::atomic::Ordering;
 use pikepole_engine::{Database, ReadMeter, Transaction};
 use pikepole_scheduler::{self as scheduler, TaskInfo};
 use pikepole_types::{Context, SqlError, Value};
+use promise::Promise;
 use recover::Origin;
 use trigger::Fire;
 
@@ -266,6 +268,8 @@ pub(crate) struct Machine<'a> {
     pub(crate) frame: Frame,
     pub(crate) callers: Vec<Frame>,
     pub(crate) captures: Vec<Capture>,
+    /// What calls under way are to send.
+    pub(crate) promises: Vec<Promise>,
     pub(crate) scratch: Value,
     /// What raises the error on its way.
     pub(crate) origin: Origin,
@@ -352,6 +356,7 @@ async fn run_at(
         frame,
         callers: Vec::new(),
         captures: Vec::new(),
+        promises: Vec::new(),
         scratch: Value::Null,
         origin: Origin::default(),
         status: 0,

@@ -170,7 +170,7 @@ impl Machine<'_> {
         if !state.output.announced {
             state.output.announced = true;
             match self.captures.last_mut() {
-                None => self.output.columns(&output.columns),
+                None => self.send_columns(&output.columns)?,
                 Some(capture) if capture.columns.is_empty() => capture.columns.clone_from(&output.columns),
                 Some(capture) if capture.columns.len() == output.columns.len() => {}
                 Some(_) => return Err(Stop::Error(Box::new(SqlError::values_do_not_match_table()))),
@@ -178,10 +178,7 @@ impl Machine<'_> {
         }
         while let Some(row) = state.output.rows.get_mut(state.output.sent) {
             match self.captures.last_mut() {
-                None => {
-                    cut_long_values(row, &output.columns, self.context.settings.text_size);
-                    self.output.row(row);
-                }
+                None => self.send_row(row, &output.columns)?,
                 Some(capture) => capture.rows.push(std::mem::take(row)),
             }
             state.output.sent += 1;

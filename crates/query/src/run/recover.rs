@@ -87,6 +87,7 @@ impl Machine<'_> {
                     self.drop_frame();
                 }
                 self.captures.clear();
+                self.promises.clear();
                 if reach == Reach::Transaction && self.context.state.transaction_count > 0 {
                     self.context.roll_back_all().await;
                 }
@@ -161,6 +162,7 @@ impl Machine<'_> {
         }
         self.frame.reset_statements();
         self.captures.retain(|capture| capture.depth < depth);
+        self.promises.retain(|promise| promise.depth < depth);
         if reach == Reach::Transaction && self.context.state.transaction_count > 0 {
             self.context.state.doomed = true;
         }
@@ -183,6 +185,10 @@ impl Machine<'_> {
             }
             (Some(Instruction::Capture), Some(_)) => at + 3,
             (Some(Instruction::CreateInto(_)), Some(_)) => at + 2,
+            (_, Some(Instruction::Fulfil)) => {
+                self.promises.pop();
+                at + 2
+            }
             (_, Some(Instruction::InsertCaptured(_))) => {
                 self.captures.pop();
                 at + 2

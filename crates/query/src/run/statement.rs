@@ -9,7 +9,7 @@ use super::change::ChangeState;
 use super::cursor::Cursor;
 use super::function::Called;
 use super::modify::ModifyState;
-use super::output_rows::{OutputState, cut_long_values};
+use super::output_rows::OutputState;
 use super::profile::{Making, Profile};
 use super::rules::rules_fault;
 use super::show_plan::Began;
@@ -496,7 +496,7 @@ impl Machine<'_> {
         if let Action::Select { columns, values } = &plan.action {
             state.out.resize(values.len(), Value::Null);
             match self.captures.last_mut() {
-                None => self.output.columns(columns),
+                None => self.send_columns(columns)?,
                 Some(capture) if capture.columns.is_empty() => capture.columns.clone_from(columns),
                 Some(capture) if capture.columns.len() == columns.len() => {}
                 Some(_) => {
@@ -585,10 +585,7 @@ impl Machine<'_> {
                         value.eval_into(&mut self.env(), out)?;
                     }
                     match self.captures.last_mut() {
-                        None => {
-                            cut_long_values(&mut state.out, columns, self.context.settings.text_size);
-                            self.output.row(&state.out);
-                        }
+                        None => self.send_row(&mut state.out, columns)?,
                         Some(capture) => capture.rows.push(state.out.clone()),
                     }
                 }

@@ -75,6 +75,8 @@ impl Machine<'_> {
                     self.done_without_count();
                 }
                 Instruction::Capture => self.begin_capture()?,
+                Instruction::Promise(sets) => self.promise(sets),
+                Instruction::Fulfil => self.fulfil()?,
                 _ => return Ok(Pause::Instruction),
             }
             self.context.state.last_error = 0;

@@ -53,6 +53,7 @@ impl Display for SettingOption {
                 optional(f, " ", &values.next(), "")?;
                 optional(f, " TO ", &values.next(), "")
             }
+            Some(value @ (SettingValue::Place(_) | SettingValue::OnPartitions(None, _))) => write!(f, " {value}"),
             Some(value) => write!(f, " = {value}"),
         }
     }
@@ -71,6 +72,16 @@ impl Display for SettingValue {
             // A bare word of one part would read as a word.
             SettingValue::Name(name) if name.schema.is_none() => write!(f, "[{}]", name.name.text.replace(']', "]]")),
             SettingValue::Name(name) => name.fmt(f),
+            SettingValue::Place(place) => place.fmt(f),
+            SettingValue::OnPartitions(value, ranges) => {
+                optional(f, "", value, " ")?;
+                f.write_str("ON PARTITIONS (")?;
+                for (place, (first, last)) in ranges.iter().enumerate() {
+                    write!(f, "{}{first}", if place > 0 { ", " } else { "" })?;
+                    optional(f, " TO ", last, "")?;
+                }
+                f.write_str(")")
+            }
         }
     }
 }

@@ -82,6 +82,11 @@ impl Display for QueryHint {
         f.write_str(&self.name)?;
         let equal = matches!(self.name.as_str(), "LABEL" | "MAX_GRANT_PERCENT" | "MIN_GRANT_PERCENT");
         optional(f, if equal { " = " } else { " " }, &self.value, "")?;
+        if let Some((table, hints)) = &self.table {
+            write!(f, " ({table}")?;
+            hints.iter().try_for_each(|hint| write!(f, ", {hint}"))?;
+            return f.write_str(")");
+        }
         if self.list.is_empty() {
             return Ok(());
         }
@@ -111,12 +116,7 @@ impl Display for QueryBody {
             QueryBody::SetOperation(set) => {
                 operand(f, &set.first, set.strength())?;
                 for (op, body) in &set.rest {
-                    f.write_str(match op {
-                        SetOperator::Union => " UNION ",
-                        SetOperator::UnionAll => " UNION ALL ",
-                        SetOperator::Except => " EXCEPT ",
-                        SetOperator::Intersect => " INTERSECT ",
-                    })?;
+                    write!(f, " {} ", op.words())?;
                     operand(f, body, set.strength() + 1)?;
                 }
                 Ok(())

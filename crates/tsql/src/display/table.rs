@@ -230,9 +230,13 @@ impl Display for AlterTableAction {
                 check_words(f, *check)?;
                 write!(f, "ADD {}", Commas(elements))
             }
-            AlterTableAction::AlterColumn { column } => write!(f, "ALTER COLUMN {column}"),
-            AlterTableAction::AlterColumnProperty { column, add, property } => {
-                write!(f, "ALTER COLUMN {column} {} {property}", if *add { "ADD" } else { "DROP" })
+            AlterTableAction::AlterColumn { column, options } => {
+                write!(f, "ALTER COLUMN {column}")?;
+                with_options(f, options)
+            }
+            AlterTableAction::AlterColumnProperty { column, add, property, options } => {
+                write!(f, "ALTER COLUMN {column} {} {property}", if *add { "ADD" } else { "DROP" })?;
+                with_options(f, options)
             }
             AlterTableAction::Drop(elements) => write!(f, "DROP {}", Commas(elements)),
             AlterTableAction::SetConstraints { check, enable, names } => {
@@ -250,11 +254,12 @@ impl Display for AlterTableAction {
                 with_options(f, options)
             }
             AlterTableAction::Set(options) => write!(f, "SET ({})", Commas(options)),
-            AlterTableAction::Switch { partition, target, target_partition } => {
+            AlterTableAction::Switch { partition, target, target_partition, options } => {
                 f.write_str("SWITCH")?;
                 optional(f, " PARTITION ", partition, "")?;
                 write!(f, " TO {target}")?;
-                optional(f, " PARTITION ", target_partition, "")
+                optional(f, " PARTITION ", target_partition, "")?;
+                with_options(f, options)
             }
         }
     }

@@ -4,6 +4,7 @@
 //! stream with [`TokenKind::Bad`] and an error that the parser reports when it comes to that token: an error of syntax before
 //! it is told first.
 
+mod global;
 mod keyword;
 mod number;
 mod token;
@@ -59,6 +60,11 @@ struct Delimited {
     doubled: bool,
     /// A backslash ends a line there, so that the text goes on in the next.
     continued: bool,
+}
+
+/// Whether this stands between words as a blank does, also where it takes no room.
+fn is_blank(character: char) -> bool {
+    character.is_whitespace() || matches!(character, '\u{200B}' | '\u{FEFF}')
 }
 
 /// Whether a batch begins as one that defines a module does.
@@ -125,7 +131,7 @@ impl Lexer<'_> {
                 }
                 b'/' if self.byte(1) == b'*' => self.skip_comment()?,
                 0x80.. => match self.char() {
-                    Some(blank) if blank.is_whitespace() || blank == '\u{FEFF}' => self.at += blank.len_utf8(),
+                    Some(blank) if is_blank(blank) => self.at += blank.len_utf8(),
                     _ => return Ok(()),
                 },
                 _ => return Ok(()),
@@ -233,12 +239,13 @@ impl Lexer<'_> {
 
     fn variable(&mut self) -> Result<TokenKind, Box<SyntaxError>> {
         let start = self.at;
-        let global = self.byte(1) == b'@';
-        self.at += if global { 2 } else { 1 };
+        self.at += if self.byte(1) == b'@' { 2 } else { 1 };
         self.skip_name();
-        self.check_length(&self.text[start..self.at])?;
-        // `@` alone is a name that SQL Server takes; `@@` alone names no global.
-        Ok(if global { TokenKind::Global } else { TokenKind::Variable })
+        let name = &self.text[start..self.at];
+        self.check_length(name)?;
+        // `@` alone is a name that SQL Server takes, and so is `@@mine`: only the names that it has itself are no variables.
+        let is_global = name.strip_prefix("@@").is_some_and(global::is_global);
+        Ok(if is_global { TokenKind::Global } else { TokenKind::Variable })
     }
 
     fn dollar(&mut self) -> Result<TokenKind, Box<SyntaxError>> {

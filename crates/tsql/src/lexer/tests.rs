@@ -24,10 +24,11 @@ fn names_of_all_sorts() {
         ["abc", "_x", "#t", "##g", "[a]]b]", "\"c\"\"d\"", "größe", "$action", "a$b@c#1", ""]
     );
     assert_eq!(
-        kinds("[a]]b] [a] @x @@y select Select")[..],
+        kinds("[a]]b] [a] @x @@y @@RowCount select Select")[..],
         [
             TokenKind::QuotedName { doubled: true },
             TokenKind::QuotedName { doubled: false },
+            TokenKind::Variable,
             TokenKind::Variable,
             TokenKind::Global,
             TokenKind::Keyword(Keyword::Select),

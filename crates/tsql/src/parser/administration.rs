@@ -195,19 +195,20 @@ impl Parser<'_> {
     }
 
     pub(super) fn securable(&mut self) -> Parsed<Securable> {
-        let mut class = None;
-        // `APPLICATION ROLE::x` has a class of several words.
-        let words = (0..3).find(|ahead| self.nth_symbol(*ahead, Symbol::DoubleColon)).unwrap_or(0);
-        if words > 0 {
-            let mut parts = Vec::new();
-            for _ in 0..words {
-                parts.push(self.upper_word()?);
-            }
-            self.bump();
-            class = Some(parts.join(" "));
-        }
+        let class = self.optional_class()?;
         let name = self.object_name()?;
         Ok(Securable { class, name, columns: self.optional_name_list()? })
+    }
+
+    /// `CLASS::`, if it comes next: `APPLICATION ROLE::x` and `XML SCHEMA COLLECTION::x` have one of several words.
+    pub(super) fn optional_class(&mut self) -> Parsed<Option<String>> {
+        let words = (0..4).find(|ahead| self.nth_symbol(*ahead, Symbol::DoubleColon)).unwrap_or(0);
+        if words == 0 {
+            return Ok(None);
+        }
+        let parts = (0..words).map(|_| self.upper_word()).collect::<Parsed<Vec<_>>>()?;
+        self.bump();
+        Ok(Some(parts.join(" ")))
     }
 
     /// PUBLIC is a reserved word and the name of a role.
@@ -248,6 +249,10 @@ impl Parser<'_> {
             &["FROM", "LOGIN"],
             &["FOR", "CERTIFICATE"],
             &["FROM", "CERTIFICATE"],
+            &["FOR", "ASYMMETRIC", "KEY"],
+            &["FROM", "ASYMMETRIC", "KEY"],
+            &["ADD", "CREDENTIAL"],
+            &["DROP", "CREDENTIAL"],
             &["AUTHORIZATION"],
             &["ADD", "MEMBER"],
             &["DROP", "MEMBER"],
@@ -255,6 +260,7 @@ impl Parser<'_> {
         const ALONE: &[&[&str]] = &[
             &["WITHOUT", "LOGIN"],
             &["FROM", "WINDOWS"],
+            &["FOR", "EXTERNAL", "PROVIDER"],
             &["FROM", "EXTERNAL", "PROVIDER"],
             &["ENABLE"],
             &["DISABLE"],

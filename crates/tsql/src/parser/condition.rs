@@ -4,6 +4,7 @@
 //! either of both, and never read anything twice.
 
 use super::Parser;
+use super::refused::GRAPH;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{Compare, CompareOp, CompareQuery, Condition, Expr, FunctionCall, InList, Like, ObjectName};
@@ -106,6 +107,9 @@ impl Parser<'_> {
                 return Ok(Node::Condition(Condition::Updated(column)));
             }
             TokenKind::Keyword(Keyword::Contains | Keyword::Freetext) => return self.full_text(),
+            TokenKind::Word if self.at_word("MATCH") && self.nth_symbol(1, Symbol::Open) => {
+                return Err(SyntaxError::not_supported(self.peek().line, GRAPH));
+            }
             TokenKind::Symbol(Symbol::Open) => match self.parenthesized_node()? {
                 Node::Value(value) => self.sum(Some(value))?,
                 condition => return Ok(condition),
@@ -256,26 +260,13 @@ impl Parser<'_> {
         Ok(Condition::Like(Box::new(Like { expr: left, pattern, escape, negated })))
     }
 
-    /// `CONTAINS(column | (columns) | *, 'text')`
+    /// `CONTAINS(column | (columns) | *, 'text')`. As it is refused when it is bound, nothing of it is kept.
     #[inline(never)]
     fn full_text(&mut self) -> Parsed<Node> {
         let name = ObjectName::of(self.any_word()?);
-        self.expect_symbol(Symbol::Open)?;
-        let mut arguments = Vec::new();
-        let star = self.eat_symbol(Symbol::Star);
-        if !star && self.at_symbol(Symbol::Open) {
-            for column in self.parenthesized(Self::expression)? {
-                arguments.push(crate::tree::FunctionArgument::Expr(column));
-            }
-        } else if !star {
-            arguments.push(crate::tree::FunctionArgument::Expr(self.expression()?));
-        }
-        while self.eat_symbol(Symbol::Comma) {
-            arguments.push(crate::tree::FunctionArgument::Expr(self.expression()?));
-        }
-        self.expect_symbol(Symbol::Close)?;
+        self.skip_parenthesized()?;
         self.grow()?;
-        let call = FunctionCall { star, arguments, ..FunctionCall::named(name) };
+        let call = FunctionCall { star: true, ..FunctionCall::named(name) };
         Ok(Node::Condition(Condition::FullText(Box::new(call))))
     }
 }

@@ -1,7 +1,7 @@
 //! CREATE DATABASE and ALTER DATABASE.
 
 use super::Parser;
-use crate::error::Parsed;
+use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
     AlterDatabase, AlterDatabaseAction, CreateDatabase, FileGroup, FileSize, FileSpec, SettingOption, SettingValue,
@@ -158,14 +158,18 @@ impl Parser<'_> {
     }
 
     fn scoped_configuration(&mut self) -> Parsed<AlterDatabaseAction> {
-        if self.eat_word("CLEAR") {
-            self.expect_word("PROCEDURE_CACHE")?;
-            let name = "PROCEDURE_CACHE".to_string();
-            return Ok(AlterDatabaseAction::ScopedConfiguration { name, secondary: false, value: None });
-        }
         let secondary = self.eat_keyword(Keyword::For);
         if secondary {
             self.expect_word("SECONDARY")?;
+        }
+        if self.eat_word("CLEAR") {
+            self.expect_word("PROCEDURE_CACHE")?;
+            // The handle of the one plan that is meant: it goes with all others.
+            if self.at_literal() {
+                self.bump();
+            }
+            let name = "PROCEDURE_CACHE".to_string();
+            return Ok(AlterDatabaseAction::ScopedConfiguration { name, secondary, value: None });
         }
         self.expect_keyword(Keyword::Set)?;
         let name = self.upper_word()?;
@@ -234,6 +238,9 @@ impl Parser<'_> {
     /// `RECOVERY SIMPLE`, `AUTO_CLOSE OFF`, `DELAYED_DURABILITY = FORCED`, `SINGLE_USER`
     fn database_option(&mut self) -> Parsed<SettingOption> {
         let first = self.peek();
+        if let Some(word) = ["HADR", "PARTNER", "WITNESS"].into_iter().find(|word| self.at_word(word)) {
+            return Err(SyntaxError::not_supported(first.line, &format!("ALTER DATABASE ... SET {word}")));
+        }
         let mut option = self.setting_option()?;
         if option.value.is_some() {
             return Ok(option);
@@ -241,7 +248,15 @@ impl Parser<'_> {
         option.value = match self.peek().kind {
             TokenKind::Keyword(Keyword::On | Keyword::Off) => Some(self.setting_value()?),
             TokenKind::Keyword(Keyword::Full) => Some(SettingValue::Word(self.upper_word()?)),
-            TokenKind::Word => Some(SettingValue::Word(self.upper_word()?)),
+            TokenKind::Word => {
+                let all = self.nth_keyword(1, Keyword::All);
+                let mut word = self.upper_word()?;
+                // QUERY_STORE CLEAR ALL
+                if all {
+                    word = format!("{word} {}", self.upper_word()?);
+                }
+                Some(SettingValue::Word(word))
+            }
             _ => None,
         };
         option.span = self.span_from(first);

@@ -1,8 +1,8 @@
 //! CREATE, ALTER and DROP: of what, and the small ones among them.
 
 use super::Parser;
-use crate::error::Parsed;
-use crate::lexer::{Keyword, Symbol, TokenKind};
+use crate::error::{Parsed, SyntaxError};
+use crate::lexer::{Keyword, TokenKind};
 use crate::tree::{
     ChangeOwner, CreateSchema, CreateSequence, CreateSynonym, CreateType, Drop, DropKind, ModuleMode, Securable,
     SequenceOption, StatementKind, TransferToSchema, TypeKind,
@@ -93,13 +93,7 @@ impl Parser<'_> {
     fn transfer(&mut self) -> Parsed<StatementKind> {
         let schema = self.name()?;
         self.expect_word("TRANSFER")?;
-        let class = if self.nth_symbol(1, Symbol::DoubleColon) {
-            let class = self.upper_word()?;
-            self.bump();
-            Some(class)
-        } else {
-            None
-        };
+        let class = self.optional_class()?;
         let object = self.object_name()?;
         Ok(StatementKind::TransferToSchema(Box::new(TransferToSchema { schema, class, object })))
     }
@@ -165,6 +159,9 @@ impl Parser<'_> {
             let data_type = self.data_type()?;
             TypeKind::Alias { data_type, nullable: self.optional_nullable()? }
         } else {
+            if self.at_keyword(Keyword::External) {
+                return Err(SyntaxError::not_supported(self.peek().line, "EXTERNAL NAME"));
+            }
             self.expect_keyword(Keyword::As)?;
             self.expect_keyword(Keyword::Table)?;
             let elements = self.table_elements()?;

@@ -135,7 +135,14 @@ impl Parser<'_> {
         if self.eat_word("NONE") {
             return Ok(ResultSets::None);
         }
-        self.parenthesized(|parser| parser.parenthesized(Self::result_column)).map(ResultSets::Sets)
+        self.parenthesized(Self::result_set).map(ResultSets::Sets)
+    }
+
+    fn result_set(&mut self) -> Parsed<Vec<ColumnDefinition>> {
+        if self.at_keyword(Keyword::As) {
+            return Err(SyntaxError::not_supported(self.peek().line, "WITH RESULT SETS (AS ...)"));
+        }
+        self.parenthesized(Self::result_column)
     }
 
     fn result_column(&mut self) -> Parsed<ColumnDefinition> {
@@ -173,6 +180,9 @@ impl Parser<'_> {
         self.bump();
         let kind = self.upper_word()?;
         let name = if self.eat_symbol(Symbol::Equal) { Some(self.literal_or_variable()?) } else { None };
+        if self.at_keyword(Keyword::With) && self.nth_word(1, "COOKIE") {
+            return Err(SyntaxError::not_supported(self.peek().line, "EXECUTE AS ... WITH COOKIE"));
+        }
         let no_revert = self.eat_words(&["WITH", "NO", "REVERT"]);
         Ok(StatementKind::ExecuteAs(Box::new(ExecuteAs { kind, name, no_revert })))
     }

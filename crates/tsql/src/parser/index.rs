@@ -1,7 +1,8 @@
 //! Indexes, statistics, and ALTER TABLE.
 
 use super::Parser;
-use crate::error::Parsed;
+use super::refused::CHANGE_TRACKING;
+use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
     AlterIndex, AlterIndexAction, AlterTable, AlterTableAction, CreateIndex, CreateStatistics, DropElement,
@@ -109,9 +110,11 @@ impl Parser<'_> {
         if self.eat_word("USING") {
             self.name()?;
         }
-        if !self.eat_keyword(Keyword::With) {
-            return Ok(());
-        }
+        if self.eat_keyword(Keyword::With) { self.skip_parenthesized() } else { Ok(()) }
+    }
+
+    /// Parentheses and all that they hold, of which nothing is kept.
+    pub(super) fn skip_parenthesized(&mut self) -> Parsed<()> {
         self.expect_symbol(Symbol::Open)?;
         let mut open = 1;
         while open > 0 {
@@ -149,6 +152,9 @@ impl Parser<'_> {
         if self.eat_word("DISABLE") {
             index.action = AlterIndexAction::Disable;
             return Ok(StatementKind::AlterIndex(Box::new(index)));
+        }
+        if let Some(word) = ["ABORT", "PAUSE", "RESUME"].into_iter().find(|word| self.at_word(word)) {
+            return Err(SyntaxError::not_supported(self.peek().line, &format!("ALTER INDEX ... {word}")));
         }
         if self.eat_word("REORGANIZE") {
             index.action = AlterIndexAction::Reorganize;
@@ -268,6 +274,9 @@ impl Parser<'_> {
             _ if check.is_some() => Err(self.unexpected()),
             TokenKind::Keyword(Keyword::Alter) => {
                 self.bump();
+                if self.at_keyword(Keyword::Index) {
+                    return Err(SyntaxError::not_supported(token.line, "ALTER TABLE ... ALTER INDEX"));
+                }
                 self.expect_keyword(Keyword::Column)?;
                 self.alter_column()
             }
@@ -289,6 +298,10 @@ impl Parser<'_> {
             if !enable {
                 self.bump();
             }
+            let refused = [("CHANGE_TRACKING", CHANGE_TRACKING), ("FILETABLE_NAMESPACE", "FILETABLE_NAMESPACE")];
+            if let Some((_, refused)) = refused.into_iter().find(|(word, _)| self.at_word(word)) {
+                return Err(SyntaxError::not_supported(self.peek().line, refused));
+            }
             self.expect_keyword(Keyword::Trigger)?;
             return Ok(AlterTableAction::SetTriggers { enable, names: self.names_or_all()? });
         }
@@ -300,7 +313,9 @@ impl Parser<'_> {
         let partition = self.optional_partition()?;
         self.expect_keyword(Keyword::To)?;
         let target = Box::new(self.object_name()?);
-        Ok(AlterTableAction::Switch { partition, target, target_partition: self.optional_partition()? })
+        let target_partition = self.optional_partition()?;
+        let options = self.optional_with_options()?;
+        Ok(AlterTableAction::Switch { partition, target, target_partition, options })
     }
 
     fn names_or_all(&mut self) -> Parsed<Vec<Name>> {
@@ -314,10 +329,14 @@ impl Parser<'_> {
             self.bump();
             let property =
                 if self.not_for_replication() { "NOT FOR REPLICATION".to_string() } else { self.upper_word()? };
-            return Ok(AlterTableAction::AlterColumnProperty { column, add, property });
+            if property == "MASKED" {
+                return Err(SyntaxError::not_supported(self.peek().line, "MASKED"));
+            }
+            let options = self.optional_with_options()?;
+            return Ok(AlterTableAction::AlterColumnProperty { column, add, property, options });
         }
         let column = Box::new(self.altered_column(column)?);
-        Ok(AlterTableAction::AlterColumn { column })
+        Ok(AlterTableAction::AlterColumn { column, options: self.optional_with_options()? })
     }
 
     /// `CONSTRAINT a, b, COLUMN c, d`: a kind holds until the next one is said.

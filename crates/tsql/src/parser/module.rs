@@ -200,6 +200,9 @@ impl Parser<'_> {
         self.expect_symbol(Symbol::Close)?;
         self.expect_word("RETURNS")?;
         let (returns, options) = if self.eat_keyword(Keyword::Table) {
+            if self.at_symbol(Symbol::Open) {
+                return Err(SyntaxError::not_supported(self.peek().line, "EXTERNAL NAME"));
+            }
             let options = self.module_options()?;
             self.eat_keyword(Keyword::As);
             self.expect_keyword(Keyword::Return)?;
@@ -240,9 +243,7 @@ impl Parser<'_> {
             return if self.at_set_operator() { self.continue_query(query) } else { Ok(query) };
         }
         let with = self.optional_with()?;
-        let query = self.query_statement(with)?;
-        self.check_inner(&query)?;
-        Ok(query)
+        self.inner_statement(with)
     }
 
     /// A view or function is alone in its batch.
@@ -263,8 +264,7 @@ impl Parser<'_> {
         let options = self.module_options()?;
         self.expect_keyword(Keyword::As)?;
         let with = self.optional_with()?;
-        let query = self.query_statement(with)?;
-        self.check_inner(&query)?;
+        let query = self.inner_statement(with)?;
         if !query.options.is_empty() {
             return Err(SyntaxError::near_keyword(self.tokens[self.at - 1].line, "OPTION"));
         }

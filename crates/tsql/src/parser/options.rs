@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, TokenKind};
-use crate::tree::{SettingOption, SettingValue};
+use crate::tree::{Expr, SettingOption, SettingValue};
 
 /// Words that follow a number as its unit.
 const UNITS: &[&str] = &[
@@ -34,16 +34,32 @@ impl Parser<'_> {
     /// `name`, `name = value` or `name (list)`
     pub(super) fn setting_option(&mut self) -> Parsed<SettingOption> {
         let first = self.peek();
-        let name = self.upper_word()?;
-        let value = if self.eat_symbol(Symbol::Equal) {
+        let mut name = self.upper_word()?;
+        let mut value = if self.eat_symbol(Symbol::Equal) {
             let names_table = name == "HISTORY_TABLE";
             Some(if names_table { SettingValue::Name(self.object_name()?) } else { self.setting_value()? })
         } else if self.at_symbol(Symbol::Open) {
             Some(SettingValue::List(self.nested(Self::option_list)?))
+        } else if name == "MOVE" && self.eat_keyword(Keyword::To) {
+            name.push_str(" TO");
+            Some(SettingValue::Place(self.placement()?))
         } else {
             None
         };
+        if self.at_keyword(Keyword::On) && self.nth_word(1, "PARTITIONS") {
+            self.bump();
+            self.bump();
+            let ranges = self.parenthesized(Self::partition_range)?;
+            value = Some(SettingValue::OnPartitions(value.map(Box::new), ranges));
+        }
         Ok(SettingOption { name, value, span: self.span_from(first) })
+    }
+
+    /// `n` or `n TO m`
+    fn partition_range(&mut self) -> Parsed<(Expr, Option<Expr>)> {
+        let first = self.literal_or_variable()?;
+        let last = if self.eat_keyword(Keyword::To) { Some(self.literal_or_variable()?) } else { None };
+        Ok((first, last))
     }
 
     /// The value of an option.

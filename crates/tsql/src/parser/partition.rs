@@ -1,7 +1,7 @@
 //! CREATE, ALTER and DROP of partition functions and schemes.
 
 use super::Parser;
-use crate::error::Parsed;
+use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol};
 use crate::tree::{PartitionStatement, StatementKind};
 
@@ -33,6 +33,9 @@ impl Parser<'_> {
         }
         self.expect_symbol(Symbol::Open)?;
         let data_type = self.data_type()?;
+        if self.at_keyword(Keyword::Collate) {
+            return Err(SyntaxError::not_supported(self.peek().line, "COLLATE of a partition function"));
+        }
         self.expect_symbol(Symbol::Close)?;
         self.expect_words(&["AS", "RANGE"])?;
         let right = self.eat_keyword(Keyword::Right);

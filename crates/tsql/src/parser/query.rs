@@ -1,6 +1,7 @@
 //! Queries: SELECT, set operators, WITH, ORDER BY, OPTION.
 
 use super::Parser;
+use super::refused::CHANGE_TRACKING;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 use crate::tree::{
@@ -74,11 +75,22 @@ impl Parser<'_> {
         Ok(query)
     }
 
+    /// The query of a view or an inline function; WITH has been read.
+    pub(super) fn inner_statement(&mut self, with: With) -> Parsed<Query> {
+        let mut query = self.query_where(true)?;
+        query.with = with;
+        query.options = self.query_options()?;
+        Ok(query)
+    }
+
     /// `WITH XMLNAMESPACES (...), a AS (...), ...`, if it comes next.
     pub(super) fn optional_with(&mut self) -> Parsed<With> {
         let mut with = With::default();
         if !self.eat_keyword(Keyword::With) {
             return Ok(with);
+        }
+        if self.at_word("CHANGE_TRACKING_CONTEXT") && self.nth_symbol(1, Symbol::Open) {
+            return Err(SyntaxError::not_supported(self.peek().line, CHANGE_TRACKING));
         }
         if self.eat_word("XMLNAMESPACES") {
             with.namespaces = self.parenthesized(Self::xml_namespace)?;
@@ -129,13 +141,27 @@ impl Parser<'_> {
     }
 
     fn optional_for(&mut self) -> Parsed<Option<ForClause>> {
-        if self.at_keyword(Keyword::For)
-            && (self.nth_word(1, "XML") || self.nth_word(1, "JSON") || self.nth_keyword(1, Keyword::Browse))
-        {
+        if !self.at_keyword(Keyword::For) {
+            return Ok(None);
+        }
+        if self.nth_word(1, "XML") || self.nth_word(1, "JSON") || self.nth_keyword(1, Keyword::Browse) {
             self.bump();
             return self.for_clause().map(Some);
         }
         Ok(None)
+    }
+
+    /// FOR READ ONLY and FOR UPDATE are for cursors.
+    ///
+    /// # Errors
+    /// 1003 where one comes next.
+    pub(super) fn check_no_cursor_clause(&self) -> Parsed<()> {
+        let clause = match self.at_keyword(Keyword::For) {
+            true if self.nth_keyword(1, Keyword::Update) => "FOR UPDATE",
+            true if self.nth_keyword(1, Keyword::Read) && self.nth_word(2, "ONLY") => "READ ONLY",
+            _ => return Ok(()),
+        };
+        Err(SyntaxError::cursor_clause(self.peek().line, clause))
     }
 
     fn row_word(&mut self) -> Parsed<()> {
@@ -181,8 +207,10 @@ impl Parser<'_> {
             name.push_str(&self.upper_word()?);
         }
         self.eat_symbol(Symbol::Equal);
-        let mut hint = QueryHint { name, value: None, list: Vec::new() };
-        if self.at_literal() {
+        let mut hint = QueryHint { name, value: None, list: Vec::new(), table: None };
+        if hint.name == "TABLE HINT" {
+            hint.table = Some(self.hinted_table()?);
+        } else if self.at_literal() {
             hint.value = Some(self.literal()?);
         } else if self.at_symbol(Symbol::Open) {
             hint.list = self.parenthesized(|parser| {
@@ -223,6 +251,8 @@ impl Parser<'_> {
             self.bump();
             if op == SetOperator::UnionAll {
                 self.bump();
+            } else if self.at_keyword(Keyword::All) {
+                return Err(SyntaxError::no_such_all(self.peek().line, op.words()));
             }
             let right = self.part(|parser| parser.query_body(op.strength()))?;
             left = match left {
@@ -271,6 +301,10 @@ impl Parser<'_> {
         let top = self.optional_top()?;
         let items = self.list(Self::select_item)?;
         let into = if self.eat_keyword(Keyword::Into) { Some(self.object_name()?) } else { None };
+        // All filegroups of a database lie in one place, so where the table is to lie says nothing.
+        if into.is_some() {
+            self.optional_placement()?;
+        }
         let from = self.optional_from()?;
         let filter = if self.eat_keyword(Keyword::Where) { Some(self.condition()?) } else { None };
         let group_by = if self.eat_keyword(Keyword::Group) { self.group_by()? } else { Vec::new() };
@@ -411,6 +445,9 @@ impl Parser<'_> {
 
     fn group_by(&mut self) -> Parsed<Vec<GroupingItem>> {
         self.expect_keyword(Keyword::By)?;
+        if self.at_keyword(Keyword::All) {
+            return Err(SyntaxError::not_supported(self.peek().line, "GROUP BY ALL"));
+        }
         let items = self.list(Self::grouping_item)?;
         // The older spelling: GROUP BY a, b WITH ROLLUP.
         if self.eat_words(&["WITH", "ROLLUP"]) {

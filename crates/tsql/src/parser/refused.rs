@@ -4,6 +4,11 @@
 use super::Parser;
 use crate::error::SyntaxError;
 
+/// What clauses in several places belong to.
+pub(super) const GRAPH: &str = "A graph table";
+pub(super) const CHANGE_TRACKING: &str = "Change tracking";
+pub(super) const FULL_TEXT: &str = "Full-text search";
+
 /// What CREATE, ALTER and DROP are of.
 const DEFINED: &[&str] = &[
     "AGGREGATE",
@@ -68,15 +73,23 @@ const OTHERS: &[&str] = &[
     "CLOSE SYMMETRIC KEY",
     "END CONVERSATION",
     "GET CONVERSATION GROUP",
+    "KILL QUERY NOTIFICATION",
+    "KILL STATS JOB",
+    "LINENO",
     "MOVE CONVERSATION",
     "OPEN MASTER KEY",
     "OPEN SYMMETRIC KEY",
+    "READTEXT",
     "RECEIVE",
     "RESTORE MASTER KEY",
     "RESTORE SERVICE MASTER KEY",
     "RESTORE SYMMETRIC KEY",
     "SEND ON CONVERSATION",
+    "SET ERRLVL",
+    "SET OFFSETS",
     "SETUSER",
+    "UPDATETEXT",
+    "WRITETEXT",
 ];
 
 impl Parser<'_> {

@@ -2,6 +2,7 @@
 
 use super::Parser;
 use super::query::bare_query;
+use super::refused::{CHANGE_TRACKING, FULL_TEXT};
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
@@ -189,12 +190,26 @@ impl Parser<'_> {
             {
                 self.bulk_rowset()
             }
-            TokenKind::Keyword(Keyword::ContainsTable | Keyword::FreetextTable) => {
-                Err(SyntaxError::not_supported(self.peek().line, "Full-text search"))
-            }
             TokenKind::Keyword(
-                Keyword::OpenRowset | Keyword::OpenQuery | Keyword::OpenXml | Keyword::OpenDatasource,
-            ) => {
+                Keyword::ContainsTable
+                | Keyword::FreetextTable
+                | Keyword::SemanticKeyPhraseTable
+                | Keyword::SemanticSimilarityTable
+                | Keyword::SemanticSimilarityDetailsTable,
+            ) => Err(SyntaxError::not_supported(self.peek().line, FULL_TEXT)),
+            TokenKind::Word if self.at_word("CHANGETABLE") && self.nth_symbol(1, Symbol::Open) => {
+                Err(SyntaxError::not_supported(self.peek().line, CHANGE_TRACKING))
+            }
+            // What other servers hold is refused when it is bound, so a module that has it in a branch can be made.
+            TokenKind::Keyword(Keyword::OpenRowset | Keyword::OpenDatasource) => {
+                let name = ObjectName::of(self.any_word()?);
+                self.skip_parenthesized()?;
+                if self.eat_symbol(Symbol::Dot) {
+                    self.object_name()?;
+                }
+                self.function_rows(None, FunctionCall::named(name))
+            }
+            TokenKind::Keyword(Keyword::OpenQuery | Keyword::OpenXml) => {
                 let name = ObjectName::of(self.any_word()?);
                 self.table_function(name)
             }
@@ -360,6 +375,15 @@ impl Parser<'_> {
             hints.push(self.table_hint()?);
         }
         Ok(hints)
+    }
+
+    /// What `TABLE HINT` has in its parentheses.
+    pub(super) fn hinted_table(&mut self) -> Parsed<(ObjectName, Vec<TableHint>)> {
+        self.expect_symbol(Symbol::Open)?;
+        let table = self.object_name()?;
+        let hints = if self.eat_symbol(Symbol::Comma) { self.list(Self::table_hint)? } else { Vec::new() };
+        self.expect_symbol(Symbol::Close)?;
+        Ok((table, hints))
     }
 
     fn table_hint(&mut self) -> Parsed<TableHint> {

@@ -42,8 +42,10 @@ impl Parser<'_> {
         self.nested(|parser| {
             let (at, first) = (parser.at, parser.peek());
             // Of these the first words would be the name of a database or a cursor.
-            let names_by_words = matches!(first.kind, TokenKind::Keyword(Keyword::Open | Keyword::Close))
-                || parser.nth_keyword(1, Keyword::Database);
+            let names_by_words = matches!(
+                first.kind,
+                TokenKind::Keyword(Keyword::Open | Keyword::Close | Keyword::Backup | Keyword::Restore)
+            ) || parser.nth_keyword(1, Keyword::Database);
             if names_by_words && let Some(error) = parser.refused(at) {
                 return Err(error);
             }
@@ -85,6 +87,9 @@ impl Parser<'_> {
             Keyword::Exec | Keyword::Execute => self.execute_statement(),
             Keyword::Revert => {
                 self.bump();
+                if self.at_keyword(Keyword::With) && self.nth_word(1, "COOKIE") {
+                    return Err(SyntaxError::not_supported(self.peek().line, "REVERT WITH COOKIE"));
+                }
                 Ok(StatementKind::Revert)
             }
             Keyword::Select => self.select_statement(),
@@ -121,8 +126,7 @@ impl Parser<'_> {
     }
 
     fn select_statement(&mut self) -> Parsed<StatementKind> {
-        let query = self.query_statement(With::default())?;
-        Ok(StatementKind::Select(Box::new(query)))
+        self.select_rest(With::default())
     }
 
     fn with_statement(&mut self) -> Parsed<StatementKind> {
@@ -131,8 +135,14 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::Insert | Keyword::Update | Keyword::Delete | Keyword::Merge) => {
                 self.modification(with)
             }
-            _ => Ok(StatementKind::Select(Box::new(self.query_statement(with)?))),
+            _ => self.select_rest(with),
         }
+    }
+
+    fn select_rest(&mut self, with: With) -> Parsed<StatementKind> {
+        let query = self.query_statement(with)?;
+        self.check_no_cursor_clause()?;
+        Ok(StatementKind::Select(Box::new(query)))
     }
 
     fn begin(&mut self) -> Parsed<StatementKind> {
@@ -327,6 +337,9 @@ impl Parser<'_> {
     fn wait_for(&mut self) -> Parsed<StatementKind> {
         self.bump();
         let delay = self.at_word("DELAY");
+        if self.at_symbol(Symbol::Open) && (self.nth_word(1, "RECEIVE") || self.nth_word(1, "GET")) {
+            return Err(SyntaxError::not_supported(self.peek().line, "WAITFOR of a queue"));
+        }
         if !delay && !self.at_word("TIME") {
             return Err(self.unexpected());
         }

@@ -1,7 +1,8 @@
 //! CREATE TABLE and ALTER TABLE.
 
 use super::Parser;
-use crate::error::Parsed;
+use super::refused::GRAPH;
+use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
     ColumnConstraint, ColumnDefinition, ColumnKind, ConstraintKind, CreateTable, DefaultConstraint, ForeignKey,
@@ -12,9 +13,11 @@ impl Parser<'_> {
     /// CREATE TABLE behind its two words.
     pub(super) fn create_table(&mut self) -> Parsed<StatementKind> {
         let name = self.object_name()?;
+        self.refuse_table_kind()?;
         let elements = self.table_elements()?;
         let mut table = CreateTable { name, elements, on: None, textimage_on: None, options: Vec::new() };
         loop {
+            self.refuse_table_kind()?;
             if self.at_keyword(Keyword::On) {
                 table.on = self.optional_placement()?;
             } else if self.eat_word("TEXTIMAGE_ON") || self.eat_word("FILESTREAM_ON") {
@@ -25,6 +28,17 @@ impl Parser<'_> {
                 return Ok(StatementKind::CreateTable(Box::new(table)));
             }
         }
+    }
+
+    /// `AS NODE`, `AS EDGE`, `AS FILETABLE`
+    fn refuse_table_kind(&self) -> Parsed<()> {
+        let refused = match () {
+            () if !self.at_keyword(Keyword::As) => return Ok(()),
+            () if self.nth_word(1, "NODE") || self.nth_word(1, "EDGE") => GRAPH,
+            () if self.nth_word(1, "FILETABLE") => "CREATE TABLE ... AS FILETABLE",
+            () => return Ok(()),
+        };
+        Err(SyntaxError::not_supported(self.peek().line, refused))
     }
 
     /// The name of a filegroup: also PRIMARY, DEFAULT, or a text.
@@ -39,16 +53,18 @@ impl Parser<'_> {
 
     /// `ON filegroup`, `ON scheme (column)`, if it comes next.
     pub(super) fn optional_placement(&mut self) -> Parsed<Option<Placement>> {
-        if !self.eat_keyword(Keyword::On) {
-            return Ok(None);
-        }
+        if self.eat_keyword(Keyword::On) { self.placement().map(Some) } else { Ok(None) }
+    }
+
+    /// `filegroup` or `scheme (column)`
+    pub(super) fn placement(&mut self) -> Parsed<Placement> {
         let name = self.filegroup()?;
         let mut column = None;
         if self.eat_symbol(Symbol::Open) {
             column = Some(self.name()?);
             self.expect_symbol(Symbol::Close)?;
         }
-        Ok(Some(Placement { name, column }))
+        Ok(Placement { name, column })
     }
 
     /// The columns, constraints and indexes of a table in their parentheses; a comma may stand behind the last one.
@@ -132,10 +148,12 @@ impl Parser<'_> {
             TokenKind::Keyword(Keyword::Foreign) => {
                 self.bump();
                 self.expect_keyword(Keyword::Key)?;
-                let columns = self.name_list()?;
+                // Without columns it is that of the one column before it, or an error of who looks for them.
+                let columns = self.optional_name_list()?;
                 self.references(columns).map(ConstraintKind::Foreign)
             }
             TokenKind::Keyword(Keyword::Check) => self.check(),
+            TokenKind::Word if self.at_word("CONNECTION") => Err(SyntaxError::not_supported(self.peek().line, GRAPH)),
             TokenKind::Keyword(Keyword::Default) => {
                 self.bump();
                 let expr = self.expression()?;
@@ -395,17 +413,36 @@ impl Parser<'_> {
             self.expect_words(&["ALWAYS", "AS"])?;
             let first = self.upper_word()?;
             column.generated = Some(format!("{first} {}", self.upper_word()?));
-        } else if self.eat_word("MASKED") {
-            self.expect_keyword(Keyword::With)?;
-            self.expect_symbol(Symbol::Open)?;
-            self.expect_keyword(Keyword::Function)?;
-            self.expect_symbol(Symbol::Equal)?;
-            column.masked = Some(self.text()?);
-            self.expect_symbol(Symbol::Close)?;
+        } else if self.at_word("MASKED") {
+            column.masked = Some(self.mask()?);
         } else {
+            self.refuse_column_word()?;
             return Ok(false);
         }
         Ok(true)
+    }
+
+    /// `MASKED WITH (FUNCTION = 'f()')`
+    fn mask(&mut self) -> Parsed<String> {
+        self.bump();
+        self.expect_keyword(Keyword::With)?;
+        self.expect_symbol(Symbol::Open)?;
+        self.expect_keyword(Keyword::Function)?;
+        self.expect_symbol(Symbol::Equal)?;
+        let function = self.text()?;
+        self.expect_symbol(Symbol::Close)?;
+        Ok(function)
+    }
+
+    /// Properties of columns that there are no rules for.
+    fn refuse_column_word(&self) -> Parsed<()> {
+        let refused = match () {
+            () if self.at_word("ENCRYPTED") && self.nth_keyword(1, Keyword::With) => "Always Encrypted",
+            () if self.at_word("FILESTREAM") => "FILESTREAM",
+            () if self.at_word("COLUMN_SET") => "COLUMN_SET",
+            () => return Ok(()),
+        };
+        Err(SyntaxError::not_supported(self.peek().line, refused))
     }
 
     /// A column's new type in ALTER COLUMN.
@@ -417,11 +454,13 @@ impl Parser<'_> {
                 column.collation = Some(self.name()?);
             } else if self.eat_word("SPARSE") {
                 column.sparse = true;
+            } else if self.at_word("MASKED") {
+                column.masked = Some(self.mask()?);
+            } else if let Some(nullable) = self.optional_nullable()? {
+                column.nullable = Some(nullable);
             } else {
-                match self.optional_nullable()? {
-                    Some(nullable) => column.nullable = Some(nullable),
-                    None => return Ok(column),
-                }
+                self.refuse_column_word()?;
+                return Ok(column);
             }
         }
     }

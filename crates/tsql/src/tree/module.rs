@@ -2,7 +2,7 @@
 //!
 //! A module is kept with the text of its batch: see [`crate::module_text`].
 
-use super::{DataType, Expr, Literal, Name, ObjectName, Query, Span, Statement, TableElement};
+use super::{DataType, Expr, Literal, Name, ObjectName, Placement, Query, Span, Statement, TableElement};
 
 /// How a module comes to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -412,4 +412,8 @@ pub enum SettingValue {
     OnWith(Vec<SettingOption>),
     /// The dotted name of an object: `HISTORY_TABLE = dbo.h`.
     Name(ObjectName),
+    /// Where the rows go: `MOVE TO filegroup`.
+    Place(Placement),
+    /// A value for some partitions only: `PAGE ON PARTITIONS (1, 3 TO 5)`.
+    OnPartitions(Option<Box<SettingValue>>, Vec<(Expr, Option<Expr>)>),
 }

@@ -53,6 +53,16 @@ pub enum SetOperator {
 }
 
 impl SetOperator {
+    /// Its words.
+    pub fn words(self) -> &'static str {
+        match self {
+            SetOperator::Union => "UNION",
+            SetOperator::UnionAll => "UNION ALL",
+            SetOperator::Except => "EXCEPT",
+            SetOperator::Intersect => "INTERSECT",
+        }
+    }
+
     /// How strongly it binds: INTERSECT more than the others.
     pub fn strength(self) -> u8 {
         if self == SetOperator::Intersect { 2 } else { 1 }
@@ -150,6 +160,8 @@ pub struct QueryHint {
     pub value: Option<Expr>,
     /// What stood in parentheses: the hints of `USE HINT`, the values of `OPTIMIZE FOR` (`@v` and its value, none for UNKNOWN).
     pub list: Vec<(Expr, Option<Expr>)>,
+    /// The table of `TABLE HINT`, by its name or alias, and its hints.
+    pub table: Option<(ObjectName, Vec<TableHint>)>,
 }
 
 /// One SELECT.

@@ -238,6 +238,8 @@ pub enum AlterTableAction {
     AlterColumn {
         /// The column with its new type.
         column: Box<ColumnDefinition>,
+        /// `WITH (ONLINE = ...)`
+        options: Vec<SettingOption>,
     },
     /// `ALTER COLUMN c ADD | DROP property`
     AlterColumnProperty {
@@ -247,6 +249,8 @@ pub enum AlterTableAction {
         add: bool,
         /// The property in upper case: `PERSISTED`, `ROWGUIDCOL`, `SPARSE`, `HIDDEN`, `NOT FOR REPLICATION`.
         property: String,
+        /// `WITH (ONLINE = ...)`
+        options: Vec<SettingOption>,
     },
     /// `DROP ...`
     Drop(Vec<DropElement>),
@@ -283,6 +287,8 @@ pub enum AlterTableAction {
         target: Box<ObjectName>,
         /// The partition it becomes.
         target_partition: Option<Expr>,
+        /// `WITH (WAIT_AT_LOW_PRIORITY (...))`
+        options: Vec<SettingOption>,
     },
 }
 

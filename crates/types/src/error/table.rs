@@ -147,6 +147,7 @@ error_table! {
     313 16 2 too_few_arguments(name) "An insufficient number of arguments were supplied for the procedure or function {name}.";
     318 15 0 nodes_without_alias() "The table (and its columns) returned by a table-valued method need to be aliased.";
     319 15 1 with_needs_semicolon() "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
+    324 15 1 set_operator_all(operator) "The 'ALL' version of the {operator} operator is not supported.";
     331 16 1 output_into_with_triggers(table) "The target table '{table}' of the OUTPUT INTO clause cannot have any enabled triggers.";
     332 16 1 output_into_referenced(table, constraint) "The target table '{table}' of the OUTPUT INTO clause cannot be on either side of a (primary key, foreign key) relationship. Found reference constraint '{constraint}'.";
     333 16 1 output_into_checked(table, constraint) "The target table '{table}' of the OUTPUT INTO clause cannot have any enabled check constraints or any enabled rules. Found check constraint or rule '{constraint}'.";
@@ -216,6 +217,7 @@ error_table! {
     927 14 2 database_is_restoring(name) "Database '{name}' cannot be opened. It is in the middle of a restore.";
     942 14 4 database_offline(name) "Database '{name}' cannot be opened because it is offline.";
     1002 15 1 scale_invalid(scale) "Specified scale {scale} is invalid.";
+    1003 15 1 cursor_clause(line, clause) "Line {line}: {clause} clause allowed only for DECLARE CURSOR.";
     1007 15 1 number_literal_out_of_range(text) "The number '{text}' is out of the range for numeric representation (maximum precision 38).";
     1008 16 1 order_by_a_variable(position) "The SELECT item identified by the ORDER BY number {position} contains a variable as part of the expression identifying a column position. Variables are only allowed when ordering by an expression referencing a column name.";
     1011 16 1 correlation_name_twice(name) "The correlation name '{name}' is specified multiple times in a FROM clause.";
@@ -828,6 +830,10 @@ error_table! {
     11501 16 2 batch_not_analyzed() "The batch could not be analyzed because of compile errors.";
     11502 16 2 parameter_type_not_deduced(name) "The type for parameter '{name}' cannot be deduced in this context.";
     11508 16 1 undeclared_parameter_used_twice(name) "The undeclared parameter '{name}' is used more than once in the batch being analyzed.";
+    11535 16 1 more_result_sets(promised) "EXECUTE statement failed because its WITH RESULT SETS clause specified {promised} result set(s), and the statement tried to send more result sets than this.";
+    11536 16 1 fewer_result_sets(promised, sent) "EXECUTE statement failed because its WITH RESULT SETS clause specified {promised} result set(s), but the statement only sent {sent} result set(s) at run time.";
+    11537 16 1 other_result_columns(promised, set, sent) "EXECUTE statement failed because its WITH RESULT SETS clause specified {promised} column(s) for result set number {set}, but the statement sent {sent} column(s) at run time.";
+    11553 16 1 null_result_value(column, set) "EXECUTE statement failed because its WITH RESULT SETS clause specified a non-nullable type for column #{column} in result set #{set}, and the corresponding value sent at run time was null.";
     11700 16 1 sequence_increment_zero(name) "The increment for sequence object '{name}' cannot be zero.";
     11701 16 1 sequence_increment_large(name) "The absolute value of the increment for sequence object '{name}' must be less than or equal to the difference between the minimum and maximum value of the sequence object.";
     11702 16 2 sequence_type_invalid(name) "The sequence object '{name}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale of 0, or any user-defined data type that is based on one of the above integer data types.";

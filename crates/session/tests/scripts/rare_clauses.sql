@@ -1,0 +1,98 @@
+-- Clauses that say nothing here, or are refused by their names.
+CREATE TABLE t (a int NOT NULL, b varchar(10), c xml)
+GO
+ALTER TABLE t ALTER COLUMN b varchar(20) NOT NULL WITH (ONLINE = ON)
+CREATE INDEX i ON t (b) WITH (DATA_COMPRESSION = ROW ON PARTITIONS (1, 3 TO 5), ONLINE = OFF)
+ALTER TABLE t ADD CONSTRAINT pk PRIMARY KEY (a)
+ALTER TABLE t DROP CONSTRAINT pk WITH (ONLINE = OFF, MOVE TO [PRIMARY], WAIT_AT_LOW_PRIORITY (MAX_DURATION = 1 MINUTES, ABORT_AFTER_WAIT = NONE))
+DROP INDEX i ON t WITH (MOVE TO [default])
+CREATE TABLE u (a int, INDEX ix (a) WITH (DATA_COMPRESSION = PAGE ON PARTITIONS (1)))
+UPDATE STATISTICS u WITH FULLSCAN, INCREMENTAL = OFF
+GO
+INSERT t VALUES (1, 'one', NULL), (2, 'two', NULL)
+SELECT a, b INTO copied ON [PRIMARY] FROM t
+SELECT * FROM copied ORDER BY a OPTION (TABLE HINT (copied, FORCESCAN), MAXDOP 1)
+DECLARE @x int NULL = 4, @@own int = 5
+SET @@own += @x
+SELECT @@own AS own, @@ROWCOUNT AS counted
+GO
+CREATE PROCEDURE major @@ver int OUTPUT, @least int NULL = 3 AS SELECT @@ver = @least + 1
+GO
+DECLARE @@v int
+EXEC major @@ver = @@v OUTPUT
+SELECT @@v AS v
+SELECT @@nothing
+GO
+-- The order of a last SELECT with TOP is its own, also in a view.
+CREATE VIEW ordered AS SELECT TOP 100 PERCENT a FROM t UNION ALL SELECT TOP 1 a FROM t ORDER BY a DESC
+GO
+SELECT a FROM ordered ORDER BY a
+GO
+CREATE VIEW disordered AS SELECT a FROM t UNION ALL SELECT a FROM t ORDER BY a DESC
+GO
+-- A set operation's ORDER BY knows the columns of its first SELECT, too.
+SELECT a AS first_one, b AS second_one FROM t UNION SELECT a, b FROM t ORDER BY b DESC, first_one
+GO
+SELECT a FROM t EXCEPT ALL SELECT a FROM t
+GO
+SELECT a FROM t INTERSECT ALL SELECT a FROM t
+GO
+SELECT a FROM t FOR UPDATE
+GO
+SELECT a FROM t FOR READ ONLY
+GO
+CREATE TABLE person (id int) AS NODE
+GO
+CREATE TABLE likes AS EDGE
+GO
+SELECT 1 FROM t p, t q, t e WHERE MATCH(p-(e)->q)
+GO
+CREATE TABLE m (a varchar(9) MASKED WITH (FUNCTION = 'default()'))
+GO
+ALTER TABLE t ALTER COLUMN b ADD MASKED WITH (FUNCTION = 'default()')
+GO
+ALTER TABLE t ALTER COLUMN b varchar(20) ENCRYPTED WITH (COLUMN_ENCRYPTION_KEY = k, ENCRYPTION_TYPE = RANDOMIZED, ALGORITHM = 'x')
+GO
+ALTER TABLE t ENABLE CHANGE_TRACKING WITH (TRACK_COLUMNS_UPDATED = ON)
+GO
+SELECT * FROM CHANGETABLE(CHANGES t, 0) AS c
+GO
+ALTER TABLE t ALTER COLUMN b ADD ROWGUIDCOL
+GO
+SELECT a FROM t GROUP BY ALL a
+GO
+READTEXT t.b @p 0 1
+GO
+SELECT * FROM OPENROWSET('MSOLEDBSQL', 'x';'y';'z', 'SELECT 1') AS r
+GO
+SELECT * FROM OPENDATASOURCE('MSOLEDBSQL', 'Data Source=x').d.s.t
+GO
+SELECT * FROM OPENXML(1, '/a', 1) WITH (a int)
+GO
+SELECT * FROM t WHERE FREETEXT((b, c), 'x', LANGUAGE 'English')
+GO
+WAITFOR (RECEIVE * FROM q), TIMEOUT 1000
+GO
+BACKUP CERTIFICATE c TO FILE = 'f' WITH PRIVATE KEY (FILE = 'g')
+GO
+ALTER INDEX ALL ON t RESUME
+GO
+CREATE LOGIN l FROM ASYMMETRIC KEY k
+GO
+EXECUTE AS USER = 'dbo' WITH COOKIE INTO @c
+GO
+CREATE FUNCTION f (@a int) RETURNS TABLE (b int) AS EXTERNAL NAME x.y.z
+GO
+-- Given identity values that are switched on in the same batch are described.
+CREATE TABLE numbered (id int IDENTITY PRIMARY KEY, b varbinary(max))
+GO
+EXEC sp_describe_undeclared_parameters N'SET IDENTITY_INSERT numbered ON; INSERT numbered (id, b) VALUES (@P1, @P2)'
+EXEC sp_describe_undeclared_parameters N'INSERT numbered (id, b) VALUES (@P1, @P2)'
+EXEC sp_describe_first_result_set N'SET IDENTITY_INSERT numbered ON; INSERT numbered (id, b) OUTPUT inserted.id VALUES (1, NULL)'
+GO
+SET IDENTITY_INSERT numbered ON; INSERT numbered (id, b) VALUES (7, 0x01); SET IDENTITY_INSERT numbered OFF; INSERT numbered (b) VALUES (0x02)
+INSERT numbered (id, b) VALUES (9, 0x03)
+SELECT id FROM numbered
+IF 1 = 0 SET IDENTITY_INSERT numbered ON
+INSERT numbered (id, b) VALUES (10, 0x03)
+GO
