@@ -195,6 +195,8 @@ pub trait Output: Send {
     }
     /// An informational message (PRINT, RAISERROR with a severity of 10 or less, notices).
     fn message(&mut self, message: &SqlError);
+    /// The client is to have what it was told so far at once: RAISERROR WITH NOWAIT. [`Output::is_full`] until it has.
+    fn push(&mut self) {}
     /// An error that no TRY block caught.
     fn error(&mut self, error: &SqlError);
     /// The statement that the errors before are about has ended with them, and its batch goes on. An error that comes now is another's.

@@ -56,6 +56,10 @@ pub(crate) struct Reply<'a> {
     /// Whether a row could not be sent: what its batch gives before it is cancelled is not either.
     is_cut_short: bool,
     status: Option<i32>,
+    /// The number of the last error.
+    error: Option<i32>,
+    /// Whether what was said is to leave before anything else is.
+    pushes: bool,
     broken: Option<io::Error>,
 }
 
@@ -78,6 +82,8 @@ impl<'a> Reply<'a> {
             is_fatal: false,
             is_cut_short: false,
             status: None,
+            error: None,
+            pushes: false,
             broken: None,
         }
     }
@@ -228,7 +234,9 @@ impl<'a> Reply<'a> {
     /// The end of a procedure call: its status, its output parameters, its end. Another call of the same message may follow.
     pub(crate) fn finish_call(&mut self, status: Option<i32>, values: &[ReturnValue<'_>], more: bool) {
         self.go_on();
-        if let Some(status) = status.or(self.status) {
+        // A text that has failed returns its error's number: Microsoft's ODBC driver takes an answer without a status for one that goes on.
+        let failure = self.error.filter(|_| matches!(self.answering, Answering::Text));
+        if let Some(status) = status.or(self.status).or(failure) {
             self.sender.writer.return_status(status);
         }
         for value in values {
@@ -373,6 +381,7 @@ impl Output for Reply<'_> {
 
     fn error(&mut self, error: &SqlError) {
         self.failed = true;
+        self.error = Some(error.number);
         if error.severity >= SEVERITY_FATAL {
             self.is_fatal = true;
             self.cancel.store(true, Ordering::Relaxed);
@@ -409,14 +418,24 @@ impl Output for Reply<'_> {
         }
     }
 
+    fn push(&mut self) {
+        self.go_on();
+        self.sender.writer.push();
+        self.pushes = true;
+    }
+
     fn is_full(&self) -> bool {
-        self.broken.is_none() && self.sender.waiting() > WAITING_BYTES_MAX
+        self.broken.is_none() && (self.pushes || self.sender.waiting() > WAITING_BYTES_MAX)
     }
 
     fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        match self.sender.poll_room(context, WAITING_BYTES_LEFT) {
+        let left = if self.pushes { 0 } else { WAITING_BYTES_LEFT };
+        match self.sender.poll_room(context, left) {
             Poll::Pending if !self.cancel.load(Ordering::Relaxed) => Poll::Pending,
-            Poll::Pending | Poll::Ready(Ok(())) => Poll::Ready(()),
+            Poll::Pending | Poll::Ready(Ok(())) => {
+                self.pushes = false;
+                Poll::Ready(())
+            }
             Poll::Ready(Err(error)) if error.kind() == io::ErrorKind::StorageFull => {
                 self.cut_short(&SqlError::no_space_for_object("answers of a connection", TEMPDB, "PRIMARY"));
                 Poll::Ready(())

@@ -370,6 +370,10 @@ impl Output for Watched<'_> {
         self.output.message(message);
     }
 
+    fn push(&mut self) {
+        self.output.push();
+    }
+
     fn error(&mut self, error: &SqlError) {
         self.errors += 1;
         self.output.error(error);

@@ -38,6 +38,7 @@ impl Compiler<'_> {
             arguments,
             set_error: raise.seterror,
             log: raise.log,
+            nowait: raise.nowait,
         };
         self.emit(Instruction::RaiseError(Box::new(raise)));
         Ok(())

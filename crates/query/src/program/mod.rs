@@ -514,6 +514,7 @@ pub(crate) struct RaiseError {
     pub(crate) arguments: Vec<(Expr, SqlType)>,
     pub(crate) set_error: bool,
     pub(crate) log: bool,
+    pub(crate) nowait: bool,
 }
 
 /// A call.

@@ -408,6 +408,10 @@ impl Machine<'_> {
                     self.finish().await;
                     return Err(error);
                 }
+                // An error that is pushed leaves before what follows it begins.
+                if self.output.is_full() {
+                    self.give_way().await;
+                }
             }
             if self.ended {
                 break;

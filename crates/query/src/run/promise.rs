@@ -176,6 +176,9 @@ impl Output for Promised<'_> {
     fn message(&mut self, message: &SqlError) {
         self.output.message(message);
     }
+    fn push(&mut self) {
+        self.output.push();
+    }
     fn error(&mut self, error: &SqlError) {
         self.output.error(error);
     }

@@ -198,6 +198,9 @@ impl Output for FirstError<'_> {
     fn message(&mut self, message: &SqlError) {
         self.output.message(message);
     }
+    fn push(&mut self) {
+        self.output.push();
+    }
     fn error(&mut self, error: &SqlError) {
         self.first.get_or_insert_with(|| error.clone());
         self.output.error(error);

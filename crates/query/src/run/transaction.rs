@@ -109,7 +109,16 @@ impl Machine<'_> {
                 self.context.state.row_count = 0;
             }
             Instruction::Throw(arguments) => return Err(self.throw(arguments.as_deref())?),
-            Instruction::RaiseError(raise) => self.raise_error(raise)?,
+            Instruction::RaiseError(raise) => {
+                let raised = self.raise_error(raise);
+                if raise.nowait {
+                    self.output.push();
+                }
+                raised?;
+                if self.output.is_full() {
+                    self.give_way().await;
+                }
+            }
             Instruction::Define(statement, text) => {
                 let is_done = self.define(statement, text).await?;
                 if !is_done {

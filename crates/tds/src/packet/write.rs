@@ -127,6 +127,18 @@ impl MessageWriter {
         self.pending.is_empty() && self.packet == 1
     }
 
+    /// Cuts what there is of the message, though it fills no packet, for a client that is to have it now.
+    pub fn push(&mut self) {
+        self.cut();
+        if self.pending.is_empty() {
+            return;
+        }
+        let mut payload = std::mem::take(&mut self.pending);
+        self.packet(PacketKind::Reply, PacketStatus::default(), &payload);
+        payload.clear();
+        self.pending = payload;
+    }
+
     /// Ends the message: the last packet is cut, perhaps an empty one.
     pub fn finish(&mut self) {
         self.finish_as(PacketKind::Reply);
