@@ -13,7 +13,8 @@
 
 use std::sync::Arc;
 
-use super::query::{column_tree, item_aggregates};
+use super::aggregate_level::lists_aggregate;
+use super::query::column_tree;
 use super::source::table_name;
 use super::{Binder, Bound};
 use crate::access::Table;
@@ -48,8 +49,7 @@ impl Binder<'_> {
             return Ok(None);
         }
         let tree::QueryBody::Select(select) = &query.body else { return Ok(None) };
-        let is_grouped =
-            !select.group_by.is_empty() || select.having.is_some() || select.items.iter().any(item_aggregates);
+        let is_grouped = !select.group_by.is_empty() || select.having.is_some() || lists_aggregate(select);
         if select.distinct || select.into.is_some() || is_grouped || !query.with.is_empty() {
             return Ok(None);
         }

@@ -34,7 +34,7 @@ impl Binder<'_> {
             return Ok(grouping);
         }
         if let Some(function) = aggregate(name) {
-            return self.aggregate(call, function);
+            return self.aggregate_of_level(call, function);
         }
         if super::window::needs_over(name) {
             return Err(Box::new(SqlError::over_needed(name.to_ascii_uppercase())));
@@ -138,7 +138,8 @@ impl Binder<'_> {
         arguments
     }
 
-    fn aggregate(&mut self, call: &tree::FunctionCall, function: Aggregate) -> Result<Typed, Fault> {
+    /// An aggregate of the innermost scope's rows.
+    pub(super) fn aggregate(&mut self, call: &tree::FunctionCall, function: Aggregate) -> Result<Typed, Fault> {
         let scope = self.scope();
         if scope.in_aggregate {
             return Err(Box::new(SqlError::aggregate_of_aggregate()));
@@ -148,6 +149,7 @@ impl Binder<'_> {
                 super::scope::Clause::GroupBy => SqlError::aggregate_in_group_by(),
                 super::scope::Clause::Set => SqlError::aggregate_in_set_list(),
                 super::scope::Clause::Output => SqlError::aggregate_in_output(),
+                super::scope::Clause::On => SqlError::aggregate_in_on(),
                 _ => SqlError::aggregate_in_where(),
             }));
         };

@@ -1,5 +1,6 @@
 //! The binder: names become slots, types meet, queries become plans.
 
+mod aggregate_level;
 mod browse;
 mod bulk;
 mod change;

@@ -609,48 +609,12 @@ pub(crate) fn binary_of(op: tree::AssignOp) -> Option<tree::BinaryOp> {
     })
 }
 
-pub(super) fn item_aggregates(item: &tree::SelectItem) -> bool {
+/// The value of an item of a select list.
+pub(super) fn item_value(item: &tree::SelectItem) -> Option<&tree::Expr> {
     match item {
-        tree::SelectItem::Star { .. } => false,
-        tree::SelectItem::Expr { expr, .. } => aggregates_in(expr),
-        tree::SelectItem::Assign { value, .. } => aggregates_in(value),
-    }
-}
-
-/// Whether an expression calls an aggregate at its own level, not in a subquery.
-pub(super) fn aggregates_in(expr: &tree::Expr) -> bool {
-    use tree::ExprKind;
-    match &expr.kind {
-        ExprKind::Function(call) => {
-            (super::function::aggregate(call.name.name.as_str()).is_some() && call.over.is_none())
-                || call.arguments.iter().filter_map(tree::FunctionArgument::expr).any(aggregates_in)
-                || call.over.as_ref().is_some_and(window_aggregates)
-        }
-        ExprKind::Unary(_, inner) | ExprKind::Collate(inner, _) => aggregates_in(inner),
-        ExprKind::Method(call) => aggregates_in(&call.receiver) || call.arguments.iter().flatten().any(aggregates_in),
-        ExprKind::Static(call) => call.arguments.iter().flatten().any(aggregates_in),
-        ExprKind::Binary(binary) => {
-            let mut left = &binary.left;
-            let mut found = aggregates_in(&binary.right);
-            while let ExprKind::Binary(inner) = &left.kind {
-                found |= aggregates_in(&inner.right);
-                left = &inner.left;
-            }
-            found || aggregates_in(left)
-        }
-        ExprKind::Case(case) => case_aggregates(case),
-        ExprKind::Cast(cast) => aggregates_in(&cast.expr),
-        ExprKind::Convert(convert) => aggregates_in(&convert.expr),
-        ExprKind::Json(json) => {
-            let mut members = json.members.iter();
-            members.any(|(key, value)| key.as_ref().is_some_and(aggregates_in) || aggregates_in(value))
-        }
-        ExprKind::Iif(iif) => {
-            condition_aggregates(&iif.condition) || aggregates_in(&iif.then) || aggregates_in(&iif.otherwise)
-        }
-        ExprKind::Coalesce(choices) => choices.iter().any(aggregates_in),
-        ExprKind::NullIf(operands) | ExprKind::AtTimeZone(operands) => operands.iter().any(aggregates_in),
-        _ => false,
+        tree::SelectItem::Star { .. } => None,
+        tree::SelectItem::Expr { expr, .. } => Some(expr),
+        tree::SelectItem::Assign { value, .. } => Some(value),
     }
 }
 
@@ -684,41 +648,4 @@ fn source_position(expr: &tree::Expr, body: &tree::QueryBody) -> Option<usize> {
     let is_star = |item: &tree::SelectItem| matches!(item, tree::SelectItem::Star { .. });
     let at = first.items.iter().position(|item| is_star(item) || has_name(item))?;
     has_name(&first.items[at]).then_some(at)
-}
-
-fn window_aggregates(over: &tree::Over) -> bool {
-    let tree::Over::Window(window) = over else {
-        return false;
-    };
-    window.partition_by.iter().chain(window.order_by.iter().map(|item| &item.expr)).any(aggregates_in)
-}
-
-fn case_aggregates(case: &tree::Case) -> bool {
-    let branches = match &case.branches {
-        tree::CaseBranches::Simple { operand, branches } => {
-            aggregates_in(operand)
-                || branches.iter().any(|(value, result)| aggregates_in(value) || aggregates_in(result))
-        }
-        tree::CaseBranches::Searched(branches) => {
-            branches.iter().any(|(condition, result)| condition_aggregates(condition) || aggregates_in(result))
-        }
-    };
-    branches || case.otherwise.as_ref().is_some_and(aggregates_in)
-}
-
-fn condition_aggregates(condition: &tree::Condition) -> bool {
-    use tree::Condition;
-    match condition {
-        Condition::Compare(compare) => aggregates_in(&compare.left) || aggregates_in(&compare.right),
-        Condition::And(parts) | Condition::Or(parts) => parts.iter().any(condition_aggregates),
-        Condition::Not(inner) => condition_aggregates(inner),
-        Condition::IsNull { expr, .. } => aggregates_in(expr),
-        Condition::IsDistinct { operands, .. } => operands.iter().any(aggregates_in),
-        Condition::Between { expr, bounds, .. } => aggregates_in(expr) || bounds.iter().any(aggregates_in),
-        Condition::In { expr, list, .. } => {
-            aggregates_in(expr) || matches!(list, tree::InList::Values(values) if values.iter().any(aggregates_in))
-        }
-        Condition::Like(like) => aggregates_in(&like.expr) || aggregates_in(&like.pattern),
-        _ => false,
-    }
 }

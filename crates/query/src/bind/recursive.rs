@@ -80,7 +80,7 @@ fn check_member(body: &tree::QueryBody, name: &tree::Name) -> Result<(), Fault> 
     if select.from.iter().any(|source| is_under_outer_join(source, name)) {
         return Err(Box::new(SqlError::recursive_outer_join(&name.text)));
     }
-    let aggregates = select.items.iter().any(super::query::item_aggregates);
+    let aggregates = super::aggregate_level::lists_aggregate(select);
     if !select.group_by.is_empty() || select.having.is_some() || aggregates {
         return Err(Box::new(SqlError::recursive_aggregate(&name.text)));
     }

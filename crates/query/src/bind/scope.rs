@@ -108,6 +108,9 @@ impl Source {
 pub(crate) enum Clause {
     #[default]
     SelectList,
+    From,
+    /// The condition of a join.
+    On,
     Where,
     GroupBy,
     Having,
@@ -208,6 +211,8 @@ pub(crate) struct Scope {
     pub(crate) grouping: Option<Grouping>,
     /// True while the argument of an aggregate is bound.
     pub(crate) in_aggregate: bool,
+    /// True once a subquery has called an aggregate of this level's rows which were not known to be grouped.
+    pub(crate) aggregated_below: bool,
     /// True while what a window is divided and ordered by is bound.
     pub(crate) in_window: bool,
     pub(crate) clause: Clause,
@@ -332,9 +337,15 @@ impl Binder<'_> {
 
     /// The column of a source that a name means, for who only wants to know about it.
     pub(super) fn seen_column(&self, column: &tree::ColumnRef) -> Option<&SourceColumn> {
-        for scope in self.scopes.iter().rev() {
+        let (level, place, index) = self.seen_place(column)?;
+        Some(&self.scopes[level].sources[place].columns[index])
+    }
+
+    /// The level, the source there and the column of it that a name means.
+    pub(super) fn seen_place(&self, column: &tree::ColumnRef) -> Option<(usize, usize, usize)> {
+        for (level, scope) in self.scopes.iter().enumerate().rev() {
             if let Ok(Some((place, index))) = find(scope, column) {
-                return Some(&scope.sources[place].columns[index]);
+                return Some((level, place, index));
             }
             if scope.barrier {
                 break;

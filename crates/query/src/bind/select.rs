@@ -2,7 +2,7 @@
 
 use super::join::JoinTree;
 use super::push_down::{can_move, push_down};
-use super::query::{Items, aggregates_in, carried, cut, item_aggregates, sorted};
+use super::query::{Items, carried, cut, sorted};
 use super::scope::Clause;
 use super::{Binder, Bound, conjuncts, filtered};
 use crate::expression::{Expr, Fault, Integer, Predicate};
@@ -39,6 +39,14 @@ pub(super) struct Selected {
     having_applies: usize,
 }
 
+/// What [`Binder::select_values`] binds.
+struct SelectValues {
+    having: Vec<Predicate>,
+    having_applies: usize,
+    items: Items,
+    keys: Vec<OrderKey>,
+}
+
 impl Selected {
     /// Whether it is rows of FROM, some of them, and nothing else.
     pub(super) fn is_plain(&self) -> bool {
@@ -63,6 +71,7 @@ impl Binder<'_> {
         let expose = self.expose.take();
         let top = self.select_top(select, tail)?;
         self.scope().named_windows.clone_from(&select.windows);
+        self.scope().clause = Clause::From;
         let from = self.from(&select.from)?;
         self.scope().clause = Clause::Where;
         let mut conditions = Vec::new();
@@ -70,8 +79,30 @@ impl Binder<'_> {
             conjuncts(self.condition(filter)?, &mut conditions);
         }
         let where_applies = self.pending.len();
-        let aggregates =
-            select.items.iter().any(item_aggregates) || tail.order_by.iter().any(|item| aggregates_in(&item.expr));
+        let aggregates = self.calls_aggregates(select, tail.order_by);
+        let level = self.scopes.len() - 1;
+        let bound = match self.select_values(select, tail, aggregates) {
+            Err(_) if self.scopes.get(level).is_some_and(|scope| scope.aggregated_below) => {
+                self.unbind_values(level, where_applies);
+                self.select_values(select, tail, true)
+            }
+            bound => bound,
+        };
+        let SelectValues { having, having_applies, mut items, keys } = bound?;
+        self.check_numbers(select, tail.order_by, top.is_some() || tail.offset.is_some())?;
+        if let Some(expose) = expose {
+            self.expose_table(&expose, select, from.as_ref(), &mut items)?;
+        }
+        Ok(Selected { top, from, conditions, having, items, keys, where_applies, having_applies })
+    }
+
+    /// What a SELECT says of its rows or groups: GROUP BY, HAVING, the select list and ORDER BY.
+    fn select_values(
+        &mut self,
+        select: &tree::Select,
+        tail: &Tail<'_>,
+        aggregates: bool,
+    ) -> Result<SelectValues, Fault> {
         self.group_keys(select, aggregates)?;
         let having = match &select.having {
             None => Vec::new(),
@@ -84,19 +115,15 @@ impl Binder<'_> {
         };
         let having_applies = self.pending.len();
         self.scope().clause = Clause::SelectList;
-        let mut items = self.items(&select.items)?;
+        let items = self.items(&select.items)?;
         if select.distinct
             && let Some(column) = items.columns.iter().find(|column| !column.ty.is_comparable())
         {
             return Err(Box::new(SqlError::not_distinct(column.ty.name())));
         }
-        self.check_numbers(select, tail.order_by, top.is_some() || tail.offset.is_some())?;
-        if let Some(expose) = expose {
-            self.expose_table(&expose, select, from.as_ref(), &mut items)?;
-        }
         self.scope().clause = Clause::OrderBy;
         let keys = self.sort_keys(tail.order_by, &items, select.distinct)?;
-        Ok(Selected { top, from, conditions, having, items, keys, where_applies, having_applies })
+        Ok(SelectValues { having, having_applies, items, keys })
     }
 
     /// Everything is bound: the sources know which columns are read, and the tree can be built.

@@ -51,6 +51,13 @@ impl Binder<'_> {
         self.numbers.taken.clear();
     }
 
+    /// The row is bound again from its beginning.
+    pub(super) fn first_numbers(&mut self) {
+        self.numbers.taken.clear();
+        self.numbers.order.clear();
+        self.numbers.written = None;
+    }
+
     /// Whether the row being bound takes numbers.
     pub(super) fn takes_numbers(&self) -> bool {
         !self.numbers.taken.is_empty()

@@ -4,7 +4,7 @@ use std::rc::Rc;
 
 use super::hint::read_hints;
 use super::join::{JoinTree, Leaf};
-use super::scope::{CommonTable, Source, SourceColumn};
+use super::scope::{Clause, CommonTable, Source, SourceColumn};
 use super::{Binder, Scope, VIEW_DEPTH_MAX, conjuncts, of_known_types};
 use crate::access::{Column, Table};
 use crate::errors;
@@ -313,7 +313,10 @@ impl Binder<'_> {
         let mut on = Vec::new();
         if let Some(condition) = &join.on {
             let mark = self.pending.len();
-            conjuncts(self.condition(condition)?, &mut on);
+            let outer = std::mem::replace(&mut self.scope().clause, Clause::On);
+            let bound = self.condition(condition);
+            self.scope().clause = outer;
+            conjuncts(bound?, &mut on);
             if self.pending.len() > mark {
                 // An inner join's condition is tested as WHERE is, behind the subqueries.
                 let inner = matches!(join.kind, tree::JoinKind::Inner | tree::JoinKind::Cross);

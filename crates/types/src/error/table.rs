@@ -223,6 +223,7 @@ error_table! {
     1011 16 1 correlation_name_twice(name) "The correlation name '{name}' is specified multiple times in a FROM clause.";
     1013 16 1 same_exposed_names(left, right) "The objects \"{left}\" and \"{right}\" in the FROM clause have the same exposed names. Use correlation names to distinguish them.";
     1014 15 1 invalid_top() "A TOP or FETCH clause contains an invalid value.";
+    1015 15 1 aggregate_in_on() "An aggregate cannot appear in an ON clause unless it is in a subquery contained in a HAVING clause or select list, and the column being aggregated is an outer reference.";
     1019 15 1 column_list_after_object() "Invalid column list after object name in GRANT/REVOKE statement.";
     1020 15 1 entity_has_no_columns() "Sub-entity lists (such as column or security expressions) cannot be specified for entity-level permissions.";
     1023 15 1 invalid_date_part_parameter(position, function) "Invalid parameter {position} specified for {function}.";
@@ -453,6 +454,7 @@ error_table! {
     4035 10 1 pages_processed(pages, database, file, position) "Processed {pages} pages for database '{database}', file '{file}' on file {position}.";
     4038 16 1 backup_file_unknown(file, device) "Cannot find file ID {file} on device '{device}'.";
     4060 11 1 login_database_failed(database) "Cannot open database \"{database}\" requested by the login. The login failed.";
+    4101 16 1 aggregate_of_apply() "Aggregates on the right side of an APPLY cannot reference columns from the left side.";
     4104 16 1 identifier_not_bound(name) "The multi-part identifier \"{name}\" could not be bound.";
     4108 15 1 window_function_misplaced() "Windowed functions can only appear in the SELECT or ORDER BY clauses.";
     4109 15 1 window_function_within_another() "Windowed functions cannot be used in the context of another windowed function or aggregate.";
@@ -687,6 +689,7 @@ error_table! {
     8117 16 1 operand_type_invalid(ty, operator) "Operand data type {ty} is invalid for {operator} operator.";
     8120 16 1 column_not_grouped(column) "Column '{column}' is invalid in the select list because it is not contained in either an aggregate function or the GROUP BY clause.";
     8121 16 1 having_column_not_grouped(column) "Column '{column}' is invalid in the HAVING clause because it is not contained in either an aggregate function or the GROUP BY clause.";
+    8124 16 1 aggregate_of_inner_and_outer() "Multiple columns are specified in an aggregated expression containing an outer reference. If an expression being aggregated contains an outer reference, then that outer reference must be the only column referenced in the expression.";
     8127 16 1 order_by_column_not_grouped(column) "Column \"{column}\" is invalid in the ORDER BY clause because it is not contained in either an aggregate function or the GROUP BY clause.";
     8133 16 1 case_is_all_null() "At least one of the result expressions in a CASE specification must be an expression other than the NULL constant.";
     8134 16 1 divide_by_zero() "Divide by zero error encountered.";
