@@ -2,6 +2,7 @@
 
 pub(crate) mod application_lock;
 mod constraint;
+mod depends;
 mod describe;
 mod error_log;
 mod extended_property;
@@ -258,6 +259,7 @@ const PROCEDURES: &[Procedure] = &[
         required: 3,
     },
     Procedure { name: "sp_tablecollations_100", parameters: &["@object_name"], required: 1 },
+    Procedure { name: "sp_depends", parameters: &["@objname"], required: 1 },
 ];
 
 /// The system procedure called `name`.
@@ -461,6 +463,7 @@ pub(crate) async fn call(
         "sp_datatype_info" | "sp_datatype_info_100" => odbc::data_types(&arguments, odbc, output),
         "sp_server_info" => odbc::server_info(&arguments, output),
         "sp_tablecollations_100" => odbc::table_collations(&arguments, context, output),
+        "sp_depends" => depends::depends(&arguments.text(0).unwrap_or_default(), host, context, output)?,
         "sp_helpindex" => describe::help_index(&arguments.text(0).unwrap_or_default(), context, output)?,
         "sp_helplanguage" => server::languages(arguments.text(0).as_deref(), output)?,
         "sp_who2" => server::who2(host, arguments.text(0).as_deref(), context, output),

@@ -18,26 +18,6 @@ pub(super) const fn empty(name: &'static str, columns: &'static [ColumnOf]) -> V
 
 pub(super) const VIEWS: &[View] = &[
     empty(
-        "sql_expression_dependencies",
-        &[
-            ("referencing_id", Int, No),
-            ("referencing_minor_id", Int, No),
-            ("referencing_class", TinyInt, Yes),
-            ("referencing_class_desc", Text(60), Yes),
-            ("is_schema_bound_reference", Bit, No),
-            ("referenced_class", TinyInt, Yes),
-            ("referenced_class_desc", Text(60), Yes),
-            ("referenced_server_name", Name, Yes),
-            ("referenced_database_name", Name, Yes),
-            ("referenced_schema_name", Name, Yes),
-            ("referenced_entity_name", Name, Yes),
-            ("referenced_id", Int, Yes),
-            ("referenced_minor_id", Int, No),
-            ("is_caller_dependent", Bit, No),
-            ("is_ambiguous", Bit, No),
-        ],
-    ),
-    empty(
         "fulltext_indexes",
         &[
             ("object_id", Int, No),

@@ -16,20 +16,6 @@ pub(super) const VIEWS: &[View] = &[
         &[("assembly_id", Int, No), ("name", Text(260), Yes), ("file_id", Int, No), ("content", Bytes(8000), Yes)],
     ),
     empty(
-        "sql_dependencies",
-        &[
-            ("class", TinyInt, No),
-            ("class_desc", Text(60), Yes),
-            ("object_id", Int, No),
-            ("column_id", Int, No),
-            ("referenced_major_id", Int, No),
-            ("referenced_minor_id", Int, No),
-            ("is_selected", Bit, No),
-            ("is_updated", Bit, No),
-            ("is_select_all", Bit, No),
-        ],
-    ),
-    empty(
         "external_tables",
         &[
             ("name", Name, No),

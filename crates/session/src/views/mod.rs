@@ -16,6 +16,7 @@ mod connections;
 mod constraints;
 pub(crate) mod databases;
 mod dblog;
+pub(crate) mod dependencies;
 pub(crate) mod described;
 mod empty;
 mod empty_catalog;
@@ -300,6 +301,7 @@ const FUNCTIONS: &[&[Function]] = &[
     empty_management::FUNCTIONS,
     index_shapes::FUNCTIONS,
     index_operations::FUNCTIONS,
+    dependencies::FUNCTIONS,
 ];
 
 /// Every view of every module.
@@ -348,6 +350,7 @@ const VIEWS: &[&[View]] = &[
     endpoints::VIEWS,
     number_table::VIEWS,
     older::VIEWS,
+    dependencies::VIEWS,
 ];
 
 /// The view or function of this schema and name, with the number that finds it again. Those of `sys` that older scripts name
@@ -451,6 +454,11 @@ impl View {
                 | "COLUMNS"
                 | "syscolumns"
                 | "fn_my_permissions"
+                | "sql_expression_dependencies"
+                | "sql_dependencies"
+                | "sysdepends"
+                | "dm_sql_referenced_entities"
+                | "dm_sql_referencing_entities"
         )
     }
 

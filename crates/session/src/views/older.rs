@@ -394,9 +394,18 @@ const BASES: &[Base] = &[
     },
     Base {
         older: "sysdepends",
-        younger: "sql_expression_dependencies",
-        columns: &[("id", "referencing_id"), ("depid", "referenced_id"), ("depnumber", "referenced_minor_id")],
-        constants: &[("number", 0), ("status", 0), ("depdbid", 0), ("depsiteid", 0)],
+        younger: "sql_dependencies",
+        columns: &[
+            ("id", "object_id"),
+            ("depid", "referenced_major_id"),
+            ("number", "column_id"),
+            ("depnumber", "referenced_minor_id"),
+            ("deptype", "class"),
+            ("selall", "is_select_all"),
+            ("resultobj", "is_updated"),
+            ("readobj", "is_selected"),
+        ],
+        constants: &[("status", 0), ("depdbid", 0), ("depsiteid", 0)],
     },
     Base {
         older: "sysfiles",

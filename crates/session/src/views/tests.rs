@@ -328,6 +328,8 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("endpoints", 10),
     ("dm_db_file_space_usage", 11),
     ("spt_values", 6),
+    ("dm_sql_referenced_entities", 18),
+    ("dm_sql_referencing_entities", 6),
 ];
 
 #[test]

@@ -994,6 +994,9 @@ error_table! {
     15413 11 1 role_in_itself() "Cannot make a role a member of itself.";
     15434 16 1 login_is_in_use(name) "Could not drop login '{name}' as the user is currently logged in.";
     15457 10 1 configuration_changed(name, previous, value) "Configuration option '{name}' changed from {previous} to {value}. Run the RECONFIGURE statement to install.";
+    15459 10 1 object_references_following() "In the current database, the specified object references the following:";
+    15460 10 1 object_referenced_by_following() "In the current database, the specified object is referenced by the following:";
+    15461 10 1 object_without_dependencies() "Object does not reference any object, and no objects reference it.";
     15471 10 1 text_is_encrypted(name) "The text for object '{name}' is encrypted.";
     15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
     15530 16 1 transferred_name_exists(name) "The object with name \"{name}\" already exists.";
