@@ -22,7 +22,6 @@ const IGNORED: &[&str] = &[
     "NOREWIND",
     "NOSKIP",
     "NOUNLOAD",
-    "NO_COMPRESSION",
     "NO_ENCRYPTION",
     "REWIND",
     "SKIP",
@@ -121,6 +120,8 @@ fn backup_options(kind: BackupKind, statement: &Backup) -> Result<(BackupOptions
             "NAME" => options.name = option_text(option)?,
             "DESCRIPTION" => options.description = option_text(option)?,
             "STATS" => stats = Some(percentage(option)?),
+            "COMPRESSION" => options.compression = true,
+            "NO_COMPRESSION" => options.compression = false,
             name if IGNORED.contains(&name) => {}
             name => return Err(unsupported(format!("BACKUP {} ... WITH {name}", kind.name()))),
         }

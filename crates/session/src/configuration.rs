@@ -10,7 +10,7 @@ const SHOW_ADVANCED: &str = "show advanced options";
 const FIXED: &[Fixed] = &[
     ("Ad Hoc Distributed Queries", 16391, 0, 0, 1, "There are no other servers to ask"),
     ("Agent XPs", 16384, 0, 0, 1, "There is no agent"),
-    ("backup compression default", 1579, 0, 0, 1, "Backups are not compressed"),
+    ("backup compression default", 1579, 0, 0, 1, "Backups are compressed where WITH says so"),
     ("blocked process threshold (s)", 1569, 0, 0, 86400, "Blocked sessions are reported by no event"),
     ("c2 audit mode", 544, 0, 0, 1, "There are no audits"),
     ("clr enabled", 1562, 0, 0, 1, "Assemblies are not loaded"),

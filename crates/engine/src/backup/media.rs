@@ -270,7 +270,7 @@ impl SetWriter {
     /// # Errors
     /// 3201 when the file cannot be made; 3242 and its like when it is none of backups; 3246 when it holds as many sets as
     /// it can.
-    pub fn begin(device: &Device, begin: Begin, set_id: u64) -> Result<SetWriter, SqlError> {
+    pub fn begin(device: &Device, begin: Begin, set_id: u64, compresses: bool) -> Result<SetWriter, SqlError> {
         let existing = match begin {
             Begin::Format => None,
             _ if !device.disk.exists(&device.path) => None,
@@ -298,7 +298,10 @@ impl SetWriter {
             }
         };
         let start = directory.end;
-        let chunks = ChunkWriter::new(file.clone(), start, set_id);
+        let mut chunks = ChunkWriter::new(file.clone(), start, set_id);
+        if compresses {
+            chunks.compress();
+        }
         Ok(SetWriter { device: device.clone(), path, file, directory, start, chunks, named: false })
     }
 
@@ -313,6 +316,11 @@ impl SetWriter {
     /// Bytes so far.
     pub fn bytes(&self) -> u64 {
         self.chunks.position() - self.start
+    }
+
+    /// Bytes so far, if nothing were deflated.
+    pub fn plain_bytes(&self) -> u64 {
+        self.chunks.plain_bytes()
     }
 
     /// Makes the set one of the file's, durably. Returns its number, from 1.

@@ -55,6 +55,8 @@ pub struct BackupOptions {
     pub copy_only: bool,
     /// NORECOVERY, of the log: the database is given up to a restore.
     pub norecovery: bool,
+    /// COMPRESSION: pages and log are deflated.
+    pub compression: bool,
     /// NAME.
     pub name: String,
     /// DESCRIPTION.
@@ -71,6 +73,7 @@ impl BackupOptions {
             format: false,
             copy_only: false,
             norecovery: false,
+            compression: false,
             name: String::new(),
             description: String::new(),
         }

@@ -36,6 +36,8 @@ pub(crate) struct SetHead {
     pub name: String,
     pub description: String,
     pub copy_only: bool,
+    #[serde(default)]
+    pub compressed: bool,
     pub started_us: u64,
     pub database: String,
     pub database_id: i32,
@@ -71,6 +73,9 @@ pub(crate) struct SetTail {
     /// Of a log backup: the log lacks rows, so it is restored as a whole, with the set's pages.
     #[serde(default)]
     pub bulk_logged: bool,
+    /// Of a compressed set: the bytes before this chunk if nothing were deflated.
+    #[serde(default)]
+    pub plain_bytes: u64,
 }
 
 /// A set of a file, as RESTORE HEADERONLY shows it.
@@ -94,6 +99,10 @@ pub struct BackupSetRow {
     pub finished_us: u64,
     /// Bytes of the set.
     pub bytes: u64,
+    /// What they would be if it were not compressed.
+    pub plain_bytes: u64,
+    /// COMPRESSION.
+    pub compressed: bool,
     /// Where its log begins.
     pub first_lsn: u64,
     /// Where its log ends.
@@ -238,6 +247,11 @@ fn set_row(media: &Media, position: usize) -> Result<BackupSetRow, SqlError> {
         started_us: head.started_us,
         finished_us: tail.as_ref().map_or(0, |tail| tail.finished_us),
         bytes: media.bytes(position),
+        plain_bytes: match &tail {
+            Some(tail) if head.compressed => tail.plain_bytes,
+            _ => media.bytes(position),
+        },
+        compressed: head.compressed,
         first_lsn: head.first_lsn,
         last_lsn: tail.as_ref().map_or(0, |tail| tail.last_lsn),
         checkpoint_lsn: head.checkpoint,

@@ -83,7 +83,7 @@ impl BackupJob {
             (false, true) => Begin::Overwrite,
             (false, false) => Begin::Append,
         };
-        let writer = SetWriter::begin(device, begin, set_id)?;
+        let writer = SetWriter::begin(device, begin, set_id, options.compression)?;
         let begun_us = clock::now_us();
         let (mut pages, mut bulk_logged) = (PagesInUse::default(), false);
         let master = match (options.kind, chain) {
@@ -117,6 +117,7 @@ impl BackupJob {
             pages: 0,
             log_bytes: 0,
             bulk_logged,
+            plain_bytes: 0,
         };
         let phase = Phase::Pages(0);
         let mut job = BackupJob { database, options, hold, writer, head, tail, pages, phase, begun_us };
@@ -220,6 +221,7 @@ impl BackupJob {
     /// did.
     pub fn end(mut self) -> Result<BackupOutcome, SqlError> {
         self.tail.finished_us = now_us();
+        self.tail.plain_bytes = self.writer.plain_bytes();
         self.writer.add(ChunkKind::Tail, [0; 3], &json(&self.tail))?;
         let position = self.writer.commit()?;
         let last = self.tail.last_lsn;
@@ -260,6 +262,7 @@ fn head_of(database: &Database, options: &BackupOptions, set_id: u64) -> SetHead
         name: options.name.clone(),
         description: options.description.clone(),
         copy_only: options.copy_only,
+        compressed: options.compression,
         started_us: now_us(),
         family: file.family(),
         database: file.name,

@@ -135,8 +135,8 @@ async fn write_backup(history: &mut History<'_>, event: Event<'_>) -> Result<u64
     let table = history.table("backupmediaset")?;
     let row = Row::new(&table).set("media_uuid", Value::Guid(guid(media.media_id))).number("media_family_count", 1);
     let row = row.text("software_name", "Pikepole").number("MTF_major_version", 1).number("mirror_count", 1);
-    let off = [("is_password_protected", false), ("is_compressed", false), ("is_encrypted", false)];
-    let media_set = history.insert(row.bits(&off)).await?;
+    let is = [("is_password_protected", false), ("is_compressed", set.compressed), ("is_encrypted", false)];
+    let media_set = history.insert(row.bits(&is)).await?;
     let table = history.table("backupmediafamily")?;
     let row = Row::new(&table).number("media_set_id", media_set).number("family_sequence_number", 1);
     let row = row.set("media_family_id", Value::Guid(guid(media.media_id))).number("media_count", 1);
@@ -188,7 +188,7 @@ fn set_row<'a>(table: &'a Table, event: Event<'_>) -> Row<'a> {
         .set("backup_start_date", datetime(set.started_us))
         .set("backup_finish_date", datetime(set.finished_us))
         .set("type", string(kind))
-        .number("backup_size", set.bytes)
+        .number("backup_size", set.plain_bytes)
         .number("compressed_backup_size", set.bytes)
         .text("database_name", &set.database)
         .text("server_name", server)
