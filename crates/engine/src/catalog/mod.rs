@@ -24,7 +24,10 @@ pub(crate) mod user_type;
 
 use std::sync::Arc;
 
-use crate::security::{DBO, Level, Principals, Securable, SecurityToken};
+use crate::security::{
+    DB_ACCESSADMIN, DB_BACKUPOPERATOR, DB_DATAREADER, DB_DATAWRITER, DB_DDLADMIN, DB_DENYDATAREADER, DB_DENYDATAWRITER,
+    DB_OWNER, DB_SECURITYADMIN, DBO, Level, Principals, Securable, SecurityToken,
+};
 use crate::table::Table;
 use definition::{
     DefinitionTrigger, ForeignKey, Function, Module, Procedure, Schema, Synonym, TableRecord, Trigger, TriggerEvent,
@@ -43,9 +46,22 @@ pub(crate) const OBJECT_ID_FIRST: i32 = 1_000_001;
 /// The schema of objects that are named without one.
 pub const DEFAULT_SCHEMA: &str = "dbo";
 
-/// A schema that a new database has, with its id and its owner's.
-pub(crate) const BUILT_IN_SCHEMAS: [(i32, &str, i32); 4] =
-    [(1, "dbo", 1), (2, "guest", 2), (3, "INFORMATION_SCHEMA", 3), (4, "sys", 4)];
+/// A schema that a new database has, with its id and its owner's. Those of the fixed roles can be dropped, and nothing needs them.
+pub(crate) const BUILT_IN_SCHEMAS: [(i32, &str, i32); 13] = [
+    (1, "dbo", 1),
+    (2, "guest", 2),
+    (3, "INFORMATION_SCHEMA", 3),
+    (4, "sys", 4),
+    (DB_OWNER, "db_owner", DB_OWNER),
+    (DB_ACCESSADMIN, "db_accessadmin", DB_ACCESSADMIN),
+    (DB_SECURITYADMIN, "db_securityadmin", DB_SECURITYADMIN),
+    (DB_DDLADMIN, "db_ddladmin", DB_DDLADMIN),
+    (DB_BACKUPOPERATOR, "db_backupoperator", DB_BACKUPOPERATOR),
+    (DB_DATAREADER, "db_datareader", DB_DATAREADER),
+    (DB_DATAWRITER, "db_datawriter", DB_DATAWRITER),
+    (DB_DENYDATAREADER, "db_denydatareader", DB_DENYDATAREADER),
+    (DB_DENYDATAWRITER, "db_denydatawriter", DB_DENYDATAWRITER),
+];
 
 /// An object found by name.
 #[derive(Debug, Clone)]
@@ -227,6 +243,14 @@ impl Catalog {
             }
         }
         visible
+    }
+
+    /// The number of the next schema: behind those of users, and none of a fixed role's.
+    pub(crate) fn next_schema_id(&self) -> i32 {
+        let of_roles = DB_OWNER..=DB_DENYDATAWRITER;
+        let ids = self.schemas().map(|schema| schema.schema_id).filter(|id| !of_roles.contains(id));
+        let next = ids.max().unwrap_or(4).max(4) + 1;
+        if of_roles.contains(&next) { DB_DENYDATAWRITER + 1 } else { next }
     }
 
     /// All schemas, by name.

@@ -277,7 +277,7 @@ impl Database {
         if catalog.schema(name).is_some() {
             return Err(SqlError::object_exists(name));
         }
-        let schema_id = catalog.schemas().map(|s| s.schema_id).max().unwrap_or(4).max(4) + 1;
+        let schema_id = catalog.next_schema_id();
         let schema = Schema { schema_id, name: name.to_owned(), owner };
         self.store_object(tx, &StoredObject::Schema(schema.clone())).await?;
         catalog.put_schema(schema);
