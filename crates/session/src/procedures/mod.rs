@@ -9,6 +9,7 @@ mod extended_property;
 mod managed;
 mod message;
 mod odbc;
+mod odbc_routines;
 mod odbc_types;
 mod parameters;
 mod privileges;
@@ -260,6 +261,7 @@ const PROCEDURES: &[Procedure] = &[
     },
     Procedure { name: "sp_tablecollations_100", parameters: &["@object_name"], required: 1 },
     Procedure { name: "sp_depends", parameters: &["@objname"], required: 1 },
+    Procedure { name: "sp_catalogs", parameters: &["@server_name"], required: 1 },
 ];
 
 /// The system procedure called `name`.
@@ -440,6 +442,7 @@ pub(crate) async fn call(
         "xp_instance_regread" | "xp_regread" => server::read_registry(output),
         "xp_msver" => server::version(host, arguments.text(0).as_deref(), output),
         "sp_databases" => server::databases(host, output),
+        "sp_catalogs" => return Err(server::not_linked(host, &arguments.text(0).unwrap_or_default())),
         "sp_help" => describe::help(arguments.text(0).as_deref(), context, output)?,
         "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,
         "sp_columns" | "sp_columns_100" => {
@@ -456,8 +459,8 @@ pub(crate) async fn call(
         "sp_column_privileges" => privileges::of_columns(&arguments, context, output),
         "sp_helpconstraint" => constraint::help(&arguments, context, output)?,
         "sp_special_columns" | "sp_special_columns_100" => odbc::special_columns(&arguments, odbc, context, output),
-        "sp_sproc_columns" => odbc::procedure_columns(&arguments, (false, odbc), context, output),
-        "sp_sproc_columns_100" => odbc::procedure_columns(&arguments, (true, odbc), context, output),
+        "sp_sproc_columns" => odbc_routines::columns(&arguments, (false, odbc), context, output),
+        "sp_sproc_columns_100" => odbc_routines::columns(&arguments, (true, odbc), context, output),
         name if name.ends_with("_managed") => managed::call(name, host, &arguments, context, output).await?,
         "sp_stored_procedures" => odbc::procedures(&arguments, context, output),
         "sp_datatype_info" | "sp_datatype_info_100" => odbc::data_types(&arguments, odbc, output),

@@ -6,11 +6,10 @@ use super::describe::type_name;
 use super::odbc_types::Odbc;
 use crate::functions::PRODUCT_VERSION;
 use crate::host::SessionHost;
-use crate::modules;
 use crate::result_set::{NAME, ResultSet, string, text};
 use crate::views::columns::TYPES;
-use pikepole_engine::{Index, Module, ReferentialAction, Table};
-use pikepole_query::{Declared, ExecutionContext, Output, Provenance};
+use pikepole_engine::{Index, ReferentialAction, Table};
+use pikepole_query::{ExecutionContext, Output, Provenance};
 use pikepole_types::{ClrType, LikePattern, SecondName, SqlError, SqlType, Value};
 use std::sync::Arc;
 
@@ -24,7 +23,7 @@ pub(super) fn is(wanted: Option<&str>, name: &str) -> bool {
     wanted.is_none_or(|wanted| wanted.eq_ignore_ascii_case(name))
 }
 
-fn small(number: i16) -> Value {
+pub(super) fn small(number: i16) -> Value {
     Value::SmallInt(number)
 }
 
@@ -282,143 +281,6 @@ pub(super) fn procedures(arguments: &Arguments<'_>, context: &ExecutionContext, 
         }
     }
     set.send(output);
-}
-
-/// `sp_sproc_columns`: the return value and the parameters of procedures. `sp_sproc_columns_100` also says where their types are.
-pub(super) fn procedure_columns(
-    arguments: &Arguments<'_>,
-    (with_types, odbc): (bool, Odbc),
-    context: &ExecutionContext,
-    output: &mut dyn Output,
-) {
-    let mut columns = vec![
-        ("PROCEDURE_QUALIFIER", NAME),
-        ("PROCEDURE_OWNER", NAME),
-        ("PROCEDURE_NAME", text(134)),
-        ("COLUMN_NAME", NAME),
-        ("COLUMN_TYPE", SMALL),
-        ("DATA_TYPE", SMALL),
-        ("TYPE_NAME", NAME),
-        ("PRECISION", SqlType::Int),
-        ("LENGTH", SqlType::Int),
-        ("SCALE", SMALL),
-        ("RADIX", SMALL),
-        ("NULLABLE", SMALL),
-        ("REMARKS", text(254)),
-        ("COLUMN_DEF", text(4000)),
-        ("SQL_DATA_TYPE", SMALL),
-        ("SQL_DATETIME_SUB", SMALL),
-        ("CHAR_OCTET_LENGTH", SqlType::Int),
-        ("ORDINAL_POSITION", SqlType::Int),
-        ("IS_NULLABLE", text(254)),
-    ];
-    if with_types {
-        columns.extend(SS_TYPE_COLUMNS.map(|name| (name, NAME)));
-    }
-    columns.push(("SS_DATA_TYPE", SqlType::TinyInt));
-    let mut set = ResultSet::new(&columns);
-    let (name, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
-    let catalog = context.catalog();
-    for module in catalog.definitions().procedures() {
-        if !matches(name.as_deref(), &module.name) || !matches(owner.as_deref(), &module.schema) {
-            continue;
-        }
-        let result = ("@RETURN_VALUE".to_owned(), Declared::System(SqlType::Int), 5);
-        let own = modules::parameters(catalog.definitions(), &module.text).into_iter();
-        let own = own.map(|parameter| (parameter.name, parameter.declared, if parameter.output { 2 } else { 1 }));
-        for (place, (parameter, declared, kind)) in std::iter::once(result).chain(own).enumerate() {
-            if !matches(column.as_deref(), &parameter) {
-                continue;
-            }
-            let type_name = declared.user_type().map(|user_type| user_type.name.clone());
-            let Some(ty) = declared.scalar() else {
-                let mut row = table_parameter(context.database().name(), module, parameter, type_name, place);
-                if with_types {
-                    let schema = declared.user_type().map(|user_type| string(&user_type.schema));
-                    let place = [string(context.database().name()), schema.unwrap_or(Value::Null)].into_iter();
-                    let of_type = place.chain(std::iter::repeat(Value::Null)).take(SS_TYPE_COLUMNS.len());
-                    row.splice(row.len() - 1..row.len() - 1, of_type);
-                }
-                set.push(row);
-                continue;
-            };
-            let second = declared.second_name();
-            let shown = odbc.shown(&ty, second);
-            let mut row = vec![
-                string(context.database().name()),
-                string(&module.schema),
-                string(format!("{};1", module.name)),
-                string(parameter),
-                small(kind),
-                small(shown.data_type),
-                string(second.map_or(ty.name(), |second| second.name)),
-                Value::Int(shown.precision),
-                Value::Int(shown.length),
-                shown.scale.map_or(Value::Null, small),
-                shown.radix.map_or(Value::Null, small),
-                small((kind != 5).into()),
-                Value::Null,
-                Value::Null,
-                small(shown.sql_data_type),
-                shown.sub.map_or(Value::Null, small),
-                if ty.is_string() || ty.is_binary() { Value::Int(shown.length) } else { Value::Null },
-                Value::Int(place as i32),
-                string(if kind == 5 { "NO" } else { "YES" }),
-            ];
-            if with_types {
-                row.extend(SS_TYPE_COLUMNS.map(|_| Value::Null));
-            }
-            row.push(Value::TinyInt(second.map_or(ty.system_type_id(), |second| second.system_type_id)));
-            set.push(row);
-        }
-    }
-    set.send(output);
-}
-
-/// Where the type of a parameter is, if it is no type of the system's.
-const SS_TYPE_COLUMNS: [&str; 8] = [
-    "SS_TYPE_CATALOG_NAME",
-    "SS_TYPE_SCHEMA_NAME",
-    "SS_UDT_CATALOG_NAME",
-    "SS_UDT_SCHEMA_NAME",
-    "SS_UDT_ASSEMBLY_TYPE_NAME",
-    "SS_XML_SCHEMACOLLECTION_CATALOG_NAME",
-    "SS_XML_SCHEMACOLLECTION_SCHEMA_NAME",
-    "SS_XML_SCHEMACOLLECTION_NAME",
-];
-
-/// What `sp_sproc_columns` says of a table-valued parameter.
-fn table_parameter(
-    database: &str,
-    module: &Module,
-    parameter: String,
-    type_name: Option<String>,
-    place: usize,
-) -> Vec<Value> {
-    /// ODBC's number for tables.
-    const SS_TABLE: i16 = -153;
-    vec![
-        string(database),
-        string(&module.schema),
-        string(format!("{};1", module.name)),
-        string(parameter),
-        small(1),
-        small(SS_TABLE),
-        type_name.map_or(Value::Null, string),
-        Value::Int(0),
-        Value::Int(i32::MAX),
-        Value::Null,
-        Value::Null,
-        small(1),
-        Value::Null,
-        Value::Null,
-        small(SS_TABLE),
-        Value::Null,
-        Value::Null,
-        Value::Int(place as i32),
-        string("YES"),
-        Value::TinyInt(0),
-    ]
 }
 
 /// `sp_datatype_info`: the types, by their numbers in ODBC.

@@ -28,6 +28,14 @@ pub(super) fn validate_logins(output: &mut dyn Output) {
     ResultSet::new(&[("SID", SqlType::VarBinary(Length::Limit(85))), ("NT Login", NAME)]).send(output);
 }
 
+/// What asks for the catalogs of a linked server is told: there is this server alone, and it is not linked to itself.
+pub(super) fn not_linked(host: &SessionHost, server: &str) -> SqlError {
+    if server.eq_ignore_ascii_case(host.registry.server_name()) {
+        return SqlError::server_not_configured(server, "DATA ACCESS");
+    }
+    SqlError::server_not_found(server)
+}
+
 /// `xp_msver`: what the server and its machine are, or one line of that.
 pub(super) fn version(host: &SessionHost, wanted: Option<&str>, output: &mut dyn Output) {
     let major: i32 = PRODUCT_VERSION.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);

@@ -653,8 +653,10 @@ error_table! {
     7116 16 8 offset_outside_lob(offset) "Offset {offset} is not in the range of available LOB data.";
     7119 16 1 long_value_too_long(maximum) "Attempting to grow LOB beyond maximum allowed size of {maximum} bytes.";
     7135 16 1 deletion_length_outside_lob(length) "Deletion length {length} is not in the range of available text, ntext, or image data.";
+    7202 11 2 server_not_found(name) "Could not find server '{name}' in sys.servers. Verify that the correct server name was specified. If necessary, execute the stored procedure sp_addlinkedserver to add the server to sys.servers.";
     7330 16 2 bulk_row_not_fetched() "Cannot fetch a row from OLE DB provider \"BULK\" for linked server \"(null)\".";
     7399 16 1 bulk_provider_failed() "The OLE DB provider \"BULK\" for linked server \"(null)\" reported an error. The provider did not give any information about the error.";
+    7411 16 1 server_not_configured(name, purpose) "Server '{name}' is not configured for {purpose}.";
     7706 16 1 partition_function_in_use(name) "Partition function '{name}' is being used by one or more partition schemes.";
     7707 16 1 partition_filegroups_few(function, scheme) "The associated partition function '{function}' generates more partitions than there are file groups mentioned in the scheme '{scheme}'.";
     7708 16 1 partition_boundaries_equal(first, second) "Duplicate range boundary values are not allowed in partition function boundary values list. Partition boundary values at ordinal {first} and {second} are equal.";
