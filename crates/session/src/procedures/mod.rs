@@ -484,7 +484,7 @@ pub(crate) async fn call(
             message::change(procedure.name, host, &arguments, context).await?;
         }
         "sp_tableoption" => table_option::set(&arguments, context)?,
-        "sp_rename" | "sp_renamedb" => rename::rename(procedure.name, &arguments, context, output).await?,
+        "sp_rename" | "sp_renamedb" => rename::rename(procedure.name, &arguments, host, context, output).await?,
         _ => describe::space_used(arguments.text(0).as_deref(), context, output).await?,
     }
     Ok(0)

@@ -1,10 +1,14 @@
 //! `sp_rename` and `sp_renamedb`: tables, columns, indexes, constraints, modules, sequences and databases get other names.
 
 use super::Arguments;
+use crate::host::SessionHost;
 use crate::names;
 use crate::unsupported;
-use pikepole_engine::{Catalog, Durability, Object, Permission, Table, TableRecord};
-use pikepole_query::{ExecutionContext, Output, names_sequence};
+use pikepole_engine::{
+    Catalog, Database, Durability, ModuleDefinition, Object, Permission, PutMode, Table, TableRecord, Transaction, View,
+};
+use pikepole_query::{ColumnInfo, ExecutionContext, Output, names_sequence};
+use pikepole_tsql::{ParseOptions, StatementKind, parse_with};
 use pikepole_types::SqlError;
 use std::sync::Arc;
 
@@ -26,6 +30,7 @@ fn missing(name: &str, database: &str) -> SqlError {
 pub(super) async fn rename(
     procedure: &str,
     arguments: &Arguments<'_>,
+    host: &SessionHost,
     context: &mut ExecutionContext,
     output: &mut dyn Output,
 ) -> Result<(), SqlError> {
@@ -53,6 +58,12 @@ pub(super) async fn rename(
     let of_part = || names::find(&catalog, Some(&schema), &name).map(|found| found.parent_object_id);
     let object = catalog.object(&schema, &name).cloned();
     let object = object.or_else(|| catalog.table_by_id(of_part()?).cloned().map(Object::Table));
+    let view = match &object {
+        Some(Object::View(view)) if kind.as_deref() == Some("COLUMN") => {
+            Some((Arc::clone(view), host.columns_of_view(&view.schema, &view.name, context).unwrap_or_default()))
+        }
+        _ => None,
+    };
     if object.is_some_and(|object| !context.token().has(Permission::Alter, catalog.securable(&object))) {
         return Err(missing(&old, database.name()));
     }
@@ -68,6 +79,10 @@ pub(super) async fn rename(
                 (renamed, _) => renamed.map(drop),
             }
         }
+        (Some("COLUMN"), Some(part), None) => match &view {
+            Some((view, columns)) => rename_view_column(&database, tx, (view, columns), (&part, &new)).await,
+            None => Err(ambiguous("COLUMN")),
+        },
         (Some("INDEX"), Some(part), Some(table)) => {
             database.alter_definition(tx, &table, &|record, _| rename_index(record, &part, &new)).await.map(drop)
         }
@@ -78,25 +93,9 @@ pub(super) async fn rename(
             };
             database.alter_definition(tx, &table, &change).await.map(drop)
         }
-        (None | Some("OBJECT"), None, None) => match names::find(&catalog, Some(&schema), &name) {
-            Some(found) if matches!(found.code.trim(), "PK" | "UQ" | "C" | "F" | "D") => {
-                let table = catalog.table_by_id(found.parent_object_id).cloned();
-                let table = table.ok_or_else(|| missing(&old, database.name()))?;
-                database
-                    .alter_definition(tx, &table, &|record, _| rename_constraint(record, &name, &new))
-                    .await
-                    .map(drop)
-            }
-            Some(found) if matches!(found.code.trim(), "P" | "V" | "FN" | "IF" | "TF" | "TR" | "SN") => {
-                database.rename_module(tx, &schema, &name, &new).await
-            }
-            Some(found) if found.code.trim() == "SO" => {
-                let names = |default: &str| names_sequence(default, &schema, &name);
-                database.rename_sequence(tx, &schema, &name, &new, &names).await
-            }
-            Some(found) => Err(unsupported(format!("sp_rename of an object of type {}", found.code.trim()))),
-            None => Err(missing(&old, database.name())),
-        },
+        (None | Some("OBJECT"), None, None) => rename_object(&database, tx, &catalog, (&schema, &name), &new)
+            .await
+            .unwrap_or_else(|| Err(missing(&old, database.name()))),
         (kind, ..) => Err(ambiguous(kind.unwrap_or("(null)"))),
     };
     match (done, explicit) {
@@ -110,6 +109,30 @@ pub(super) async fn rename(
     }
     output.message(&SqlError::new(15477, 10, 1, CAUTION));
     Ok(())
+}
+
+/// Renames a constraint, a module or a sequence. None: there is nothing of that name.
+async fn rename_object(
+    database: &Database,
+    tx: &mut Transaction,
+    catalog: &Catalog,
+    (schema, name): (&str, &str),
+    new: &str,
+) -> Option<Result<(), SqlError>> {
+    let found = names::find(catalog, Some(schema), name)?;
+    Some(match found.code.trim() {
+        "PK" | "UQ" | "C" | "F" | "D" => {
+            let table = catalog.table_by_id(found.parent_object_id)?;
+            let change = |record: &mut TableRecord, _: &mut dyn FnMut() -> i32| rename_constraint(record, name, new);
+            database.alter_definition(tx, table, &change).await.map(drop)
+        }
+        "P" | "V" | "FN" | "IF" | "TF" | "TR" | "SN" => database.rename_module(tx, schema, name, new).await,
+        "SO" => {
+            let names = |default: &str| names_sequence(default, schema, name);
+            database.rename_sequence(tx, schema, name, new, &names).await
+        }
+        code => Err(unsupported(format!("sp_rename of an object of type {code}"))),
+    })
 }
 
 /// `sp_renamedb`, and `sp_rename` of a database.
@@ -181,6 +204,46 @@ fn rename_column(record: &mut TableRecord, old: &str, new: &str) -> Result<(), S
     }
     new.clone_into(&mut record.columns[at].name);
     Ok(())
+}
+
+/// A view's columns have their names from its text: there the list of them has the new one, and is put in when there is none.
+async fn rename_view_column(
+    database: &Database,
+    tx: &mut Transaction,
+    (view, columns): (&View, &[ColumnInfo]),
+    (old, new): (&str, &str),
+) -> Result<(), SqlError> {
+    let at = columns.iter().position(|column| column.name.eq_ignore_ascii_case(old));
+    let at = at.ok_or_else(|| ambiguous("COLUMN"))?;
+    let is_taken = |(place, column): (usize, &ColumnInfo)| place != at && column.name.eq_ignore_ascii_case(new);
+    if columns.iter().enumerate().any(is_taken) {
+        return Err(SqlError::rename_name_in_use(new, "COLUMN"));
+    }
+    let options = ParseOptions { quoted_identifier: view.quoted_identifier };
+    let batch = parse_with(&view.text, options).map_err(|_| ambiguous("COLUMN"))?;
+    let Some(StatementKind::CreateView(create)) = batch.statements.first().map(|statement| &statement.kind) else {
+        return Err(ambiguous("COLUMN"));
+    };
+    let quoted = |name: &str| format!("[{}]", name.replace(']', "]]"));
+    let mut text = view.text.clone();
+    match create.columns.get(at) {
+        Some(written) => text.replace_range(written.span.range(), &quoted(new)),
+        None => {
+            let names = columns.iter().enumerate();
+            let names = names.map(|(place, column)| quoted(if place == at { new } else { &column.name }));
+            let list = format!(" ({})", names.collect::<Vec<_>>().join(", "));
+            text.insert_str(create.name.name.span.range().end, &list);
+        }
+    }
+    let definition = ModuleDefinition {
+        schema: &view.schema,
+        name: &view.name,
+        text: &text,
+        execute_as: view.execute_as,
+        ansi_nulls: view.ansi_nulls,
+        quoted_identifier: view.quoted_identifier,
+    };
+    database.put_view(tx, definition, PutMode::Alter).await
 }
 
 fn rename_index(record: &mut TableRecord, old: &str, new: &str) -> Result<(), SqlError> {
