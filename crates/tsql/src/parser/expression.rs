@@ -347,6 +347,10 @@ impl Parser<'_> {
     /// The rest of a query whose first operand of a set operator has been read.
     pub(super) fn continue_query(&mut self, mut query: Query) -> Parsed<Query> {
         let first = query.span;
+        let has_top = matches!(&query.body, QueryBody::Select(select) if select.top.is_some());
+        if !query.order_by.is_empty() && !has_top {
+            return Err(self.unexpected());
+        }
         if !query.order_by.is_empty() {
             // The order and TOP are of these rows alone.
             query = bare_query(QueryBody::Part(Box::new(query)), first);
