@@ -43,7 +43,7 @@ use std::sync::Arc;
 pub use access::{CatalogView, Table, tempdb_name};
 pub use activity::{Activity, Running};
 pub use application_lock::LockOwner;
-pub use bind::{Declared, undeclared_parameters};
+pub use bind::{Declared, UndeclaredParameter, undeclared_parameters};
 pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;
 pub use errors::cancelled;

@@ -23,6 +23,8 @@ impl Binder<'_> {
         match condition {
             Condition::Compare(compare) => {
                 let [left, right] = self.operands([&compare.left, &compare.right])?;
+                self.want_name(&left, &compare.right);
+                self.want_name(&right, &compare.left);
                 match (compare.op, self.catalog().ansi_nulls) {
                     (tree::CompareOp::Equal | tree::CompareOp::NotEqual, false)
                         if may_be_null(&compare.left) || may_be_null(&compare.right) =>

@@ -6,6 +6,7 @@
 //! of types.
 
 use super::Binder;
+use super::typed::Typed;
 use crate::output::DecimalName;
 use pikepole_engine::Column;
 use pikepole_tsql as tree;
@@ -69,6 +70,13 @@ fn of_type(ty: SqlType, name: DecimalName) -> Option<DecimalName> {
 }
 
 impl Binder<'_> {
+    /// A variable that nothing declares goes by the name of what it stands beside.
+    pub(super) fn want_name(&self, value: &Typed, beside: &tree::Expr) {
+        if let (Some(wanted), Some(name)) = (&value.undeclared, self.decimal_name(beside)) {
+            wanted.by_name(name);
+        }
+    }
+
     /// The name of a decimal that an item of a select list shows; the item is bound already.
     pub(crate) fn decimal_name_of(&self, item: &tree::Expr, ty: SqlType) -> DecimalName {
         match ty {

@@ -14,7 +14,7 @@ use super::{Binder, Bound, PendingApply, Scope, assign_to, conjuncts};
 use crate::access::Table;
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer, Predicate};
-use crate::output::ColumnInfo;
+use crate::output::{ColumnInfo, DecimalName};
 use crate::plan::{
     Action, Changed, ColumnSource, Delete, Insert, More, Node, OutputPlan, RowSubqueries, Statement, TopCount, Update,
     WideTop,
@@ -783,6 +783,9 @@ pub(super) fn takes_values(table: &Table, column: usize) -> Result<(), Fault> {
 /// A value for a column of a table.
 pub(super) fn column_value(table: &Table, column: usize, typed: Typed) -> Result<Expr, Fault> {
     let info = &table.columns[column];
+    if let (Some(wanted), Some(column)) = (&typed.undeclared, table.engine.columns.get(column)) {
+        wanted.by_name(DecimalName::of_column(column));
+    }
     assign_to(typed, &info.ty, info.collation, Some((&table.display, &info.name)))
 }
 

@@ -13,6 +13,7 @@ use crate::context::ExecutionContext;
 use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::host::Host;
+use crate::output::DecimalName;
 use crate::program::{CompileContext, compile, syntax_error};
 use crate::security::Requirement;
 use pikepole_contention::sync::{Mutex, OnceLock};
@@ -20,16 +21,21 @@ use pikepole_engine::Permission;
 use pikepole_tsql::{self as tree, StatementKind};
 use pikepole_types::{SqlError, SqlType};
 
-/// The type that one variable is wanted in.
+/// The type that one variable is wanted in, and the name that this goes by if it is a decimal.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted(Arc<OnceLock<SqlType>>);
+pub(crate) struct Wanted(Arc<(OnceLock<SqlType>, OnceLock<DecimalName>)>);
 
 impl Wanted {
     /// The first type stays.
     pub(crate) fn in_type(&self, ty: &SqlType) {
         if *ty != SqlType::Null {
-            let _ = self.0.set(*ty);
+            let _ = self.0.0.set(*ty);
         }
+    }
+
+    /// The first name stays.
+    pub(crate) fn by_name(&self, name: DecimalName) {
+        let _ = self.0.1.set(name);
     }
 }
 
@@ -37,8 +43,28 @@ impl Wanted {
 #[derive(Debug, Default)]
 pub struct Undeclared(Mutex<Vec<(String, Wanted)>>);
 
-/// A variable of a user's type, which procedures' parameters alone ask for.
-type OfUsersType = (String, Declared);
+/// A variable that nothing declares, and what it should be.
+#[derive(Debug, Clone)]
+pub struct UndeclaredParameter {
+    /// Its name.
+    pub name: String,
+    /// Its type.
+    pub declared: Declared,
+    /// Whether that is a decimal that goes by the name of `numeric`.
+    pub is_numeric: bool,
+    /// The parameter of a procedure that it is given for.
+    pub formal: Option<String>,
+    /// Whether the call says OUTPUT.
+    pub output: bool,
+}
+
+/// A variable that a procedure is given. Of a user's type, which procedures' parameters alone ask for, it has that.
+struct Argument {
+    variable: String,
+    of_users: Option<Declared>,
+    formal: String,
+    output: bool,
+}
 
 impl Undeclared {
     /// A variable as an expression.
@@ -64,9 +90,9 @@ pub fn undeclared_parameters(
     parameters: &str,
     context: &mut ExecutionContext,
     host: &dyn Host,
-) -> Result<Vec<(String, Declared)>, Vec<SqlError>> {
+) -> Result<Vec<UndeclaredParameter>, Vec<SqlError>> {
     let undeclared = Undeclared::default();
-    let mut of_users = Vec::new();
+    let mut arguments = Vec::new();
     let (program, calls) = {
         let compiling = context.compile_context(host);
         let options = tree::ParseOptions { quoted_identifier: compiling.settings.quoted_identifier };
@@ -74,7 +100,7 @@ pub fn undeclared_parameters(
         let mut calls = Vec::new();
         for statement in &batch.statements {
             if let StatementKind::Execute(call) = &statement.kind {
-                let called = arguments_of(call, &undeclared, &mut of_users, &compiling.catalog);
+                let called = arguments_of(call, &undeclared, &mut arguments, &compiling.catalog);
                 calls.extend(called.map_err(|fault| vec![*fault])?);
             }
         }
@@ -88,24 +114,30 @@ pub fn undeclared_parameters(
     for (place, name) in tree::variable_uses(text) {
         places.entry(name.to_ascii_lowercase()).or_default().push(place);
     }
-    let mut found: Vec<(usize, String, Declared)> = Vec::new();
+    let mut found: Vec<(usize, UndeclaredParameter)> = Vec::new();
     for (name, wanted) in undeclared.0.into_inner().unwrap_or_else(|e| e.into_inner()) {
         let Some([place]) = places.get(&name.to_ascii_lowercase()).map(Vec::as_slice) else {
             return Err(vec![SqlError::undeclared_parameter_used_twice(name)]);
         };
-        let of_users = of_users.iter().find(|(known, _)| known.eq_ignore_ascii_case(&name)).map(|(_, ty)| ty.clone());
-        let ty = of_users.or_else(|| wanted.0.get().map(|ty| Declared::System(*ty)));
-        found.push((*place, name.clone(), ty.ok_or_else(|| vec![SqlError::parameter_type_not_deduced(name)])?));
+        let argument = arguments.iter().find(|argument| argument.variable.eq_ignore_ascii_case(&name));
+        let of_users = argument.and_then(|argument| argument.of_users.clone());
+        let declared = of_users.or_else(|| wanted.0.0.get().map(|ty| Declared::System(*ty)));
+        let declared = declared.ok_or_else(|| vec![SqlError::parameter_type_not_deduced(&name)])?;
+        let formal = argument.map(|argument| argument.formal.clone());
+        let output = argument.is_some_and(|argument| argument.output);
+        let is_decimal = matches!(declared.scalar(), Some(SqlType::Decimal { .. }));
+        let is_numeric = is_decimal && wanted.0.1.get() == Some(&DecimalName::Numeric);
+        found.push((*place, UndeclaredParameter { name, declared, is_numeric, formal, output }));
     }
-    found.sort_unstable_by_key(|(place, ..)| *place);
-    Ok(found.into_iter().map(|(_, name, ty)| (name, ty)).collect())
+    found.sort_unstable_by_key(|(place, _)| *place);
+    Ok(found.into_iter().map(|(_, parameter)| parameter).collect())
 }
 
 /// Notes the types of a procedure's parameters for the variables that a call gives it. What is needed to call it.
 fn arguments_of(
     call: &tree::Execute,
     undeclared: &Undeclared,
-    of_users: &mut Vec<OfUsersType>,
+    arguments: &mut Vec<Argument>,
     view: &CatalogView,
 ) -> Result<Option<Requirement>, Fault> {
     let tree::ExecuteTarget::Procedure { name, .. } = &call.target else { return Ok(None) };
@@ -129,10 +161,16 @@ fn arguments_of(
         let met = undeclared.variable(&variable.text);
         if let Some(ty) = declared.scalar() {
             met.want(&ty);
+            if let Some(wanted) = &met.undeclared {
+                wanted.by_name(DecimalName::written(declared.second_name()));
+            }
         }
-        if declared.user_type().is_some() {
-            of_users.push((variable.text.to_string(), declared));
-        }
+        arguments.push(Argument {
+            variable: variable.text.clone(),
+            of_users: Some(declared).filter(|declared| declared.user_type().is_some()),
+            formal: parameter.name.text.clone(),
+            output: argument.output,
+        });
     }
     Requirement::of(view, name, Permission::Execute)
 }

@@ -160,6 +160,8 @@ impl Compiler<'_> {
             Some(value) => Some(self.bind_expr(value)?),
         };
         let output = match &argument.value {
+            // What is only described is never run: a variable without a declaration needs no place.
+            Some(_) if argument.output && typed.as_ref().is_some_and(|typed| typed.undeclared.is_some()) => None,
             Some(value) if argument.output => match &value.kind {
                 tree::ExprKind::Variable(name) => Some(self.variable(name)?),
                 _ => return Err(Box::new(SqlError::output_of_constant())),

@@ -4,7 +4,7 @@ use super::Arguments;
 use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, string, text};
 use pikepole_query::{Declared, ExecutionContext, Output, undeclared_parameters};
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_types::{SecondName, SqlError, SqlType, Value};
 
 /// The columns behind the type's own: of users' types, of XML, and what the wire says.
 const MORE: &[(&str, SqlType)] = &[
@@ -65,14 +65,21 @@ pub(super) fn describe_undeclared(
         ("suggested_tds_length", SqlType::Int),
     ]);
     let mut set = ResultSet::new(&columns);
-    for (place, (name, declared)) in found.into_iter().enumerate() {
-        let mut row = vec![Value::Int(place as i32 + 1), string(name)];
+    for (place, parameter) in found.into_iter().enumerate() {
+        let declared = parameter.declared;
+        let mut row = vec![Value::Int(place as i32 + 1), string(parameter.name)];
         let (tds_type, tds_length) = match declared.scalar() {
             Some(ty) => {
-                row.extend([Value::Int(ty.system_type_id().into()), string(ty.to_string())]);
+                let (number, name) = match (SecondName::by_name("numeric"), ty) {
+                    (Some(second), SqlType::Decimal { precision, scale }) if parameter.is_numeric => {
+                        (second.system_type_id, format!("{}({precision},{scale})", second.name))
+                    }
+                    _ => (ty.system_type_id(), ty.to_string()),
+                };
+                row.extend([Value::Int(number.into()), string(name)]);
                 row.extend([Value::SmallInt(ty.max_length()), Value::TinyInt(ty.precision())]);
                 row.push(Value::TinyInt(ty.scale()));
-                (i32::from(ty.system_type_id()), i32::from(ty.max_length()))
+                (i32::from(number), i32::from(ty.max_length()))
             }
             None => {
                 row.extend([Value::Int(TABLE_TYPE), Value::Null, Value::SmallInt(-1)]);
@@ -82,8 +89,9 @@ pub(super) fn describe_undeclared(
         };
         row.extend(users_type(&declared, context));
         row.extend(MORE.iter().skip(USERS_TYPE_COLUMNS).map(|_| Value::Null));
-        row.extend([false, false, false, true, false].map(Value::Bit));
-        row.extend([Value::Null, Value::Int(tds_type), Value::Int(tds_length)]);
+        row.extend([false, false, false, true, parameter.output].map(Value::Bit));
+        row.push(parameter.formal.map_or(Value::Null, string));
+        row.extend([Value::Int(tds_type), Value::Int(tds_length)]);
         set.push(row);
     }
     set.send(output);
