@@ -283,10 +283,9 @@ impl Connection {
                     }
                     return Err(broken);
                 }
-                Arrived::Ended => {
-                    self.say_farewell().await?;
-                    return Ok(());
-                }
+                // A client that has asked for nothing is told nothing: it finds the connection closed, which its driver or pool knows how to
+                // mend. An error that it reads at its next request would be that request's.
+                Arrived::Ended => return Ok(()),
             }
         }
     }
@@ -319,16 +318,6 @@ impl Connection {
             }
         })
         .await
-    }
-
-    /// Tells a client that still listens why its session ends.
-    async fn say_farewell(&mut self) -> Result<(), Broken> {
-        let error = if self.session.is_killed() && !self.shared.is_closing() {
-            SqlError::new(596, 21, 1, "Cannot continue the execution because the session is in the kill state.")
-        } else {
-            SqlError::new(6005, 10, 1, "SHUTDOWN is in progress.")
-        };
-        self.tell_and_end(&error).await
     }
 
     /// Sends an error that the client has not asked for, as the last thing.

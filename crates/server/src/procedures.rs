@@ -4,7 +4,7 @@ use crate::connection::Connection;
 use crate::cursors::{self, Around, int_at};
 use crate::incoming::Broken;
 use crate::reply::{Answering, Reply};
-use crate::requests::{Prepareds, called, conclude, end_batch_transaction, tell_changes, watch};
+use crate::requests::{Prepareds, called, conclude, end_batch_transaction, tell_changes, tell_end, watch};
 use pikepole_session::{
     Argument, ColumnInfo, Done, DoneKind, Output, Parameter, Prepared, PreparedHandle, Session, TableRows,
 };
@@ -90,6 +90,7 @@ impl Connection {
             end_batch_transaction(&mut self.session, before, &mut reply).await;
         }
         tell_changes(&mut reply, &self.session, before, &mut self.told);
+        tell_end(&mut reply, &self.session, self.shared.is_closing());
         let aborted = self.session.was_batch_aborted();
         let more = more && !aborted;
         let given_up = watched.attention || aborted;

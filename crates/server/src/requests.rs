@@ -7,7 +7,7 @@ use crate::incoming::{Broken, Incoming, Noticed};
 use crate::reply::{Answering, Reply};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::Acknowledge;
-use pikepole_session::{Discard, Prepared, PreparedHandle, Session, TransactionMark};
+use pikepole_session::{Discard, Output as _, Prepared, PreparedHandle, Session, TransactionMark};
 use pikepole_tds::{
     EnvChange, Headers, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireIsolation,
 };
@@ -239,6 +239,7 @@ impl Connection {
             end_batch_transaction(session, before, &mut reply).await;
         }
         tell_changes(&mut reply, session, before, &mut self.told);
+        tell_end(&mut reply, session, self.shared.is_closing());
         conclude(reply, watched, Reply::finish_batch)
     }
 
@@ -312,7 +313,18 @@ impl Connection {
         };
         let ((), watched) = watch(work, incoming, &cancel).await;
         tell_changes(&mut reply, session, before, &mut self.told);
+        tell_end(&mut reply, session, self.shared.is_closing());
         conclude(reply, watched, Reply::finish_batch)
+    }
+}
+
+/// Tells a client why its request was cut short, when its session was killed or the server ends; the connection ends with the answer.
+pub(crate) fn tell_end(reply: &mut Reply<'_>, session: &Session, is_closing: bool) {
+    if session.is_killed() && !is_closing {
+        let text = "Cannot continue the execution because the session is in the kill state.";
+        reply.error(&SqlError::new(596, 21, 1, text));
+    } else if is_closing && reply.is_given_up() {
+        reply.message(&SqlError::new(6005, 10, 1, "SHUTDOWN is in progress."));
     }
 }
 

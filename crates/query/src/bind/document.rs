@@ -128,6 +128,7 @@ impl Binder<'_> {
             levels,
             language,
             typed: directives.xml_type,
+            is_always: directives.xml_type || self.scopes.len() > 1,
             slot,
         };
         let name = match (is_json, directives.xml_type) {

@@ -324,9 +324,6 @@ impl Binder<'_> {
         value: &tree::Expr,
     ) -> Result<(usize, Expr), Fault> {
         let (slot, ty) = self.variable(variable)?;
-        if ty.is_text_or_image() {
-            return Err(Box::new(SqlError::operator_takes_no("assignment", ty.error_name())));
-        }
         let value = self.expr(value)?;
         let value = match binary_of(op) {
             None => value,

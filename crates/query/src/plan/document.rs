@@ -8,7 +8,7 @@ use pikepole_types::json::Path;
 use pikepole_types::xml::Compiled;
 use std::sync::Arc;
 
-/// FOR JSON and FOR XML: all rows as one text, in one row. Without rows there is none, but for what has a root.
+/// FOR JSON and FOR XML: all rows as one text, in one row. Without rows there is none, but for what has a root and what other queries read.
 #[derive(Debug, Clone)]
 pub struct Document {
     /// The rows.
@@ -24,8 +24,10 @@ pub struct Document {
     pub levels: Vec<Level>,
     /// The language.
     pub language: Language,
-    /// TYPE: the text is a value of xml, which is there without rows too, as NULL.
+    /// TYPE: the text is a value of xml.
     pub typed: bool,
+    /// Without rows there is a NULL: of TYPE, and of what is read by another query.
+    pub is_always: bool,
     /// Where the text goes.
     pub slot: usize,
 }

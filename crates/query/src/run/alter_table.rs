@@ -576,14 +576,15 @@ fn with_its_default<'a>(
 }
 
 /// Whether a statement adds this column, and says no default behind it.
-/// `text`, `ntext` and `image` become the types without a limit that have come in their place, and xml; nothing becomes one of them.
+/// `text`, `ntext` and `image` become the types without a limit that have come in their place, and xml; texts and bytes become one of them.
 fn check_text_or_image(column: &str, old: &SqlType, new: &SqlType) -> Result<(), Fault> {
     let becomes = *new == SqlType::Xml || new.is_max() && new.is_string();
     let becomes = if *old == SqlType::Image { *new == old.without_text_or_image() } else { becomes };
-    if new.is_text_or_image() && !old.is_text_or_image() {
+    let is_alike = if *new == SqlType::Image { old.is_binary() } else { old.is_string() };
+    if new.is_text_or_image() && !is_alike {
         return Err(Box::new(SqlError::column_not_altered_to(column, new.name())));
     }
-    if old.is_text_or_image() && (new.is_text_or_image() || !becomes) {
+    if old.is_text_or_image() && new != old && (new.is_text_or_image() || !becomes) {
         return Err(Box::new(SqlError::column_not_alterable(column, old.name())));
     }
     Ok(())

@@ -327,6 +327,8 @@ impl Machine<'_> {
             }
             self.context.state.identity.clone_from(&row[column]);
             self.context.state.scope_identity.clone_from(&row[column]);
+        } else {
+            self.forget_identity();
         }
         Ok(())
     }

@@ -81,7 +81,7 @@ impl DocumentCursor {
             }
         } else if plan.root.is_none() {
             run.slots[plan.slot] = Value::Null;
-            return Ok(plan.typed);
+            return Ok(plan.is_always);
         }
         let text = Value::Str(framed(plan, text));
         run.slots[plan.slot] = match plan.typed {

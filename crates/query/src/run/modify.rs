@@ -364,9 +364,17 @@ impl Machine<'_> {
         Ok(crew.map_or(Bulk::Row, Bulk::Workers))
     }
 
+    /// A row of a table without an identity column takes `@@IDENTITY` away, unless it is a trigger that writes it.
+    pub(crate) fn forget_identity(&mut self) {
+        if self.context.state.triggers.is_empty() {
+            self.context.state.identity = Value::Null;
+        }
+    }
+
     /// Deals the row's identity value, or notes the one given.
     fn identity(&mut self, insert: &Insert, state: &mut StatementState) -> Result<(), Stop> {
         let Some(column) = insert.table.identity else {
+            self.forget_identity();
             return Ok(());
         };
         let table = &insert.table.engine;

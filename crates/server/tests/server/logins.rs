@@ -149,7 +149,8 @@ fn a_plain_login_is_refused_where_encryption_is_required() {
     let mut client = Client::connect(fixture.address());
     client.send(pikepole_tds::PacketKind::PreLogin, 0, &[1, 0, 6, 0, 1, 0xFF, 2]);
     let reply = client.message();
-    assert_eq!(reply[reply.len() - 3], 3, "encryption is required: {reply:?}");
+    let reply = pikepole_tds::PreLogin::parse(&reply).expect("a reply");
+    assert_eq!(reply.encryption, pikepole_tds::ClientEncryption::Required);
     assert!(client.is_closed());
     let mut client = Client::connect(fixture.address());
     client.send(pikepole_tds::PacketKind::Login7, 0, &crate::client::login7("sa", PASSWORD, ""));

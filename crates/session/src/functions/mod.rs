@@ -137,7 +137,11 @@ const FUNCTIONS: &[Definition] = &[
     function("USER_ID", SqlType::Int, (0, 1), |call| who::user_id(call.context, call.arguments)),
     function("DATABASE_PRINCIPAL_ID", SqlType::Int, (0, 1), |call| who::user_id(call.context, call.arguments)),
     function("HOST_NAME", NAME, (0, 0), |call| string(&call.host.host_name)),
-    function("HOST_ID", SqlType::Char(10), (0, 0), |_| string(format!("{:<10}", std::process::id()))),
+    function("HOST_ID", SqlType::Char(10), (0, 0), |call| {
+        let connection = call.host.registry.row(call.context.state.session_id.into()).and_then(|row| row.connection);
+        let process = connection.map_or(std::process::id(), |connection| connection.process_id);
+        string(format!("{process:<10}"))
+    }),
     function("APP_NAME", NAME, (0, 0), |call| string(&call.host.program_name)),
     function("IS_SRVROLEMEMBER", SqlType::Int, (1, 2), |call| {
         who::is_server_role_member(call.host, call.context, call.arguments)
@@ -418,10 +422,10 @@ impl Call<'_> {
     }
 }
 
-/// `@@VERSION`. Clients look for the first words and the number behind the dash, to tell what they may ask for.
+/// `@@VERSION`. Clients look for the first words, the year in them and the number behind the dash, to tell what they may ask for.
 pub(crate) fn version() -> String {
     format!(
-        "Microsoft SQL Server compatible: Pikepole {} - {PRODUCT_VERSION} ({}) on {}",
+        "Microsoft SQL Server 2022 compatible: Pikepole {} - {PRODUCT_VERSION} ({}) on {}",
         env!("CARGO_PKG_VERSION"),
         std::env::consts::ARCH,
         std::env::consts::OS

@@ -21,6 +21,12 @@ pub(super) fn collation_property(call: &Call<'_>) -> Answer {
         "lcid" => int(collation.lcid()),
         "comparisonstyle" => int(collation.comparison_style()),
         "version" => Ok(Some(Value::TinyInt(collation.version()))),
+        // As the protocol sends it: bulk loads by a format file ask for it by the collation's name.
+        "tdscollation" => {
+            let bytes = collation.wire_bytes().to_vec();
+            let ty = SqlType::VarBinary(Length::Limit(bytes.len() as u16));
+            Ok(Some(in_variant(ty, Value::Bin(bytes))))
+        }
         _ => Ok(None),
     }
 }
@@ -116,6 +122,8 @@ pub(super) fn database_property(call: &Call<'_>) -> Answer {
     match property.to_ascii_lowercase().as_str() {
         "status" => string(database.state.name()),
         "collation" => string(database.options.collation.name()),
+        "lcid" => int(database.options.collation.lcid()),
+        "comparisonstyle" => int(database.options.collation.comparison_style()),
         "recovery" => string(database.options.recovery.name()),
         "updateability" => string("READ_WRITE"),
         "useraccess" => string(database.options.user_access.name()),
@@ -182,6 +190,12 @@ fn module_setting(catalog: &Catalog, id: i32, ask: fn(&Module) -> bool) -> Optio
     flag(ask(module))
 }
 
+/// Whether the index behind a key's constraint is the clustered one; NULL for what is no key.
+fn key_is_clustered(catalog: &Catalog, id: i32) -> Option<bool> {
+    let mut indexes = catalog.tables().flat_map(|table| &table.indexes);
+    indexes.find(|index| index.constraint && index.constraint_id == id).map(|index| index.clustered)
+}
+
 pub(super) fn object_property(call: &Call<'_>) -> Answer {
     let catalog = call.catalog();
     let (Some(id), Some(property)) = (call.number(0), call.text(1)) else { return Ok(None) };
@@ -197,6 +211,8 @@ pub(super) fn object_property(call: &Call<'_>) -> Answer {
         "isuniquecnst" => flag(code == "UQ"),
         "isdefaultcnst" => flag(code == "D "),
         "isconstraint" => flag(matches!(code, "PK" | "UQ" | "D " | "C " | "F ")),
+        "cnstisclustkey" => key_is_clustered(&catalog, id).and_then(flag),
+        "cnstisnonclustkey" => key_is_clustered(&catalog, id).and_then(|clustered| flag(!clustered)),
         "isschemabound" => schema_bound(&catalog, id),
         "isencrypted" => module_says(&catalog, id, "ENCRYPTION"),
         // A function that is not bound to the schema is taken for one that is not.

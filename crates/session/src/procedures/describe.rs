@@ -9,7 +9,7 @@ use crate::names::{self, Found};
 use crate::result_set::{NAME, ResultSet, string, text};
 use crate::security;
 use crate::views;
-use pikepole_engine::{Catalog, Column, DEFAULT_SCHEMA, Identity, Object, Permission, Table, UserTypeKind};
+use pikepole_engine::{Catalog, Column, DEFAULT_SCHEMA, Identity, Object, Permission, Table, UserType, UserTypeKind};
 use pikepole_query::{ColumnInfo, ExecutionContext, Output, Provenance};
 use pikepole_types::{SecondName, SqlError, SqlType, Value};
 use std::borrow::Cow;
@@ -389,6 +389,37 @@ pub(super) fn columns(
     context: &ExecutionContext,
     output: &mut dyn Output,
 ) {
+    let catalog = security::catalog(context);
+    let temporary = context.temporary_tables().into_iter().flat_map(|tables| tables.entries());
+    let temporary = temporary.map(|entry| &entry.table);
+    let tables = catalog.tables().chain(temporary).filter(|table| wanted.has_table(&table.schema, &table.name));
+    let shapes = tables
+        .map(|table| (table.schema.as_str(), table.name.as_str(), Cow::Borrowed(&table.columns[..])))
+        .chain(shapes_of_views(wanted, &catalog, host, context))
+        .collect();
+    send_columns((extended, odbc), shapes, wanted, context, output);
+}
+
+/// `sp_table_type_columns_100`: the columns of table types, as drivers ask for them that describe table-valued parameters.
+pub(super) fn columns_of_types(odbc: Odbc, wanted: &Wanted<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+    let catalog = security::catalog(context);
+    let shape = |ty: &'_ Arc<UserType>| -> Option<(String, String, Vec<Column>)> {
+        let UserTypeKind::Table(table) = &ty.kind else { return None };
+        wanted.has_table(&ty.schema, &ty.name).then(|| (ty.schema.clone(), ty.name.clone(), table.columns.clone()))
+    };
+    let found: Vec<_> = catalog.user_types().filter_map(shape).collect();
+    let shapes =
+        found.iter().map(|(schema, name, columns)| (schema.as_str(), name.as_str(), Cow::Borrowed(&columns[..])));
+    send_columns((true, odbc), shapes.collect(), wanted, context, output);
+}
+
+fn send_columns(
+    (extended, odbc): (bool, Odbc),
+    mut shapes: Vec<Shape<'_>>,
+    wanted: &Wanted<'_>,
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) {
     let mut shown = vec![
         ("TABLE_QUALIFIER", NAME),
         ("TABLE_OWNER", NAME),
@@ -412,14 +443,6 @@ pub(super) fn columns(
     shown.extend_from_slice(if extended { EXTENDED } else { &[] });
     shown.push(("SS_DATA_TYPE", SqlType::TinyInt));
     let mut set = ResultSet::new(&shown);
-    let catalog = security::catalog(context);
-    let temporary = context.temporary_tables().into_iter().flat_map(|tables| tables.entries());
-    let temporary = temporary.map(|entry| &entry.table);
-    let tables = catalog.tables().chain(temporary).filter(|table| wanted.has_table(&table.schema, &table.name));
-    let mut shapes: Vec<Shape<'_>> = tables
-        .map(|table| (table.schema.as_str(), table.name.as_str(), Cow::Borrowed(&table.columns[..])))
-        .chain(shapes_of_views(wanted, &catalog, host, context))
-        .collect();
     shapes.sort_by_key(|(schema, name, _)| (schema.to_lowercase(), name.to_lowercase()));
     for (schema, name, columns) in &shapes {
         for (place, column) in columns.iter().enumerate().filter(|(_, column)| matches(wanted.column, &column.name)) {

@@ -129,6 +129,11 @@ const PROCEDURES: &[Procedure] = &[
         required: 1,
     },
     Procedure {
+        name: "sp_table_type_columns_100",
+        parameters: &["@table_name", "@table_owner", "@table_qualifier", "@column_name", "@ODBCVer", "@fUsePattern"],
+        required: 1,
+    },
+    Procedure {
         name: "sp_tables",
         parameters: &["@table_name", "@table_owner", "@table_qualifier", "@table_type", "@fUsePattern"],
         required: 0,
@@ -451,7 +456,13 @@ pub(crate) async fn call(
                 describe::Wanted { table: table.as_deref(), owner: owner.as_deref(), column: column.as_deref() };
             describe::columns((procedure.name == "sp_columns_100", odbc), &wanted, host, context, output);
         }
-        "sp_tables" | "sp_tableswc" => odbc::tables(&arguments, context, output),
+        "sp_table_type_columns_100" => {
+            let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
+            let wanted =
+                describe::Wanted { table: table.as_deref(), owner: owner.as_deref(), column: column.as_deref() };
+            describe::columns_of_types(odbc, &wanted, context, output);
+        }
+        "sp_tables" | "sp_tableswc" => odbc::tables(&arguments, host, context, output),
         "sp_pkeys" => odbc::primary_keys(&arguments, context, output),
         "sp_fkeys" => odbc::foreign_keys(&arguments, context, output),
         "sp_statistics" | "sp_statistics_100" => odbc::statistics(&arguments, context, output),

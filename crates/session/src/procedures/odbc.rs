@@ -35,8 +35,45 @@ fn tables_named(context: &ExecutionContext, name: Option<&str>, owner: Option<&s
     tables.filter(|table| is(name, &table.name) && is(owner, &table.schema)).cloned().collect()
 }
 
+/// What `sp_tables` lists for `%` in one place and nothing in the others: all databases, all schemas, or all kinds of tables. None: it is asked
+/// for tables. The places are those of name, owner, qualifier and type.
+fn listed(asked: &[&Option<String>; 4], host: &SessionHost, context: &ExecutionContext) -> Option<Vec<[Value; 5]>> {
+    let all = asked.iter().position(|text| text.as_deref().is_some_and(|text| text.trim_matches('\'') == "%"))?;
+    let is_nothing = |(place, text): (usize, &&Option<String>)| {
+        place == all || text.as_deref().is_none_or(str::is_empty) && (place > 1 || text.is_some())
+    };
+    if !asked.iter().enumerate().all(is_nothing) {
+        return None;
+    }
+    let row = |place: usize, text: &str| {
+        let mut row = [Value::Null, Value::Null, Value::Null, Value::Null, Value::Null];
+        row[place] = string(text);
+        row
+    };
+    match all {
+        1 => {
+            let mut schemas: Vec<String> =
+                context.catalog().definitions().schemas().map(|one| one.name.clone()).collect();
+            schemas.sort_unstable();
+            Some(schemas.iter().map(|schema| row(1, schema)).collect())
+        }
+        2 => {
+            let mut names: Vec<String> = host.server.databases().into_iter().map(|database| database.name).collect();
+            names.sort_unstable();
+            Some(names.iter().map(|name| row(0, name)).collect())
+        }
+        3 => Some(["SYSTEM TABLE", "TABLE", "VIEW"].iter().map(|kind| row(3, kind)).collect()),
+        _ => None,
+    }
+}
+
 /// `sp_tables`: tables and views whose names match patterns.
-pub(super) fn tables(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) {
+pub(super) fn tables(
+    arguments: &Arguments<'_>,
+    host: &SessionHost,
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) {
     let mut set = ResultSet::new(&[
         ("TABLE_QUALIFIER", NAME),
         ("TABLE_OWNER", NAME),
@@ -45,6 +82,10 @@ pub(super) fn tables(arguments: &Arguments<'_>, context: &ExecutionContext, outp
         ("REMARKS", text(254)),
     ]);
     let (name, owner, kinds) = (arguments.text(0), arguments.text(1), arguments.text(3));
+    if let Some(list) = listed(&[&name, &owner, &arguments.text(2), &kinds], host, context) {
+        list.into_iter().for_each(|row| set.push(row.to_vec()));
+        return set.send(output);
+    }
     let kinds = kinds.map(|kinds| kinds.to_ascii_uppercase());
     let wants = |kind: &str| kinds.as_ref().is_none_or(|kinds| kinds.contains(&format!("'{kind}'")) || kinds == kind);
     let database = context.database().name();

@@ -198,18 +198,26 @@ fn status(task: &TaskRow) -> &'static str {
 
 /// The first scheduler that is a system task's own.
 const HIDDEN_SCHEDULERS: u32 = 1_048_576;
+/// The last number of a system task below those of sessions.
+const SYSTEM_SESSIONS: i32 = crate::registry::FIRST_SESSION_ID - 1;
 
 /// Tasks with their sessions. System tasks have a session too: they are numbered from 1 in the order of their schedulers.
 /// Other tasks without a session are no requests.
 pub(super) fn with_sessions(tasks: Vec<TaskRow>) -> Vec<(i32, TaskRow)> {
     let mut numbered: Vec<(i32, TaskRow)> = Vec::with_capacity(tasks.len());
+    // Above the fiftieth they are counted from the other end: the numbers between are those of clients.
     let mut next = 1;
     for task in tasks {
         let session_id = match task.session_id {
             Some(session_id) => session_id,
             None if task.scheduler_id >= HIDDEN_SCHEDULERS => {
-                next += 1;
-                next - 1
+                let taken = next;
+                next = match taken {
+                    SYSTEM_SESSIONS => i32::from(i16::MAX),
+                    1..SYSTEM_SESSIONS => taken + 1,
+                    _ => taken - 1,
+                };
+                taken
             }
             None => continue,
         };
@@ -232,6 +240,11 @@ fn session_cpu_us(session: &SessionRow, task: Option<&TaskRow>) -> u64 {
 /// Time since the running batch of a session began, in microseconds; 0 between batches.
 fn batch_elapsed_us(session: &SessionRow) -> u64 {
     if session.running { super::now_us().saturating_sub(session.batch_started_us) } else { 0 }
+}
+
+/// The process of a session's client; our own for a session of the embedded API.
+fn client_process(session: &SessionRow) -> u32 {
+    session.connection.as_deref().map_or(std::process::id(), |connection| connection.process_id)
 }
 
 /// The options that both views of sessions show. Those set to true cannot be switched off.
@@ -338,7 +351,7 @@ fn sessions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .moment("login_time", session.login_us)
             .text("host_name", &session.host_name)
             .text("program_name", &session.program_name)
-            .integer("host_process_id", connection.map_or(std::process::id(), |connection| connection.process_id))
+            .integer("host_process_id", client_process(session))
             .text("login_name", &session.login_name)
             .text("original_login_name", &session.login_name)
             .text("status", if session.running { "running" } else { "sleeping" })
@@ -400,7 +413,7 @@ fn process(view: &View, session: &SessionRow, task: Option<&TaskRow>) -> RowBuil
         .integer("spid", session.session_id)
         .integer("dbid", session.database_id)
         .integer("cpu", session_cpu_us(session, task) / 1000)
-        .text("hostprocess", std::process::id().to_string())
+        .text("hostprocess", client_process(session).to_string())
         .moment("login_time", session.login_us)
         .moment("last_batch", session.batch_started_us)
         .integer("open_tran", session.open_transactions)

@@ -112,7 +112,14 @@ GO
 -- ALTER COLUMN to what has come in their place, and to nothing else.
 ALTER TABLE dbo.notes ALTER COLUMN t int;
 GO
-ALTER TABLE dbo.notes ALTER COLUMN v text;
+CREATE TABLE becoming (v varchar(20), b varbinary(9), n int)
+INSERT becoming VALUES ('kept', 0x01, 1)
+ALTER TABLE becoming ALTER COLUMN v text
+ALTER TABLE becoming ALTER COLUMN b image NOT NULL
+ALTER TABLE becoming ALTER COLUMN v text NOT NULL
+SELECT v, b, COLUMNPROPERTY(OBJECT_ID('becoming'), 'v', 'AllowsNull') AS nullable FROM becoming
+ALTER TABLE becoming ALTER COLUMN n text
+DROP TABLE becoming
 GO
 ALTER TABLE dbo.notes ALTER COLUMN i varchar(max);
 GO

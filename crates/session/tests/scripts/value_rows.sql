@@ -23,3 +23,30 @@ GO
 INSERT texts VALUES (-32)
 SELECT c FROM texts WHERE c = '-32'
 GO
+-- A document that another query reads is NULL without rows; alone it is no row.
+SELECT v.a, d.x FROM (VALUES (1), (2)) AS v (a) CROSS APPLY (SELECT 'n,' FROM (VALUES (1)) AS w (b) WHERE w.b = v.a FOR XML PATH('')) AS d (x)
+SELECT COUNT(*) AS rows, COUNT(j) AS documents FROM (SELECT 1 AS a WHERE 1 = 0 FOR JSON PATH) AS d (j)
+SELECT 1 AS a WHERE 1 = 0 FOR XML PATH('')
+SELECT 1 AS a WHERE 1 = 0 FOR JSON PATH
+GO
+CREATE VIEW documents AS SELECT (SELECT c FROM texts WHERE id < 0 FOR JSON PATH) AS j
+GO
+SELECT j FROM documents
+GO
+-- @@IDENTITY is that of the last INSERT, SCOPE_IDENTITY() of the last one that had any.
+CREATE TABLE plain (x int)
+INSERT texts VALUES ('last')
+INSERT plain VALUES (1)
+SELECT @@IDENTITY AS last, CASE WHEN SCOPE_IDENTITY() > 0 THEN 'there' END AS of_the_scope
+GO
+EXEC sp_tables '', '', '%'
+EXEC sp_tables '', '', '', '''%'''
+GO
+CREATE TYPE pairs AS TABLE (a int NOT NULL, b varchar(10))
+GO
+EXEC sys.sp_table_type_columns_100 N'pairs', N'%', NULL, NULL, @ODBCVer = 3, @fUsePattern = 1
+SELECT CONVERT(binary(5), COLLATIONPROPERTY('SQL_Latin1_General_CP1_CI_AS', 'tdscollation')) AS bytes
+GO
+CREATE TABLE keyed (id int CONSTRAINT pk_keyed PRIMARY KEY, b int CONSTRAINT uq_keyed UNIQUE)
+SELECT OBJECTPROPERTY(OBJECT_ID('pk_keyed'), 'CnstIsClustKey') AS pk, OBJECTPROPERTY(OBJECT_ID('uq_keyed'), 'CnstIsClustKey') AS uq, OBJECTPROPERTY(OBJECT_ID('keyed'), 'CnstIsClustKey') AS t
+GO
