@@ -419,8 +419,6 @@ impl Output for Reply<'_> {
     }
 
     fn push(&mut self) {
-        self.go_on();
-        self.sender.writer.push();
         self.pushes = true;
     }
 
@@ -429,7 +427,11 @@ impl Output for Reply<'_> {
     }
 
     fn poll_room(&mut self, context: &mut Context<'_>) -> Poll<()> {
-        let left = if self.pushes { 0 } else { WAITING_BYTES_LEFT };
+        let mut left = WAITING_BYTES_LEFT;
+        if self.pushes {
+            self.sender.writer.push();
+            left = 0;
+        }
         match self.sender.poll_room(context, left) {
             Poll::Pending if !self.cancel.load(Ordering::Relaxed) => Poll::Pending,
             Poll::Pending | Poll::Ready(Ok(())) => {

@@ -156,6 +156,17 @@ impl Client {
         }
     }
 
+    /// Bytes that were read from the socket are to be read again, as part of the next message.
+    pub fn give_back(&mut self, bytes: &[u8]) {
+        self.input.extend_from_slice(bytes);
+    }
+
+    /// Whether the server closes the connection and says nothing before.
+    pub fn is_closed_silently(&mut self) -> bool {
+        let mut rest = Vec::new();
+        self.socket.read_to_end(&mut rest).is_ok() && rest.is_empty()
+    }
+
     /// Whether the server closes the connection, whatever it says before.
     pub fn is_closed(&mut self) -> bool {
         let mut rest = Vec::new();

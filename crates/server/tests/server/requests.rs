@@ -446,3 +446,59 @@ fn a_scalar_function_is_called_as_a_procedure_is() {
     assert_eq!(errors(&tokens), [8145]);
     assert!(!tokens.iter().any(|token| matches!(token, Token::Returned(..))), "{tokens:?}");
 }
+
+#[test]
+fn what_is_prepared_tells_its_columns_where_it_is_asked_to() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let prepare =
+        |options: i32| Call::number(11).output("").text("@n int").text("SELECT @n AS a, 'x' AS b").int("", options);
+    let named = |tokens: &[Token]| tokens.contains(&Token::Columns(vec!["a".to_owned(), "b".to_owned()]));
+    let tokens = client.call(&[prepare(1)]);
+    assert!(errors(&tokens).is_empty() && named(&tokens) && rows(&tokens).is_empty(), "{tokens:?}");
+    assert!(tokens.iter().any(|token| matches!(token, Token::Returned(_, Value::Int(_)))), "{tokens:?}");
+    assert!(!named(&client.call(&[prepare(0)])));
+    assert!(named(&client.batch("DECLARE @h int; EXEC sp_prepare @h OUTPUT, N'', N'SELECT 1 AS a, 2 AS b', 1")));
+}
+
+#[test]
+fn a_call_whose_text_fails_returns_a_status() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let prepared =
+        client.call(&[Call::number(13).output("").text("@t varchar(10)").text("SELECT CAST(@t AS int)").text("1")]);
+    assert!(prepared.contains(&Token::Status(0)), "{prepared:?}");
+    let handle = prepared.iter().find_map(|token| match token {
+        Token::Returned(_, Value::Int(handle)) => Some(*handle),
+        _ => None,
+    });
+    let failed = client.call(&[Call::number(12).int("", handle.expect("a handle")).text("one")]);
+    assert_eq!(errors(&failed), [245]);
+    assert!(failed.contains(&Token::Status(245)), "{failed:?}");
+}
+
+/// The text has left before the wait ends, which it does only when it is given up.
+#[test]
+fn what_is_raised_with_nowait_does_not_wait_for_its_batch() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    for raised in
+        ["RAISERROR ('progress', 0, 1) WITH NOWAIT", "SET NOCOUNT ON; RAISERROR ('progress', 16, 1) WITH NOWAIT"]
+    {
+        client.send_batch(&format!("{raised}; WAITFOR DELAY '01:00:00'"));
+        let expected = crate::client::utf16("progress");
+        let mut said = Vec::new();
+        while !said.windows(expected.len()).any(|part| part == expected) {
+            let mut part = [0; 1024];
+            let count = std::io::Read::read(client.socket(), &mut part).expect("the server says something");
+            assert!(count > 0, "the server has closed the connection");
+            said.extend_from_slice(&part[..count]);
+        }
+        client.give_back(&said);
+        client.attention();
+        assert!(
+            client.reply().iter().any(|token| matches!(token, Token::Info(0 | 50000, _) | Token::Error(50000, ..)))
+        );
+        client.reply();
+    }
+}
