@@ -17,6 +17,7 @@ mod for_xml;
 mod function;
 mod grouping;
 mod hint;
+mod insert_values;
 mod into;
 mod join;
 mod join_cost;

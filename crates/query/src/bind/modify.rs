@@ -9,7 +9,7 @@ use super::output::OutputRows;
 use super::query::cut;
 use super::scope::{Clause, SourceColumn};
 use super::source::table_columns;
-use super::typed::{Typed, convert_to};
+use super::typed::Typed;
 use super::{Binder, Bound, PendingApply, Scope, assign_to, conjuncts};
 use crate::access::Table;
 use crate::errors;
@@ -22,10 +22,7 @@ use crate::plan::{
 use crate::program::InsertCaptured;
 use pikepole_engine::{LockMode, Permission, TriggerEvent};
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, SqlType, Value, implicit_type};
-
-/// More rows than a VALUES list of INSERT may have.
-const VALUE_ROWS_MAX: usize = 1000;
+use pikepole_types::{SqlError, SqlType, Value};
 
 /// A table-valued parameter can only be read.
 pub(super) fn check_writable(table: &Table, name: &tree::ObjectName) -> Result<(), Fault> {
@@ -212,108 +209,6 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::incorrect_syntax("TIES")));
         }
         self.row_count(&top.count)
-    }
-
-    fn insert_values(
-        mut self,
-        insert: &tree::Insert,
-        table: Arc<Table>,
-        columns: &[usize],
-        rows: &[Vec<tree::InsertValue>],
-        output: Option<OutputPlan>,
-    ) -> Result<Arc<Statement>, Fault> {
-        if rows.len() > VALUE_ROWS_MAX {
-            return Err(Box::new(SqlError::too_many_value_rows()));
-        }
-        if rows.iter().any(|row| row.len() != rows[0].len()) {
-            return Err(Box::new(SqlError::value_rows_differ()));
-        }
-        if insert.top.is_some() {
-            return self.insert_first_values(insert, table, columns, rows, output);
-        }
-        let (mut given, mut numbers) = (Vec::with_capacity(rows.len()), Vec::with_capacity(rows.len()));
-        for row in rows {
-            given.push(self.given_row(insert.columns.is_empty(), &table, columns, row)?);
-            numbers.push(self.leave_row());
-        }
-        unify(&mut given)?;
-        let mut bound = Vec::with_capacity(rows.len());
-        for (row, taken) in given.into_iter().zip(numbers) {
-            self.resume_row(taken);
-            bound.push(self.stored_row(&table, columns, row)?);
-        }
-        let source = self.place_pending(0, Node::One);
-        self.insert_plan(source, table, bound, output)
-    }
-
-    /// VALUES of which only the first are inserted: rows like those of a query.
-    fn insert_first_values(
-        mut self,
-        insert: &tree::Insert,
-        table: Arc<Table>,
-        columns: &[usize],
-        rows: &[Vec<tree::InsertValue>],
-        output: Option<OutputPlan>,
-    ) -> Result<Arc<Statement>, Fault> {
-        let mut given = Vec::with_capacity(rows.len());
-        for row in rows {
-            check_count(insert.columns.is_empty(), columns.len(), row.len())?;
-            let exprs = row.iter().map(|value| match value {
-                tree::InsertValue::Expr(expr) => Ok(expr.clone()),
-                tree::InsertValue::Default => Err(errors::unsupported("DEFAULT in INSERT TOP ... VALUES")),
-            });
-            given.push(exprs.collect::<Result<Vec<_>, Fault>>()?);
-        }
-        let bound = self.values(&given)?;
-        self.insert_rows(insert.top.as_ref(), table, columns, bound, output)
-    }
-
-    /// One list of VALUES.
-    pub(super) fn value_row(
-        &mut self,
-        all_columns: bool,
-        table: &Table,
-        columns: &[usize],
-        row: &[tree::InsertValue],
-    ) -> Result<Vec<ColumnSource>, Fault> {
-        let given = self.given_row(all_columns, table, columns, row)?;
-        self.stored_row(table, columns, given)
-    }
-
-    /// The values of one list as they are written; None for DEFAULT.
-    fn given_row(
-        &mut self,
-        all_columns: bool,
-        table: &Table,
-        columns: &[usize],
-        row: &[tree::InsertValue],
-    ) -> Result<Vec<Option<Typed>>, Fault> {
-        check_count(all_columns, columns.len(), row.len())?;
-        let mut values = Vec::with_capacity(columns.len());
-        for (value, column) in row.iter().zip(columns) {
-            values.push(match value {
-                tree::InsertValue::Default => None,
-                tree::InsertValue::Expr(expr) => {
-                    takes_values(table, *column)?;
-                    Some(self.expr(expr)?)
-                }
-            });
-        }
-        Ok(values)
-    }
-
-    /// The same as the columns take them.
-    fn stored_row(
-        &mut self,
-        table: &Table,
-        columns: &[usize],
-        given: Vec<Option<Typed>>,
-    ) -> Result<Vec<ColumnSource>, Fault> {
-        let stored = |(value, column): (Option<Typed>, &usize)| {
-            value.map(|typed| column_value(table, *column, typed)).transpose()
-        };
-        let values = given.into_iter().zip(columns).map(stored).collect::<Result<Vec<_>, Fault>>()?;
-        self.complete(table, columns, values)
     }
 
     pub(super) fn insert_plan(
@@ -800,37 +695,4 @@ pub(super) fn check_count(all_columns: bool, columns: usize, values: usize) -> R
     } else {
         SqlError::fewer_columns_than_values()
     }))
-}
-
-/// Gives the values that stand below each other in several lists of VALUES one type, as UNION ALL does: what goes into the columns is of that
-/// type.
-pub(super) fn unify(rows: &mut [Vec<Option<Typed>>]) -> Result<(), Fault> {
-    if rows.len() < 2 {
-        return Ok(());
-    }
-    for column in 0..rows[0].len() {
-        let mut common = SqlType::Null;
-        let own = |row: &Vec<Option<Typed>>| {
-            row[column].as_ref().filter(|value| value.undeclared.is_none()).map(|value| value.ty)
-        };
-        for ty in rows.iter().filter_map(own) {
-            common = implicit_type(&common, &ty)?;
-        }
-        for value in rows.iter_mut().filter_map(|row| row[column].as_mut()) {
-            if value.undeclared.is_none() && !differs_in_length(&value.ty, &common) {
-                *value = convert_to(std::mem::replace(value, Typed::new(Expr::NULL, SqlType::Null, true)), &common)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Whether values of these types are the same whichever of both they have.
-fn differs_in_length(ty: &SqlType, other: &SqlType) -> bool {
-    matches!(
-        (ty, other),
-        (SqlType::VarChar(_), SqlType::VarChar(_))
-            | (SqlType::NVarChar(_), SqlType::NVarChar(_))
-            | (SqlType::VarBinary(_), SqlType::VarBinary(_))
-    )
 }

@@ -160,7 +160,7 @@ impl Binder<'_> {
                     };
                     given.push(list.iter().map(value).collect::<Result<Vec<_>, Fault>>()?);
                 }
-                super::modify::unify(&mut given)?;
+                super::insert_values::unify(&mut given)?;
                 let nothing = || Typed::new(Expr::NULL, pikepole_types::SqlType::Null, true);
                 for list in given {
                     let values = list.into_iter().map(|value| value.unwrap_or_else(nothing)).collect();

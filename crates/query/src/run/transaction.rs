@@ -109,16 +109,7 @@ impl Machine<'_> {
                 self.context.state.row_count = 0;
             }
             Instruction::Throw(arguments) => return Err(self.throw(arguments.as_deref())?),
-            Instruction::RaiseError(raise) => {
-                let raised = self.raise_error(raise);
-                if raise.nowait {
-                    self.output.push();
-                }
-                raised?;
-                if self.output.is_full() {
-                    self.give_way().await;
-                }
-            }
+            Instruction::RaiseError(raise) => self.raise(raise).await?,
             Instruction::Define(statement, text) => {
                 let is_done = self.define(statement, text).await?;
                 if !is_done {
@@ -229,6 +220,19 @@ impl Machine<'_> {
         let state = u8::try_from(state).unwrap_or(1);
         let text = message.as_str().unwrap_or_default();
         Ok(Box::new(SqlError::new(number, 16, state, text)))
+    }
+
+    /// RAISERROR. What is raised WITH NOWAIT leaves before anything that follows it.
+    async fn raise(&mut self, raise: &RaiseError) -> Result<(), Fault> {
+        let raised = self.raise_error(raise);
+        if raise.nowait {
+            self.output.push();
+        }
+        raised?;
+        if self.output.is_full() {
+            self.give_way().await;
+        }
+        Ok(())
     }
 
     fn raise_error(&mut self, raise: &RaiseError) -> Result<(), Fault> {

@@ -138,7 +138,7 @@ const FUNCTIONS: &[Definition] = &[
     function("DATABASE_PRINCIPAL_ID", SqlType::Int, (0, 1), |call| who::user_id(call.context, call.arguments)),
     function("HOST_NAME", NAME, (0, 0), |call| string(&call.host.host_name)),
     function("HOST_ID", SqlType::Char(10), (0, 0), |call| {
-        let connection = call.host.registry.row(call.context.state.session_id.into()).and_then(|row| row.connection);
+        let connection = call.host.registry.row(call.context.state.session_id).and_then(|row| row.connection);
         let process = connection.map_or(std::process::id(), |connection| connection.process_id);
         string(format!("{process:<10}"))
     }),

@@ -450,17 +450,14 @@ pub(crate) async fn call(
         "sp_catalogs" => return Err(server::not_linked(host, &arguments.text(0).unwrap_or_default())),
         "sp_help" => describe::help(arguments.text(0).as_deref(), context, output)?,
         "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,
-        "sp_columns" | "sp_columns_100" => {
+        "sp_columns" | "sp_columns_100" | "sp_table_type_columns_100" => {
             let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
             let wanted =
                 describe::Wanted { table: table.as_deref(), owner: owner.as_deref(), column: column.as_deref() };
-            describe::columns((procedure.name == "sp_columns_100", odbc), &wanted, host, context, output);
-        }
-        "sp_table_type_columns_100" => {
-            let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
-            let wanted =
-                describe::Wanted { table: table.as_deref(), owner: owner.as_deref(), column: column.as_deref() };
-            describe::columns_of_types(odbc, &wanted, context, output);
+            match procedure.name {
+                "sp_table_type_columns_100" => describe::columns_of_types(odbc, &wanted, context, output),
+                name => describe::columns((name == "sp_columns_100", odbc), &wanted, host, context, output),
+            }
         }
         "sp_tables" | "sp_tableswc" => odbc::tables(&arguments, host, context, output),
         "sp_pkeys" => odbc::primary_keys(&arguments, context, output),
