@@ -4,6 +4,7 @@ use std::borrow::Cow;
 use std::sync::Arc;
 use std::time::Duration;
 
+use super::promise::Promised;
 use super::recover::Origin;
 use super::{Capture, Machine};
 use crate::context::look;
@@ -152,6 +153,12 @@ impl Machine<'_> {
             Some(capture) => {
                 let mut output = Capturing { capture, output: self.output };
                 self.host.statement(statement, self.context, &mut output).await?;
+            }
+            None if !self.promises.is_empty() => {
+                let page = self.context.database().code_page();
+                let mut output = Promised::new(&mut self.promises, &mut self.functions, page, self.output);
+                self.host.statement(statement, self.context, &mut output).await?;
+                output.end()?;
             }
             None => self.host.statement(statement, self.context, self.output).await?,
         }

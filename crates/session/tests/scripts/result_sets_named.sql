@@ -46,3 +46,6 @@ EXEC two WITH RESULT SETS ((n nothing))
 GO
 EXEC two WITH RESULT SETS (AS OBJECT kept, (f float))
 GO
+EXEC ('DBCC USEROPTIONS') WITH RESULT SETS ((name varchar(30), setting sql_variant))
+EXEC sp_columns 'kept' WITH RESULT SETS NONE
+GO
