@@ -618,6 +618,7 @@ const ACCEPTED_OPTIONS: &[&str] = &[
     "CURSOR_DEFAULT",
     "ERROR_BROKER_CONVERSATIONS",
     "FILESTREAM",
+    "MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT",
     "MIXED_PAGE_ALLOCATION",
     "PAGE_VERIFY",
     "PARAMETERIZATION",
@@ -675,8 +676,9 @@ fn database_option(option: &tree::SettingOption, database: &str) -> Result<Optio
         "RECURSIVE_TRIGGERS" => DatabaseOption::RecursiveTriggers(switch()?),
         "NEW_BROKER" | "ENABLE_BROKER" => DatabaseOption::Switch("ENABLE_BROKER", true),
         "DISABLE_BROKER" => DatabaseOption::Switch("ENABLE_BROKER", false),
+        "CONTAINMENT" if word == "NONE" => return Ok(None),
         // Of what is not there it can be said that it is off.
-        "CHANGE_TRACKING" | "ENCRYPTION" if option.on_off() == Some(false) => return Ok(None),
+        "CHANGE_TRACKING" | "ENCRYPTION" | "SUPPLEMENTAL_LOGGING" if option.on_off() == Some(false) => return Ok(None),
         name => match Switches::named(name) {
             Some(name) => DatabaseOption::Switch(name, switch()?),
             None if ACCEPTED_OPTIONS.contains(&name) => return Ok(None),

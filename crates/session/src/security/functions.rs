@@ -134,6 +134,13 @@ pub(crate) fn has_permission(host: &SessionHost, context: &ExecutionContext, arg
     let class = text(arguments, 1).map(str::to_ascii_uppercase);
     let Some(permission) = text(arguments, 2).map(str::to_ascii_uppercase) else { return Ok(None) };
     let name = text(arguments, 0);
+    if class.as_deref() == Some("OBJECT")
+        && let Some(is_seen) = name.and_then(|name| sees_system_view(context, name))
+    {
+        // Who may read the system's views may not do anything else with them.
+        let reads = matches!(permission.as_str(), "ANY" | "SELECT" | "VIEW DEFINITION");
+        return Ok(Some(Value::Int((reads && is_seen).into())));
+    }
     let token = context.token();
     let found = match (class.as_deref(), name) {
         (None | Some("SERVER"), _) => Some((Arc::clone(token), Securable::Server)),
@@ -167,6 +174,13 @@ pub(crate) fn has_permission(host: &SessionHost, context: &ExecutionContext, arg
     }
     let Some(permission) = Permission::find(&permission, class) else { return Ok(None) };
     Ok(Some(Value::Int(token.has(permission, securable).into())))
+}
+
+/// Whether the session may read a view of the system; None: the name is of none.
+fn sees_system_view(context: &ExecutionContext, name: &str) -> Option<bool> {
+    let parts = names::parts(name)?;
+    let (_, view) = crate::views::find(parts.schema.as_deref(), &parts.name)?;
+    Some(super::visible::seen(view, false, context).is_ok())
 }
 
 /// The columns of a table or view of the current database; none of anything else.

@@ -3,11 +3,22 @@
 
 use super::Kind::{BigInt, Bit, Bytes, Code, DateTime, Float, Guid, Int, LongText, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
-use super::View;
-use super::columns_of;
 use super::empty::empty;
 use super::indexes::INDEX;
 use super::objects::{MODULE, OBJECT};
+use super::{ColumnOf, View, columns_of};
+
+/// A credential of a database.
+const DATABASE_CREDENTIAL: &[ColumnOf] = &[
+    ("name", Name, No),
+    ("principal_id", Int, Yes),
+    ("credential_id", Int, No),
+    ("credential_identity", Text(4000), Yes),
+    ("create_date", DateTime, No),
+    ("modify_date", DateTime, No),
+    ("target_type", Text(100), Yes),
+    ("target_id", Int, Yes),
+];
 
 pub(super) const VIEWS: &[View] = &[
     empty("assembly_references", &[("assembly_id", Int, No), ("referenced_assembly_id", Int, No)]),
@@ -103,19 +114,9 @@ pub(super) const VIEWS: &[View] = &[
             ("is_enabled", Bit, Yes),
         ],
     ),
-    empty(
-        "database_scoped_credentials",
-        &[
-            ("name", Name, No),
-            ("principal_id", Int, Yes),
-            ("credential_id", Int, No),
-            ("credential_identity", Text(4000), Yes),
-            ("create_date", DateTime, No),
-            ("modify_date", DateTime, No),
-            ("target_type", Text(100), Yes),
-            ("target_id", Int, Yes),
-        ],
-    ),
+    empty("database_scoped_credentials", DATABASE_CREDENTIAL),
+    // Its older name, which Microsoft's deployment tools ask for.
+    empty("database_credentials", DATABASE_CREDENTIAL),
     empty("server_principal_credentials", &[("principal_id", Int, No), ("credential_id", Int, No)]),
     empty("fulltext_languages", &[("lcid", Int, No), ("name", Name, No)]),
     empty(

@@ -40,6 +40,64 @@ pub(super) const VIEWS: &[View] = &[
         ],
     ),
     empty(
+        "service_contract_message_usages",
+        &[
+            ("service_contract_id", Int, No),
+            ("message_type_id", Int, No),
+            ("is_sent_by_initiator", Bit, No),
+            ("is_sent_by_target", Bit, No),
+        ],
+    ),
+    empty("service_contract_usages", &[("service_id", Int, No), ("service_contract_id", Int, No)]),
+    empty(
+        "crypt_properties",
+        &[
+            ("class", TinyInt, No),
+            ("class_desc", Text(60), Yes),
+            ("major_id", Int, No),
+            ("thumbprint", Bytes(32), No),
+            ("crypt_type", Code, No),
+            ("crypt_type_desc", Text(60), Yes),
+            ("crypt_property", Bytes(8000), No),
+        ],
+    ),
+    empty(
+        "server_event_notifications",
+        &[
+            ("name", Name, No),
+            ("object_id", Int, No),
+            ("parent_class", TinyInt, No),
+            ("parent_class_desc", Text(60), Yes),
+            ("create_date", DateTime, No),
+            ("modify_date", DateTime, No),
+            ("service_name", Text(256), Yes),
+            ("broker_instance", Text(128), Yes),
+            ("creator_sid", Bytes(85), Yes),
+            ("principal_id", Int, Yes),
+        ],
+    ),
+    empty(
+        "server_events",
+        &[
+            ("object_id", Int, No),
+            ("type", Int, No),
+            ("type_desc", Text(60), No),
+            ("is_trigger_event", Bit, Yes),
+            ("event_group_type", Int, Yes),
+            ("event_group_type_desc", Text(60), Yes),
+        ],
+    ),
+    empty(
+        "server_event_session_targets",
+        &[
+            ("event_session_id", Int, No),
+            ("target_id", Int, No),
+            ("name", Text(60), No),
+            ("package", Text(60), No),
+            ("module", Text(60), No),
+        ],
+    ),
+    empty(
         "server_trigger_events",
         &[
             ("object_id", Int, No),

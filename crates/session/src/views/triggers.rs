@@ -45,11 +45,33 @@ pub(super) const VIEWS: &[View] = &[
     },
     View {
         schema: "sys",
+        name: "events",
+        columns: &[
+            ("object_id", Int, No),
+            ("type", Int, No),
+            ("type_desc", Text(60), No),
+            ("is_trigger_event", Bit, Yes),
+            ("event_group_type", Int, Yes),
+            ("event_group_type_desc", Text(60), Yes),
+        ],
+        rows: all_events,
+    },
+    View {
+        schema: "sys",
         name: "trigger_event_types",
         columns: &[("type", Int, No), ("type_name", Text(64), Yes), ("parent_type", Int, Yes)],
         rows: event_types,
     },
 ];
+
+/// `sys.events`: those of triggers, as there are no notifications of events.
+fn all_events(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let Some(of_triggers) = VIEWS.iter().find(|view| view.name == "trigger_events") else { return Ok(Rows::new()) };
+    let place = |name: &str| of_triggers.columns.iter().position(|(known, ..)| *known == name);
+    let places: Vec<usize> = view.columns.iter().filter_map(|(name, ..)| place(name)).collect();
+    let rows = events(of_triggers, source)?;
+    Ok(rows.into_iter().map(|row| places.iter().map(|place| row[*place].clone()).collect()).collect())
+}
 
 fn event_types(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |event: &DefinitionEvent| {
