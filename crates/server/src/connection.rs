@@ -238,20 +238,24 @@ impl Connection {
         writer.set_packet_bytes(packet_bytes);
     }
 
-    /// Answers requests until the client goes or the session is to end.
+    /// Answers requests until the client goes or the session is to end. Who is ended without having asked for anything finds the connection cut:
+    /// a goodbye of TLS would be an answer, and there are drivers that take it for a fault of their own.
     async fn serve(mut self, mars: bool) {
         let _serves = scheduler::serve_socket();
         if mars {
             self.multiplex().await;
         }
         let served = self.answer_all().await;
-        if let Err(broken) = served
+        if let Err(broken) = &served
             && !matches!(broken, Broken::Closed)
         {
             tracing::warn!(client = %self.client, session = self.session.id(), "a connection broke: {broken}");
         }
         // The client may have gone; what it was to hear it does not hear then.
-        let _ = self.sender.close().await;
+        let _ = match served {
+            Ok(()) => self.sender.cut().await,
+            Err(_) => self.sender.close().await,
+        };
         self.session.close().await;
     }
 

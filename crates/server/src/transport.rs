@@ -331,6 +331,11 @@ impl Sender {
             lock(tls).close();
         }
         self.flush().await?;
+        self.cut().await
+    }
+
+    /// Ends the stream where it stands.
+    pub(crate) async fn cut(&mut self) -> io::Result<()> {
         std::future::poll_fn(|context| Pin::new(&mut self.socket).poll_shutdown(context)).await
     }
 }
