@@ -7,6 +7,7 @@ use super::Kind::{
 use super::Nullable::{No, Yes};
 use super::empty::empty;
 use super::objects::OBJECT;
+use super::triggers::EVENT;
 use super::{ColumnOf, View, columns_of, concatenate};
 
 /// What an audit's specification listens to, behind the number of the specification.
@@ -76,17 +77,7 @@ pub(super) const VIEWS: &[View] = &[
             ("principal_id", Int, Yes),
         ],
     ),
-    empty(
-        "server_events",
-        &[
-            ("object_id", Int, No),
-            ("type", Int, No),
-            ("type_desc", Text(60), No),
-            ("is_trigger_event", Bit, Yes),
-            ("event_group_type", Int, Yes),
-            ("event_group_type_desc", Text(60), Yes),
-        ],
-    ),
+    empty("server_events", EVENT),
     empty(
         "server_event_session_targets",
         &[

@@ -201,22 +201,27 @@ const HIDDEN_SCHEDULERS: u32 = 1_048_576;
 /// The last number of a system task below those of sessions.
 const SYSTEM_SESSIONS: i32 = crate::registry::FIRST_SESSION_ID - 1;
 
+/// The number of the system task behind the one of this number. Above the fiftieth they are counted from the other end: the numbers between are
+/// those of clients.
+fn system_session_after(taken: i32) -> i32 {
+    match taken {
+        SYSTEM_SESSIONS => i32::from(i16::MAX),
+        1..SYSTEM_SESSIONS => taken + 1,
+        _ => taken - 1,
+    }
+}
+
 /// Tasks with their sessions. System tasks have a session too: they are numbered from 1 in the order of their schedulers.
 /// Other tasks without a session are no requests.
 pub(super) fn with_sessions(tasks: Vec<TaskRow>) -> Vec<(i32, TaskRow)> {
     let mut numbered: Vec<(i32, TaskRow)> = Vec::with_capacity(tasks.len());
-    // Above the fiftieth they are counted from the other end: the numbers between are those of clients.
     let mut next = 1;
     for task in tasks {
         let session_id = match task.session_id {
             Some(session_id) => session_id,
             None if task.scheduler_id >= HIDDEN_SCHEDULERS => {
                 let taken = next;
-                next = match taken {
-                    SYSTEM_SESSIONS => i32::from(i16::MAX),
-                    1..SYSTEM_SESSIONS => taken + 1,
-                    _ => taken - 1,
-                };
+                next = system_session_after(taken);
                 taken
             }
             None => continue,
@@ -446,4 +451,21 @@ fn with_statement(row: RowBuilder, running: &Running) -> RowBuilder {
 fn with_task(row: RowBuilder, task: &TaskRow) -> RowBuilder {
     row.integer("waittime", task.wait_time_us / 1000)
         .text("lastwaittype", task.wait_type.or(task.last_wait_type).map_or("MISCELLANEOUS", |wait| wait.name()))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn system_tasks_have_no_number_of_a_client() {
+        let mut numbers: Vec<i32> =
+            std::iter::successors(Some(1), |taken| Some(system_session_after(*taken))).take(1000).collect();
+        assert_eq!((numbers[0], numbers[49], numbers[50]), (1, 50, 32_767));
+        // As many connections as a server takes by default.
+        assert!(!numbers.iter().any(|number| (51..51 + 4096).contains(number)));
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), 1000);
+    }
 }

@@ -3,9 +3,19 @@
 use super::Kind::{Bit, Code, DateTime, Int, Name, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::objects::of_trigger;
-use super::{Rows, Source, View};
+use super::{ColumnOf, Rows, Source, View};
 use pikepole_engine::{DefinitionEvent, TriggerEvent};
 use pikepole_types::{SqlError, Value};
+
+/// An event that somebody is told of.
+pub(super) const EVENT: &[ColumnOf] = &[
+    ("object_id", Int, No),
+    ("type", Int, No),
+    ("type_desc", Text(60), No),
+    ("is_trigger_event", Bit, Yes),
+    ("event_group_type", Int, Yes),
+    ("event_group_type_desc", Text(60), Yes),
+];
 
 pub(super) const VIEWS: &[View] = &[
     View {
@@ -43,19 +53,7 @@ pub(super) const VIEWS: &[View] = &[
         ],
         rows: events,
     },
-    View {
-        schema: "sys",
-        name: "events",
-        columns: &[
-            ("object_id", Int, No),
-            ("type", Int, No),
-            ("type_desc", Text(60), No),
-            ("is_trigger_event", Bit, Yes),
-            ("event_group_type", Int, Yes),
-            ("event_group_type_desc", Text(60), Yes),
-        ],
-        rows: all_events,
-    },
+    View { schema: "sys", name: "events", columns: EVENT, rows: all_events },
     View {
         schema: "sys",
         name: "trigger_event_types",
