@@ -114,7 +114,7 @@ impl Binder<'_> {
 
     fn push_insert_scope(&mut self, insert: &tree::Insert) -> Result<(), Fault> {
         let common = self.with_clause(&insert.with)?;
-        self.scopes.push(Scope { common, clause: Clause::SelectList, ..Scope::default() });
+        self.scopes.push(Scope { common, ..Scope::default() });
         Ok(())
     }
 

@@ -106,7 +106,9 @@ impl Source {
 /// The clause being bound, which decides the error for a column outside GROUP BY.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(crate) enum Clause {
+    /// Of no query: a statement's own expression, the values of an INSERT, a rule of a table.
     #[default]
+    Elsewhere,
     SelectList,
     From,
     /// The condition of a join.

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 
 use super::collate::order_key;
-use super::scope::Clause;
+use super::scope::{Clause, Scope};
 use super::typed::Typed;
 use super::{Binder, PendingApply};
 use crate::errors;
@@ -73,7 +73,8 @@ impl Binder<'_> {
         if inside || self.numbers.depth != Some(self.scopes.len()) {
             return Err(Box::new(SqlError::number_not_allowed_inside()));
         }
-        if self.scopes.last().is_some_and(|scope| !matches!(scope.clause, Clause::SelectList | Clause::Set)) {
+        let taken = |scope: &Scope| matches!(scope.clause, Clause::Elsewhere | Clause::SelectList | Clause::Set);
+        if !self.scopes.last().is_none_or(taken) {
             return Err(Box::new(SqlError::number_not_allowed_in_clause()));
         }
         if !self.guards.is_empty() {

@@ -88,8 +88,10 @@ impl Machine<'_> {
             let variables = &self.frame.program.variables;
             let names = Names { variables, ..Names::of(&catalog, &*self.host) };
             let mut binder = bind::Binder::new(&names, variables.len());
-            binder.scopes.push(bind::Scope::default());
             let typed = binder.expr(boundary)?;
+            if !binder.is_plain() {
+                return Err(Box::new(SqlError::subquery_not_allowed()));
+            }
             bind::assign_to(typed, ty, catalog.collation(), None)?
         };
         let value = expr.eval(&mut self.env())?;
