@@ -45,6 +45,11 @@ pub(crate) struct ApplicationLocks {
 }
 
 impl ApplicationLocks {
+    /// Whether the session holds any beside its transaction's.
+    pub(crate) fn are_held(&self) -> bool {
+        self.of_session.iter().any(|of_database| !of_database.held.is_empty())
+    }
+
     /// The transaction has ended, and its locks with it.
     pub fn forget_transaction(&mut self) {
         self.of_transaction.clear();

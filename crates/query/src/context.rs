@@ -363,8 +363,21 @@ impl ExecutionContext {
         self.globals_made.push(object_id);
     }
 
+    /// Whether the session has what nobody can give another one: a transaction, temporary tables and procedures, cursors, application
+    /// locks, an impersonation, IDENTITY_INSERT.
+    pub fn holds_what_ends_with_it(&self) -> bool {
+        self.state.transaction_count > 0
+            || self.temporary_tables().is_some_and(|tables| tables.entries().next().is_some())
+            || !self.globals_made.is_empty()
+            || !self.temporary_procedures.is_empty()
+            || !self.cursors.is_empty()
+            || self.application_locks.are_held()
+            || self.security.depth() > 1
+            || self.identity_insert.is_some()
+    }
+
     /// Sets the isolation level of the statements to come.
-    pub(crate) fn set_isolation(&mut self, isolation: Isolation) {
+    pub fn set_isolation(&mut self, isolation: Isolation) {
         use pikepole_engine::Isolation as Engine;
         self.settings.isolation = isolation;
         self.transaction.set_isolation(match isolation {

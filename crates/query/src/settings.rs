@@ -143,7 +143,7 @@ impl Settings {
 
     /// Whether operators count what they do.
     #[inline]
-    pub(crate) fn profiles_plans(&self) -> bool {
+    pub fn profiles_plans(&self) -> bool {
         self.statistics_profile || self.statistics_xml
     }
 

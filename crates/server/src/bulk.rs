@@ -7,7 +7,7 @@
 use crate::connection::Connection;
 use crate::incoming::Broken;
 use crate::reply::{Answering, Reply};
-use crate::requests::{conclude, tell_changes, tell_end, watch};
+use crate::requests::{conclude, tell_changes, tell_end, tell_state, watch};
 use pikepole_session::{ColumnInfo, Done as Ended, LoadOptions, Output, RowTarget, Session};
 use pikepole_tds::{BulkColumn, BulkLoad, Command, Done, DoneKind};
 use pikepole_types::{Length, SqlError, SqlType, Value};
@@ -334,6 +334,7 @@ impl Connection {
             let _ = bulk.end(session).await;
         }
         tell_changes(&mut reply, session, before, &mut self.told);
+        tell_state(&mut reply, session, &self.cursors, &mut self.told);
         tell_end(&mut reply, session, self.shared.is_closing());
         bulk.messages.iter().for_each(|message| reply.message(message));
         match &bulk.failed {

@@ -13,10 +13,10 @@ use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_engine::TEMPDB;
 use pikepole_scheduler::{self as scheduler, Placement};
-use pikepole_session::{ConnectionInfo, LineInfo, Session, SessionOptions};
+use pikepole_session::{ConnectionInfo, LineInfo, RecoverableState, Session, SessionOptions};
 use pikepole_tds::{
-    Command, Done, DoneKind, EnvChange, Feature, FeatureAck, Limits, LoginAck, Message, Mux, PACKET_BYTES_DEFAULT,
-    PACKET_BYTES_MAX, PACKET_BYTES_MIN, TdsVersion,
+    Command, Done, DoneKind, EnvChange, Feature, FeatureAck, KeptSession, Limits, LoginAck, Message, Mux,
+    PACKET_BYTES_DEFAULT, PACKET_BYTES_MAX, PACKET_BYTES_MIN, TdsError, TdsVersion,
 };
 use pikepole_types::{Collation, Language, SqlError};
 use std::future::poll_fn;
@@ -53,6 +53,15 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
         }
         made => made,
     };
+    let recovery = established.login.features.iter().find_map(|feature| match feature {
+        Feature::SessionRecovery(kept) => Some(kept.as_ref()),
+        _ => None,
+    });
+    let asks_recovery = recovery.is_some();
+    let session = match (session, recovery) {
+        (Ok(session), Some(Some(kept))) => recovered(session, kept).await,
+        (session, _) => session,
+    };
     let session = match session {
         Ok(session) => session,
         Err(error) => {
@@ -69,6 +78,7 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
         database: session.database_name().to_string(),
         collation: session.collation(),
         language: session.language().name,
+        state: asks_recovery.then(|| KnownState { state: session.recoverable_state(), sequence: 0 }),
     };
     let mut connection = Connection {
         shared,
@@ -121,6 +131,17 @@ async fn new_session(
         connection: Some(Arc::clone(info)),
     };
     Session::new(Arc::clone(&shared.server), Arc::clone(&shared.registry), options)
+}
+
+/// A session that has just begun, as another one was whose client has come back.
+///
+/// # Errors
+/// As [`Session::recover`]; 4002 for states that are none.
+async fn recovered(mut session: Session, kept: &KeptSession) -> Result<Session, SqlError> {
+    match session.recover(&kept.database, &kept.language, &kept.states).await? {
+        true => Ok(session),
+        false => Err(TdsError::Malformed("The session to recover is none of this server's".into()).to_sql_error()),
+    }
 }
 
 fn connection_info(established: &Established, client: SocketAddr, connected_us: u64) -> ConnectionInfo {
@@ -185,6 +206,15 @@ pub(crate) struct Told {
     pub(crate) collation: Collation,
     /// The language.
     pub(crate) language: &'static str,
+    /// Its states, if it may bring them along when the connection breaks.
+    pub(crate) state: Option<KnownState>,
+}
+
+/// The states of its session that a client knows.
+pub(crate) struct KnownState {
+    pub(crate) state: RecoverableState,
+    /// How often it has been told of them.
+    pub(crate) sequence: u32,
 }
 
 /// A connection with a session.
@@ -219,6 +249,7 @@ impl Connection {
     /// Writes the reply to LOGIN7.
     fn greet(&mut self, packet_bytes: usize, asks_features: bool, knows_utf8: bool) {
         let server = self.shared.registry.server_name();
+        let recovery = self.told.state.as_ref().map(|known| FeatureAck::SessionRecovery(known.state.initial()));
         let writer = &mut self.sender.writer;
         writer.set_session(self.session.id() as u16);
         writer.set_knows_utf8(knows_utf8);
@@ -230,8 +261,9 @@ impl Connection {
         writer.login_ack(&LoginAck { program: PROGRAM, version: VERSION });
         writer.env_change(&EnvChange::PacketBytes { new: packet_bytes, old: PACKET_BYTES_DEFAULT });
         if asks_features {
-            let granted: &[FeatureAck] = if knows_utf8 { &[FeatureAck::Utf8Support] } else { &[] };
-            writer.feature_ack(granted);
+            let granted: Vec<FeatureAck> =
+                recovery.into_iter().chain(knows_utf8.then_some(FeatureAck::Utf8Support)).collect();
+            writer.feature_ack(&granted);
         }
         writer.done(DoneKind::Statement, &Done::new(Command::None));
         writer.finish();
@@ -239,7 +271,8 @@ impl Connection {
     }
 
     /// Answers requests until the client goes or the session is to end. Who is ended without having asked for anything finds the connection cut:
-    /// a goodbye of TLS would be an answer, and there are drivers that take it for a fault of their own.
+    /// a goodbye of TLS would be an answer, and there are drivers that take it for a fault of their own. Who is killed finds it reset, as drivers
+    /// expect that can recover their sessions: SqlClient looks for that before a request, and not for an end.
     async fn serve(mut self, mars: bool) {
         let _serves = scheduler::serve_socket();
         if mars {
@@ -253,9 +286,12 @@ impl Connection {
         }
         // The client may have gone; what it was to hear it does not hear then.
         let _ = match served {
+            Ok(()) if !self.shared.is_closing() => self.sender.reset(),
             Ok(()) => self.sender.cut().await,
             Err(_) => self.sender.close().await,
         };
+        // What is rolled back may take its time; nobody waits for that with a connection that is over.
+        drop(self.incoming);
         self.session.close().await;
     }
 

@@ -215,6 +215,10 @@ pub(crate) struct Cursors {
 }
 
 impl Cursors {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.open.is_empty()
+    }
+
     /// The handle of the cursor that is opened next.
     fn next_handle(&mut self) -> Result<i32, SqlError> {
         if self.open.len() >= CURSORS_MAX {

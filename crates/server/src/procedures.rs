@@ -4,7 +4,7 @@ use crate::connection::Connection;
 use crate::cursors::{self, Around, int_at};
 use crate::incoming::Broken;
 use crate::reply::{Answering, Reply};
-use crate::requests::{Prepareds, called, conclude, end_batch_transaction, tell_changes, tell_end, watch};
+use crate::requests::{Prepareds, called, conclude, end_batch_transaction, tell_changes, tell_end, tell_state, watch};
 use pikepole_session::{
     Argument, ColumnInfo, Done, DoneKind, Output, Parameter, Prepared, PreparedHandle, Session, TableRows,
 };
@@ -93,6 +93,9 @@ impl Connection {
         tell_end(&mut reply, &self.session, self.shared.is_closing());
         let aborted = self.session.was_batch_aborted();
         let more = more && !aborted;
+        if !more {
+            tell_state(&mut reply, &self.session, &self.cursors, &mut self.told);
+        }
         let given_up = watched.attention || aborted;
         let (status, values) = match &ran {
             // A procedure that did not return leaves nothing in its arguments.

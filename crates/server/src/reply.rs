@@ -10,7 +10,9 @@ use pikepole_session::{
     BrowsedColumn, ColumnInfo, CursorTarget, DecimalName, Definition, Done as Ended, DoneKind as EndedKind, Output,
     Provenance,
 };
-use pikepole_tds::{Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, MessageWriter, ReturnValue};
+use pikepole_tds::{
+    Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, MessageWriter, ReturnValue, SessionState,
+};
 use pikepole_types::{CANCELLED, SqlError, SqlType, Value};
 use std::io;
 use std::task::{Context, Poll};
@@ -60,6 +62,8 @@ pub(crate) struct Reply<'a> {
     error: Option<i32>,
     /// Whether what was said is to leave before anything else is.
     pushes: bool,
+    /// What the client is told of the session's states, right before the last end.
+    state: Option<SessionState>,
     broken: Option<io::Error>,
 }
 
@@ -84,6 +88,7 @@ impl<'a> Reply<'a> {
             status: None,
             error: None,
             pushes: false,
+            state: None,
             broken: None,
         }
     }
@@ -142,6 +147,20 @@ impl<'a> Reply<'a> {
     /// A change of the session's surroundings.
     pub(crate) fn changed(&mut self, change: &EnvChange<'_>) {
         self.go_on_but_for_last(|reply| reply.sender.writer.env_change(change));
+    }
+
+    /// A change of the session's states.
+    pub(crate) fn state_changed(&mut self, state: SessionState) {
+        self.state = Some(state);
+    }
+
+    /// The last end of the answer.
+    fn write_last(&mut self, kind: DoneKind, done: &Done) {
+        if let Some(state) = self.state.take() {
+            self.sender.writer.session_state(&state);
+        }
+        self.sender.writer.done(kind, done);
+        self.sender.writer.finish();
     }
 
     /// Writes something that goes before the end that is held back.
@@ -227,8 +246,7 @@ impl<'a> Reply<'a> {
     pub(crate) fn finish_batch(&mut self) {
         let failed = Done { error: self.failed, server_error: self.is_fatal, ..Done::new(Command::None) };
         let (kind, done) = self.end.take().unwrap_or((DoneKind::Statement, failed));
-        self.sender.writer.done(kind, &done);
-        self.sender.writer.finish();
+        self.write_last(kind, &done);
     }
 
     /// The end of a procedure call: its status, its output parameters, its end. Another call of the same message may follow.
@@ -245,9 +263,9 @@ impl<'a> Reply<'a> {
             }
         }
         let done = Done { more, error: self.failed, server_error: self.is_fatal, ..Done::new(Command::Execute) };
-        self.sender.writer.done(DoneKind::Procedure, &done);
-        if !more {
-            self.sender.writer.finish();
+        match more {
+            true => self.sender.writer.done(DoneKind::Procedure, &done),
+            false => self.write_last(DoneKind::Procedure, &done),
         }
     }
 
@@ -255,8 +273,7 @@ impl<'a> Reply<'a> {
     /// own. A client that has begun to read the answer reads it to its end first; others look for the acknowledgement only.
     pub(crate) fn finish_attention(&mut self) {
         self.end = None;
-        self.sender.writer.done(DoneKind::Statement, &Done { error: true, ..Done::new(Command::None) });
-        self.sender.writer.finish();
+        self.write_last(DoneKind::Statement, &Done { error: true, ..Done::new(Command::None) });
         self.sender.writer.done(DoneKind::Statement, &Done::attention());
         self.sender.writer.finish();
     }

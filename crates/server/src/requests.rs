@@ -7,9 +7,10 @@ use crate::incoming::{Broken, Incoming, Noticed};
 use crate::reply::{Answering, Reply};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::Acknowledge;
-use pikepole_session::{Discard, Output as _, Prepared, PreparedHandle, Session, TransactionMark};
+use pikepole_session::{Discard, Output as _, Prepared, PreparedHandle, Session, StateChange, TransactionMark};
 use pikepole_tds::{
-    EnvChange, Headers, Message, PacketKind, RpcMessage, SqlBatch, TdsError, TransactionRequest, WireIsolation,
+    EnvChange, Headers, Message, PacketKind, RpcMessage, SessionState, SqlBatch, TdsError, TransactionRequest,
+    WireIsolation,
 };
 use pikepole_types::SqlError;
 use std::collections::HashMap;
@@ -210,6 +211,10 @@ impl Connection {
             writer.message(&error, self.shared.registry.server_name());
         }
         tell_surroundings(&self.session, &mut self.told, |change| writer.env_change(change));
+        // The client knows what it had to begin with.
+        if let Some(known) = &mut self.told.state {
+            known.state = self.session.recoverable_state().holding(false);
+        }
     }
 
     async fn answer_batch(&mut self, data: &[u8]) -> Result<(), Broken> {
@@ -239,6 +244,7 @@ impl Connection {
             end_batch_transaction(session, before, &mut reply).await;
         }
         tell_changes(&mut reply, session, before, &mut self.told);
+        tell_state(&mut reply, session, &self.cursors, &mut self.told);
         tell_end(&mut reply, session, self.shared.is_closing());
         conclude(reply, watched, Reply::finish_batch)
     }
@@ -313,6 +319,7 @@ impl Connection {
         };
         let ((), watched) = watch(work, incoming, &cancel).await;
         tell_changes(&mut reply, session, before, &mut self.told);
+        tell_state(&mut reply, session, &self.cursors, &mut self.told);
         tell_end(&mut reply, session, self.shared.is_closing());
         conclude(reply, watched, Reply::finish_batch)
     }
@@ -375,6 +382,22 @@ pub(crate) fn tell_changes(reply: &mut Reply<'_>, session: &Session, before: Tra
         }
     }
     tell_surroundings(session, told, |change| reply.changed(change));
+}
+
+/// Tells a client that may have to recover its session what has changed of it; the answer's end is to follow.
+pub(crate) fn tell_state(reply: &mut Reply<'_>, session: &Session, cursors: &Cursors, told: &mut Told) {
+    let Some(known) = &mut told.state else { return };
+    let mut now = session.recoverable_state();
+    if !cursors.is_empty() {
+        now = now.holding(true);
+    }
+    // A client that is told of the last number recovers nothing any more; the number does not go round.
+    if let Some(change) = now.change_since(&known.state).filter(|_| known.sequence < u32::MAX) {
+        let StateChange { recoverable, states } = change;
+        reply.state_changed(SessionState { sequence: known.sequence, recoverable, states });
+        known.sequence += 1;
+        known.state = now;
+    }
 }
 
 /// Tells of a database, collation or language that the client does not know to be the session's.

@@ -334,6 +334,14 @@ impl Sender {
         self.cut().await
     }
 
+    /// Resets the connection instead of ending it, as soon as its other half is dropped.
+    pub(crate) fn reset(self) -> io::Result<()> {
+        self.socket.as_ref().set_zero_linger()?;
+        // To drop it would end the stream first.
+        self.socket.forget();
+        Ok(())
+    }
+
     /// Ends the stream where it stands.
     pub(crate) async fn cut(&mut self) -> io::Result<()> {
         std::future::poll_fn(|context| Pin::new(&mut self.socket).poll_shutdown(context)).await

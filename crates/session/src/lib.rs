@@ -30,6 +30,7 @@ mod msdb;
 mod names;
 mod options;
 mod procedures;
+mod recovery;
 mod registry;
 mod request;
 mod result_set;
@@ -45,6 +46,7 @@ pub use pikepole_query::{
     LoadOptions, Output, Prepared, PreparedHandle, PreparedHandles, Provenance, RowTarget, TableRows,
 };
 pub use pikepole_tsql::cursor_query;
+pub use recovery::{RecoverableState, StateChange};
 pub use registry::Registry;
 pub use request::TransactionMark;
 pub use session::{Parameter, Session, SessionOptions};

@@ -26,6 +26,10 @@ impl Entry {
 pub(crate) struct SessionContext(Vec<Entry>);
 
 impl SessionContext {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     /// The value of a key, in whatever case it is written.
     pub(crate) fn get(&self, key: &str) -> Option<&Value> {
         self.0.iter().find(|entry| is_same(&entry.key, key)).and_then(|entry| entry.value.as_ref())

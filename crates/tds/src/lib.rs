@@ -41,7 +41,8 @@ pub use client::{
 pub use error::TdsError;
 pub use limits::Limits;
 pub use login::{
-    ClientEncryption, Feature, Login7, Password, PreLogin, PreLoginReply, Secrecy, TlsPolicy, negotiate_encryption,
+    ClientEncryption, Feature, KeptSession, Login7, Password, PreLogin, PreLoginReply, Secrecy, TlsPolicy,
+    negotiate_encryption,
 };
 pub use packet::{
     HEADER_BYTES, Message, MessageWriter, PACKET_BYTES_DEFAULT, PACKET_BYTES_MAX, PACKET_BYTES_MIN, PacketHeader,
@@ -54,6 +55,7 @@ pub use request::{
 pub use smp::{FrameHeader, FrameKind, Mux, Queue, Region, SESSIONS_MAX, SMP_HEADER_BYTES};
 pub use token::{
     Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, FeatureAck, LoginAck, ReturnValue,
+    SessionState,
 };
 pub use value::{TypeInfo, TypeToken, WireCollation};
 pub use version::TdsVersion;

@@ -90,7 +90,11 @@ fn samples() -> Vec<Sample> {
             PacketKind::PreLogin,
             hex("00001A0006 0100200001 0200210001 0300220004 0400260001 FF 09000000000001 00 B80D000001"),
         );
-        let features = if version.has_features() { hex("0A 01000000 01 04 01000000 03 FF") } else { Vec::new() };
+        let features = if version.has_features() {
+            hex("01 13000000 08000000 01 6D00 00 00 07 01 09 03000000 00 00 00 0A 01000000 01 04 01000000 03 FF")
+        } else {
+            Vec::new()
+        };
         add(PacketKind::Login7, login7(version, &features));
         add(PacketKind::SqlBatch, [headers(version, 7), utf16("select 'é😀'")].concat());
         let parameters: Vec<Vec<u8>> =

@@ -226,7 +226,7 @@ fn a_clients_login_is_read() {
     let read = Login7::parse(&login.encode()).expect("a login");
     assert_eq!((read.user.as_str(), read.password.reveal(), read.database.as_str()), ("sa", "pa55wörd", "db"));
     assert_eq!((read.language.as_str(), read.packet_bytes), ("Deutsch", 8192));
-    assert_eq!(read.features, [Feature::Utf8Support, Feature::SessionRecovery]);
+    assert_eq!(read.features, [Feature::Utf8Support, Feature::SessionRecovery(None)]);
 }
 
 #[test]

@@ -3,7 +3,7 @@
 mod support;
 
 use pikepole_tds::{
-    Argument, BulkLoad, Feature, Limits, Login7, PreLogin, Procedure, Rpc, RpcMessage, Secrecy, SqlBatch,
+    Argument, BulkLoad, Feature, KeptSession, Limits, Login7, PreLogin, Procedure, Rpc, RpcMessage, Secrecy, SqlBatch,
     SystemProcedure, TdsError, TdsVersion, TlsPolicy, TransactionRequest, WireIsolation, negotiate_encryption,
 };
 use pikepole_types::{Length, SqlType, Value};
@@ -47,7 +47,7 @@ fn scalar<'a>(call: &'a Rpc<'_>, at: usize) -> &'a Value {
 fn logins_of_all_versions_are_read() {
     for version in VERSIONS {
         let features = if version.has_features() {
-            hex("01 00000000 0A 01000000 01 04 01000000 03 0D 01000000 01 FF")
+            hex("01 0E000000 05000000 00 00 00 07 00 03000000 00 00 00 0A 01000000 01 04 01000000 03 0D 01000000 01 FF")
         } else {
             Vec::new()
         };
@@ -64,8 +64,9 @@ fn logins_of_all_versions_are_read() {
         assert!(login.is_read_only && login.is_odbc && login.knows_unknown_collations && !login.is_integrated);
         assert!(!format!("{login:?}").contains("ässword"), "a password does not show");
         if version.has_features() {
-            let expected =
-                [Feature::SessionRecovery, Feature::Utf8Support, Feature::ColumnEncryption(3), Feature::Other(13)];
+            let kept = KeptSession { states: vec![(7, Vec::new())], ..KeptSession::default() };
+            let recovery = Feature::SessionRecovery(Some(kept));
+            let expected = [recovery, Feature::Utf8Support, Feature::ColumnEncryption(3), Feature::Other(13)];
             assert_eq!(login.features, expected);
         } else {
             assert!(login.features.is_empty());

@@ -61,6 +61,10 @@ struct OpenedRow {
 pub(crate) struct Cursors(Vec<DeclaredCursor>);
 
 impl Cursors {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.0.is_empty()
+    }
+
     fn place(&self, name: &str, global_only: bool, level: i32) -> Option<usize> {
         let named = |cursor: &DeclaredCursor| cursor.name.eq_ignore_ascii_case(name);
         let local = self.0.iter().position(|cursor| cursor.level == Some(level) && named(cursor));

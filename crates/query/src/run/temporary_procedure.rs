@@ -28,6 +28,10 @@ pub(crate) struct TemporaryProcedures {
 }
 
 impl TemporaryProcedures {
+    pub(crate) fn is_empty(&self) -> bool {
+        self.known.is_empty()
+    }
+
     fn place(&self, name: &str) -> Option<usize> {
         self.known.iter().position(|procedure| procedure.name.eq_ignore_ascii_case(name))
     }

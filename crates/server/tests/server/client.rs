@@ -37,7 +37,10 @@ pub enum Token {
     Returned(String, Value),
     /// Its name and its bytes.
     Origins(u8, Vec<u8>),
-    Features,
+    /// The features that are granted, by their numbers.
+    Features(Vec<(u8, Vec<u8>)>),
+    /// Its number, whether the session can be recovered, the states.
+    State(u32, bool, Vec<(u8, Vec<u8>)>),
 }
 
 pub struct Client {
@@ -161,10 +164,11 @@ impl Client {
         self.input.extend_from_slice(bytes);
     }
 
-    /// Whether the server closes the connection and says nothing before.
-    pub fn is_closed_silently(&mut self) -> bool {
+    /// Whether the server resets the connection and says nothing before.
+    pub fn is_reset(&mut self) -> bool {
         let mut rest = Vec::new();
-        self.socket.read_to_end(&mut rest).is_ok() && rest.is_empty()
+        let read = self.socket.read_to_end(&mut rest);
+        read.is_err_and(|error| error.kind() == std::io::ErrorKind::ConnectionReset) && rest.is_empty()
     }
 
     /// Whether the server closes the connection, whatever it says before.
@@ -215,6 +219,14 @@ impl Client {
         self.send(PacketKind::PreLogin, 0, &[1, 0, 6, 0, 1, 0xFF, 2]);
         assert_eq!(self.message().first(), Some(&0), "the server's version comes first");
         self.send(PacketKind::Login7, 0, &login7_in(user, password, database, language));
+        self.reply()
+    }
+
+    /// The same, asking for sessions that can be recovered; `kept` is the one to go on with, or nothing.
+    pub fn try_log_in_recovering(&mut self, user: &str, password: &str, kept: Vec<u8>) -> Vec<Token> {
+        self.send(PacketKind::PreLogin, 0, &[1, 0, 6, 0, 1, 0xFF, 2]);
+        self.message();
+        self.send(PacketKind::Login7, 0, &login7_asking(user, password, &[(1, kept)]));
         self.reply()
     }
 
@@ -342,11 +354,26 @@ impl Client {
                 Token::Origins(name, take(rest, length).to_vec())
             }
             0xAE => {
-                while number::<1>(rest) != 0xFF {
+                let mut features = Vec::new();
+                loop {
+                    let id = number::<1>(rest) as u8;
+                    if id == 0xFF {
+                        break Token::Features(features);
+                    }
                     let length = number::<4>(rest) as usize;
-                    take(rest, length);
+                    features.push((id, take(rest, length).to_vec()));
                 }
-                Token::Features
+            }
+            0xE4 => {
+                let length = number::<4>(rest) as usize;
+                let mut data = take(rest, length);
+                let (sequence, recoverable) = (number::<4>(&mut data) as u32, number::<1>(&mut data) == 1);
+                let mut states = Vec::new();
+                while !data.is_empty() {
+                    let (id, length) = (number::<1>(&mut data) as u8, number::<1>(&mut data) as usize);
+                    states.push((id, take(&mut data, length).to_vec()));
+                }
+                Token::State(sequence, recoverable, states)
             }
             other => panic!("the token 0x{other:02X} is unknown"),
         }
@@ -458,6 +485,26 @@ pub fn utf16(text: &str) -> Vec<u8> {
 /// A LOGIN7 message.
 pub fn login7(user: &str, password: &str, database: &str) -> Vec<u8> {
     login7_in(user, password, database, "")
+}
+
+/// The same with features: each its number and its data.
+pub fn login7_asking(user: &str, password: &str, features: &[(u8, Vec<u8>)]) -> Vec<u8> {
+    let mut out = login7(user, password, "");
+    // Where the place of the features stands, and how long that is; that they are there.
+    let at = out.len();
+    out[56..58].copy_from_slice(&(at as u16).to_le_bytes());
+    out[58..60].copy_from_slice(&4u16.to_le_bytes());
+    out[27] |= 0x10;
+    out.extend((at as u32 + 4).to_le_bytes());
+    for (number, data) in features {
+        out.push(*number);
+        out.extend((data.len() as u32).to_le_bytes());
+        out.extend(data);
+    }
+    out.push(0xFF);
+    let length = out.len() as u32;
+    out[..4].copy_from_slice(&length.to_le_bytes());
+    out
 }
 
 fn login7_in(user: &str, password: &str, database: &str, language: &str) -> Vec<u8> {

@@ -10,6 +10,7 @@ mod fixture;
 mod garbage;
 mod logins;
 mod mars;
+mod recovery;
 mod requests;
 mod sessions;
 mod tables;

@@ -116,7 +116,7 @@ fn a_killed_session_is_told_and_closed() {
     killer.run(&format!("KILL {idle_id}"));
     killer.run(&format!("KILL {busy_id}"));
     // Who has asked for nothing is told nothing.
-    assert!(idle.is_closed_silently());
+    assert!(idle.is_reset());
     assert_eq!(errors(&busy.reply()), [596]);
     assert!(busy.is_closed());
     fixture.await_connections(1);
@@ -138,7 +138,7 @@ fn a_database_for_one_user_ends_the_others_and_lets_nobody_in() {
     let tokens = owner.run("ALTER DATABASE [shop] SET SINGLE_USER WITH ROLLBACK IMMEDIATE");
     let told = |token: &Token| matches!(token, Token::Info(5060, _));
     assert_eq!(tokens.iter().filter(|token| told(token)).count(), 2, "{tokens:?}");
-    assert!(other.is_closed());
+    assert!(other.is_reset());
     assert_eq!(owner.scalar("SELECT COUNT(*) FROM dbo.t"), Value::Int(0));
     // One is in it: nobody else comes, by whatever way, and nobody else changes that.
     let mut other = fixture.client();
@@ -162,7 +162,7 @@ fn a_database_for_one_user_ends_the_others_and_lets_nobody_in() {
     guest.run("USE [shop]");
     // Only the guest has to go.
     owner.run("ALTER DATABASE [shop] SET RESTRICTED_USER WITH ROLLBACK IMMEDIATE");
-    assert!(guest.is_closed());
+    assert!(guest.is_reset());
     other.run("SELECT id FROM dbo.t");
     assert_eq!(errors(&owner.batch("ALTER DATABASE [master] SET SINGLE_USER")), [5058, 5069]);
 }
@@ -177,7 +177,7 @@ fn an_offline_database_is_closed_until_it_is_online() {
     other.run("USE [shop]; BEGIN TRANSACTION; INSERT dbo.t VALUES (2)");
     assert_eq!(errors(&owner.batch("ALTER DATABASE [shop] SET OFFLINE WITH NO_WAIT")), [5070, 5069]);
     owner.run("ALTER DATABASE [shop] SET OFFLINE WITH ROLLBACK IMMEDIATE");
-    assert!(other.is_closed());
+    assert!(other.is_reset());
     assert_eq!(owner.scalar("SELECT DB_NAME()"), Value::Str("master".to_string()));
     assert_eq!(errors(&owner.batch("USE shop")), [942]);
     let mut third = Client::connect(fixture.address());

@@ -7,6 +7,7 @@
 //!  72  client id (6)  78 integrated login's bytes  82 file to attach  86 new password  90 integrated login's long length
 //! ```
 
+use super::recovery::KeptSession;
 use crate::error::TdsError;
 use crate::read::{Reader, text_of_utf16};
 
@@ -33,8 +34,8 @@ impl std::fmt::Debug for Password {
 /// A feature that a client asks for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum Feature {
-    /// To resume a broken session (1). Not offered.
-    SessionRecovery,
+    /// To resume a session whose connection breaks (1), and the session, if one did.
+    SessionRecovery(Option<KeptSession>),
     /// A login by a token of another service (2). Not offered.
     FederatedAuthentication,
     /// Columns that only the client can decrypt (4), and the version it knows. Not offered.
@@ -210,7 +211,7 @@ fn features_at(data: &[u8], at: u16, bytes: u16) -> Result<Vec<Feature>, TdsErro
         let length = reader.u32(WHAT)? as usize;
         let data = reader.take(length, WHAT)?;
         features.push(match id {
-            1 => Feature::SessionRecovery,
+            1 => Feature::SessionRecovery(KeptSession::parse(data)?),
             2 => Feature::FederatedAuthentication,
             4 => Feature::ColumnEncryption(data.first().copied().unwrap_or(0)),
             5 => Feature::GlobalTransactions,

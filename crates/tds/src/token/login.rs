@@ -1,5 +1,6 @@
 //! LOGINACK and FEATUREEXTACK: a login is through.
 
+use super::session_state::put_state;
 use crate::packet::MessageWriter;
 use crate::put::Put;
 
@@ -16,8 +17,10 @@ pub struct LoginAck<'a> {
 }
 
 /// A feature that is granted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub enum FeatureAck {
+    /// The client may bring its session along when its connection breaks: the states that it begins with, by their numbers.
+    SessionRecovery(Vec<(u8, Vec<u8>)>),
     /// `varchar` in UTF-8 is understood.
     Utf8Support,
 }
@@ -45,6 +48,13 @@ impl MessageWriter {
         out.put_u8(FEATURE_ACK);
         for feature in features {
             match feature {
+                FeatureAck::SessionRecovery(states) => {
+                    out.put_u8(0x01);
+                    let mut data = Vec::new();
+                    states.iter().for_each(|(number, value)| put_state(&mut data, *number, value));
+                    out.put_u32(data.len() as u32);
+                    out.extend_from_slice(&data);
+                }
                 FeatureAck::Utf8Support => {
                     out.put_u8(0x0A);
                     out.put_u32(1);

@@ -12,6 +12,7 @@ mod login;
 mod message;
 mod origins;
 mod returns;
+mod session_state;
 
 pub use columns::{Column, ColumnFlags};
 pub use done::{Command, Done, DoneKind};
@@ -19,3 +20,4 @@ pub use environment::EnvChange;
 pub use login::{FeatureAck, LoginAck};
 pub use origins::ColumnOrigin;
 pub use returns::ReturnValue;
+pub use session_state::SessionState;
