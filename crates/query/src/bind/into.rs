@@ -3,7 +3,6 @@
 use std::sync::Arc;
 
 use super::data_type::{TypePlace, sql_type};
-use super::function::NEVER_NULL;
 use super::{Binder, Names, Scope};
 use crate::expression::Fault;
 use crate::plan::Statement;
@@ -33,9 +32,8 @@ pub(crate) fn into_columns(
         return Err(Box::new(SqlError::identity_inherited(into, column)));
     }
     let new = added.map(|added| (added.name, added.ty, added.identity));
-    let certain = certain_columns(query, bound.columns.len());
     let mut columns = Vec::with_capacity(bound.columns.len());
-    for (column, certain) in bound.columns.into_iter().zip(certain) {
+    for column in bound.columns {
         if column.name.is_empty() {
             return Err(Box::new(SqlError::name_is_empty()));
         }
@@ -60,45 +58,13 @@ pub(crate) fn into_columns(
             name: column.name,
             ty: column.ty,
             user_type: numeric,
-            nullable: (column.nullable || !certain) && inherited.is_none(),
+            nullable: column.nullable && inherited.is_none(),
             default: None,
             identity: inherited,
             collation: column.collated.shown(),
         });
     }
     Ok(columns)
-}
-
-/// For each column, whether the expression itself says that it is never NULL: a column, a constant or ISNULL. The results of
-/// other expressions can be NULL whatever they are made of.
-fn certain_columns(query: &tree::Query, count: usize) -> Vec<bool> {
-    let tree::QueryBody::Select(select) = &query.body else { return vec![true; count] };
-    let stars = select.items.iter().filter(|item| matches!(item, tree::SelectItem::Star { .. })).count();
-    if stars > 1 {
-        return vec![true; count];
-    }
-    let width = (count + stars).saturating_sub(select.items.len());
-    let mut certain = Vec::with_capacity(count);
-    for item in &select.items {
-        match item {
-            tree::SelectItem::Star { .. } => certain.extend(std::iter::repeat_n(true, width)),
-            tree::SelectItem::Expr { expr, .. } => certain.push(is_certain(expr)),
-            tree::SelectItem::Assign { .. } => certain.push(true),
-        }
-    }
-    certain
-}
-
-/// See [`certain_columns`].
-pub(crate) fn is_certain(expr: &tree::Expr) -> bool {
-    match &expr.kind {
-        tree::ExprKind::Column(_) | tree::ExprKind::Literal(_) => true,
-        tree::ExprKind::Function(call) => {
-            let names = ["ISNULL", "COUNT", "COUNT_BIG", "ROW_NUMBER", "RANK", "DENSE_RANK"];
-            names.iter().chain(&NEVER_NULL).any(|name| call.name.name.is(name))
-        }
-        _ => false,
-    }
 }
 
 /// The name that the identity column of the only table of FROM has in the select list, and how it counts. None: there is no

@@ -3,6 +3,7 @@
 mod aggregate_level;
 mod browse;
 mod bulk;
+mod certain;
 mod change;
 mod clr;
 mod collate;
@@ -60,12 +61,13 @@ mod xml;
 mod xml_explicit;
 mod xml_names;
 
+pub(crate) use certain::is_certain;
 pub(crate) use collate::{ColumnDefaults, column_collation, database_collation, in_column};
 pub(crate) use current::{CursorTable, cursor_row_again, cursor_rows, is_watched};
 pub use data_type::Declared;
 pub(crate) use data_type::{TypePlace, declared, sql_type};
 pub(crate) use expression::literal;
-pub(crate) use into::{into_columns, is_certain};
+pub(crate) use into::into_columns;
 pub(crate) use join_size::{Size, of as size_of};
 pub(crate) use query::binary_of;
 pub(crate) use routine::{check_column_names, check_function, is_run, parsed_function};

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::certain::is_certain;
 use super::collate::{distinct_keys, in_column, named, order_key};
 use super::expression::read_by;
 use super::scope::{Source, SourceColumn};
@@ -10,7 +11,7 @@ use super::typed::{Typed, convert_to};
 use super::{Binder, Bound, Scope, assign_to};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
-use crate::output::{ColumnInfo, DecimalName, Provenance};
+use crate::output::{ColumnInfo, Provenance};
 use crate::plan::{Action, JoinKind, Node, Registers, SortKey, Statement, Told};
 use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
@@ -159,9 +160,10 @@ impl Binder<'_> {
             }
             let mut typed = Vec::with_capacity(width);
             for (index, value) in row.iter().enumerate() {
+                let certain = is_certain(value);
                 let value = self.expr(value)?;
                 types[index] = implicit_type(&types[index], &value.ty)?;
-                nullable[index] |= value.nullable;
+                nullable[index] |= value.nullable || !certain;
                 collated[index] = collated[index].meet(value.collated, "UNION ALL")?;
                 typed.push(value);
             }
@@ -303,7 +305,7 @@ impl Binder<'_> {
                         }
                         _ => String::new(),
                     };
-                    items.add(name, &typed, self.shown(expr, &typed))?;
+                    items.columns.push(self.shown(name, expr, &typed, items.columns.len() + 1)?);
                     items.values.push(typed);
                     items.trees.push(Some(expr.clone()));
                 }
@@ -335,9 +337,16 @@ impl Binder<'_> {
         Ok((slot, assign_to(value, &ty, self.collation(), None)?))
     }
 
-    /// What clients are told of an item beside its type.
-    fn shown(&self, item: &tree::Expr, typed: &Typed) -> (Provenance, DecimalName) {
-        (self.provenance(item), self.decimal_name_of(item, typed.ty))
+    /// The column that shows an item.
+    ///
+    /// # Errors
+    /// 451 for a text whose parts' collations do not agree.
+    fn shown(&self, name: String, item: &tree::Expr, typed: &Typed, place: usize) -> Result<ColumnInfo, Fault> {
+        in_column(typed.collated, "SELECT", place)?;
+        let (provenance, decimal_name) = (self.provenance(item), self.decimal_name_of(item, typed.ty));
+        let nullable = typed.nullable || !is_certain(item);
+        let (ty, collated) = (typed.ty, typed.collated);
+        Ok(ColumnInfo { name, ty, nullable, collated, provenance, decimal_name, origin: None })
     }
 
     fn star(&mut self, qualifier: Option<&tree::ObjectName>, items: &mut Items) -> Result<(), Fault> {
@@ -363,7 +372,7 @@ impl Binder<'_> {
         for (alias, name) in columns {
             let reference = column_tree(alias, &name);
             let typed = self.expr(&reference)?;
-            items.add(name, &typed, self.shown(&reference, &typed))?;
+            items.columns.push(self.shown(name, &reference, &typed, items.columns.len() + 1)?);
             items.values.push(typed);
             items.trees.push(Some(reference));
         }
@@ -470,20 +479,6 @@ impl Binder<'_> {
             located: false,
             hints: ReadHints::default(),
         });
-    }
-}
-
-impl Items {
-    /// Adds a column that shows a value.
-    ///
-    /// # Errors
-    /// 451 for a text whose parts' collations do not agree.
-    fn add(&mut self, name: String, typed: &Typed, shown: (Provenance, DecimalName)) -> Result<(), Fault> {
-        in_column(typed.collated, "SELECT", self.columns.len() + 1)?;
-        let Typed { ty, nullable, collated, .. } = *typed;
-        let (provenance, decimal_name) = shown;
-        self.columns.push(ColumnInfo { name, ty, nullable, collated, provenance, decimal_name, origin: None });
-        Ok(())
     }
 }
 

@@ -1,0 +1,30 @@
+//! Which columns of a result are never NULL, as clients, views and SELECT ... INTO are told of them.
+//!
+//! It is less than what can be known: a column, a constant or ISNULL stays what it is, and most other expressions count as ones that
+//! can be NULL whatever they are made of (a conversion or an addition fails, or is NULL, where options say so).
+
+use super::function::NEVER_NULL;
+use pikepole_tsql::{CaseBranches, Expr, ExprKind, UnaryOp};
+
+/// Whether an expression itself says that it is not NULL if what it is made of is not.
+pub(crate) fn is_certain(expr: &Expr) -> bool {
+    match &expr.kind {
+        ExprKind::Column(_) | ExprKind::Literal(_) | ExprKind::Global(_) | ExprKind::Niladic(_) => true,
+        // A number with its sign.
+        ExprKind::Unary(UnaryOp::Minus | UnaryOp::Plus, of) => matches!(of.kind, ExprKind::Literal(_)),
+        ExprKind::Collate(of, _) => is_certain(of),
+        ExprKind::Function(call) => {
+            let names = ["ISNULL", "COUNT", "COUNT_BIG", "ROW_NUMBER", "RANK", "DENSE_RANK"];
+            call.arguments.is_empty() || names.iter().chain(&NEVER_NULL).any(|name| call.name.name.is(name))
+        }
+        ExprKind::Case(case) => {
+            let results = match &case.branches {
+                CaseBranches::Simple { branches, .. } => branches.iter().all(|(_, result)| is_certain(result)),
+                CaseBranches::Searched(branches) => branches.iter().all(|(_, result)| is_certain(result)),
+            };
+            results && case.otherwise.as_ref().is_some_and(is_certain)
+        }
+        ExprKind::Iif(iif) => is_certain(&iif.then) && is_certain(&iif.otherwise),
+        _ => false,
+    }
+}
