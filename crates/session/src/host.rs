@@ -241,13 +241,21 @@ impl SessionHost {
         (view.rows)(view, &source)
     }
 
-    /// The columns of every view of the current database, by object id. One that cannot be compiled now has none.
+    /// The columns of every view, and of every function that gives rows, of the current database, by object id. One that cannot be
+    /// compiled now has none.
     pub(crate) fn view_columns(&self, context: &ExecutionContext) -> BTreeMap<i32, Vec<ColumnInfo>> {
         let catalog = context.catalog();
-        let views = catalog.definitions().views();
-        views
-            .filter_map(|view| Some((view.object_id, self.columns_of_view(&view.schema, &view.name, context)?)))
-            .collect()
+        let definitions = catalog.definitions();
+        let views = definitions.views();
+        let of_views =
+            views.filter_map(|view| Some((view.object_id, self.columns_of_view(&view.schema, &view.name, context)?)));
+        let of_functions = definitions.functions().filter_map(|function| {
+            let arguments = crate::modules::parameters_of_rows(definitions, &function.text)?;
+            let arguments = vec!["NULL"; arguments].join(", ");
+            let called = format!("{}.{}({arguments})", quoted(&function.schema), quoted(&function.name));
+            Some((function.object_id, self.columns_of(&called, context)?))
+        });
+        of_views.chain(of_functions).collect()
     }
 
     /// The columns of one view of the current database; None when it cannot be compiled.
@@ -257,9 +265,12 @@ impl SessionHost {
         name: &str,
         context: &ExecutionContext,
     ) -> Option<Vec<ColumnInfo>> {
-        let quoted = |part: &str| format!("[{}]", part.replace(']', "]]"));
-        let text = format!("SELECT * FROM {}.{}", quoted(schema), quoted(name));
-        pikepole_query::first_result_set(&text, "", context, self).ok().flatten()
+        self.columns_of(&format!("{}.{}", quoted(schema), quoted(name)), context)
+    }
+
+    /// The columns of something that FROM can name, as it would be written there.
+    fn columns_of(&self, source: &str, context: &ExecutionContext) -> Option<Vec<ColumnInfo>> {
+        pikepole_query::first_result_set(&format!("SELECT * FROM {source}"), "", context, self).ok().flatten()
     }
 
     /// The columns that every CHECK constraint of the current database reads, by its object id.
@@ -328,4 +339,8 @@ pub(crate) async fn count_table(
         // Dropped or changed meanwhile: the next look at the view shows what it is then.
         Err(pikepole_engine::Interrupted::Stale) => Ok(0),
     }
+}
+
+fn quoted(part: &str) -> String {
+    format!("[{}]", part.replace(']', "]]"))
 }

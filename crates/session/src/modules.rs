@@ -62,6 +62,12 @@ fn returned(text: &str) -> Option<DataType> {
     }
 }
 
+/// How many parameters a function has that gives rows; None: it gives a value, or the text makes something else.
+pub(crate) fn parameters_of_rows(catalog: &Catalog, text: &str) -> Option<usize> {
+    let gives_rows = !matches!(function_kind(text).0, "FN" | "FS");
+    gives_rows.then(|| parameters(catalog, text).len())
+}
+
 /// The code and the name of a function's kind.
 pub(crate) fn function_kind(text: &str) -> (&'static str, &'static str) {
     let batch = parse(text).ok();

@@ -176,6 +176,15 @@ fn lookup<'a>(source: &'a Source<'_>) -> Lookup<'a> {
     }
 }
 
+/// What a module refers to; nothing, for who may not read its text.
+pub(super) fn references_of(source: &Source<'_>, module: &Module) -> Vec<Reference> {
+    let lookup = lookup(source);
+    match security::shows_text(lookup.token, lookup.catalog, module.object_id) {
+        true => of_module(lookup, module, OBJECT).references,
+        false => Vec::new(),
+    }
+}
+
 fn of_module(lookup: Lookup<'_>, module: &Module, class: (i64, &'static str)) -> Entity {
     let mut walk = Walk::new(Lookup { schema: &module.schema, ..lookup });
     let options = ParseOptions { quoted_identifier: module.quoted_identifier };

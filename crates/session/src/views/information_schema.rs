@@ -5,6 +5,7 @@ use super::Nullable::{No, Yes};
 use super::{RowBuilder, Rows, Source, View, shown_name};
 use crate::modules;
 use pikepole_engine::{Module, Schema, Table};
+use pikepole_query::ColumnInfo;
 use pikepole_types::{CodePage, Collated, Length, SecondName, SqlError, SqlType};
 
 /// A text of at most so many characters, for columns declared that wide.
@@ -183,7 +184,7 @@ fn schemata(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 }
 
 /// The first three columns of the views about tables.
-fn of_table(view: &View, source: &Source<'_>, schema: &str, name: &str) -> RowBuilder {
+pub(super) fn of_table(view: &View, source: &Source<'_>, schema: &str, name: &str) -> RowBuilder {
     view.row().text("TABLE_CATALOG", source.database.name()).text("TABLE_SCHEMA", schema).text("TABLE_NAME", name)
 }
 
@@ -264,6 +265,11 @@ pub(super) fn with_type(row: RowBuilder, ty: &SqlType) -> RowBuilder {
     row
 }
 
+/// The same of a result's column, with its collation.
+pub(super) fn with_type_and_collation(row: RowBuilder, column: &ColumnInfo) -> RowBuilder {
+    with_collation(with_type(row, &column.ty), &column.ty, column.collated)
+}
+
 /// The same by the name that was written, if that is a second one. `sysname` is no name that these views know.
 pub(super) fn with_named_type(row: RowBuilder, ty: &SqlType, second: Option<&SecondName>) -> RowBuilder {
     let row = with_type(row, ty);
@@ -305,7 +311,7 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .text("COLUMN_NAME", &column.name)
                 .integer("ORDINAL_POSITION", place as i64 + 1)
                 .text("IS_NULLABLE", if column.nullable { "YES" } else { "NO" });
-            rows.push(with_collation(with_type(row, &column.ty), &column.ty, column.collated).done());
+            rows.push(with_type_and_collation(row, column).done());
         }
     }
     Ok(rows)

@@ -32,6 +32,7 @@ pub(crate) mod index_shapes;
 mod index_uses;
 mod indexes;
 mod information_schema;
+mod information_usage;
 mod languages;
 pub(crate) mod log;
 pub(crate) mod machine;
@@ -329,6 +330,7 @@ const VIEWS: &[&[View]] = &[
     indexes::VIEWS,
     index_uses::VIEWS,
     information_schema::VIEWS,
+    information_usage::VIEWS,
     constraints::VIEWS,
     compatibility::VIEWS,
     languages::VIEWS,
@@ -443,7 +445,7 @@ impl View {
         self.name.starts_with("dm_exec_describe_first_result_set")
     }
 
-    /// Whether its rows show the columns of users' views, which takes compiling each.
+    /// Whether its rows show the columns of users' views and functions, which takes compiling each.
     pub(crate) fn shows_columns(&self) -> bool {
         matches!(
             self.name,
@@ -452,6 +454,10 @@ impl View {
                 | "system_columns"
                 | "identity_columns"
                 | "COLUMNS"
+                | "ROUTINE_COLUMNS"
+                | "VIEW_TABLE_USAGE"
+                | "VIEW_COLUMN_USAGE"
+                | "COLUMN_PRIVILEGES"
                 | "syscolumns"
                 | "fn_my_permissions"
                 | "sql_expression_dependencies"
