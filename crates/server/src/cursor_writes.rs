@@ -18,6 +18,7 @@ const NAME: &str = "sp_cursor";
 const UPDATE: i32 = 1;
 const DELETE: i32 = 2;
 const INSERT: i32 = 4;
+const REFRESH: i32 = 8;
 const SET_POSITION: i32 = 0x20;
 /// Where the columns' values begin among the parameters.
 const VALUES: usize = 4;
@@ -32,10 +33,14 @@ pub(crate) async fn write(
     let cursor = cursors.get(handle_at(given, NAME)?, NAME)?;
     let operation = int_at(given, 1, NAME, "optype")?.unwrap_or(0);
     let row = int_at(given, 2, NAME, "rownum")?.unwrap_or(0);
-    if operation == SET_POSITION {
-        let at = cursor.rows_at(row)?.start;
+    if operation == SET_POSITION || operation & !SET_POSITION == REFRESH {
+        let rows = cursor.rows_at(row)?;
         if let Some(writable) = &cursor.writable {
-            session.stand_on(&writable.name, at);
+            session.stand_on(&writable.name, rows.start);
+        }
+        // The rows as they are now, which a cursor that only reads has as it read them.
+        if operation != SET_POSITION && cursor.read_again(rows.clone(), session, reply).await.is_ok() {
+            cursor.send(rows, false, reply).await;
         }
         return Ok(Ran::without_values(given));
     }

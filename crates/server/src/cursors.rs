@@ -185,9 +185,16 @@ impl Cursor {
         begin..begin + self.count as usize
     }
 
-    /// Sends the fetch buffer.
-    async fn send_buffer(&self, reply: &mut Reply<'_>) {
-        for row in &self.rows[self.buffer()] {
+    fn send_columns(&self, columns_known: bool, reply: &mut Reply<'_>) {
+        let target = self.writable.as_ref().map(|writable| &writable.target);
+        reply.cursor_columns(&self.columns, target, columns_known);
+    }
+
+    /// Sends rows as a result set.
+    pub(crate) async fn send(&self, rows: Range<usize>, columns_known: bool, reply: &mut Reply<'_>) {
+        self.send_columns(columns_known, reply);
+        let count = rows.len() as u64;
+        for row in &self.rows[rows] {
             reply.row(row);
             if reply.is_full() {
                 let room = std::future::poll_fn(|context| reply.poll_room(context));
@@ -197,7 +204,7 @@ impl Cursor {
                 }
             }
         }
-        reply.done(Done { rows: Some(self.count as u64), kind: DoneKind::Select });
+        reply.done(Done { rows: Some(count), kind: DoneKind::Select });
     }
 
     /// Whether it has come to its end and is one that closes itself there.
@@ -407,17 +414,17 @@ async fn open(
     let Ok((mut cursor, status)) = open_rows(text, wish, handle, arguments, session, reply).await else {
         return Ok(Opened::default());
     };
-    reply.cursor_columns(&cursor.columns, cursor.writable.as_ref().map(|writable| &writable.target), false);
     let (kind, concurrency, rows) = (cursor.kind, cursor.concurrency(), cursor.known_rows());
     let mut opened = Opened { handle: 0, kind, concurrency, rows, status: Some(status) };
     if wish.scroll & AUTO_FETCH != 0 {
         cursor.move_buffer(FIRST, 0, wish.rows.into());
-        cursor.send_buffer(reply).await;
+        cursor.send(cursor.buffer(), false, reply).await;
         opened.rows = cursor.count as i32;
         if cursor.is_to_close() {
             opened.status = Some(CLOSED_ITSELF);
         }
     } else {
+        cursor.send_columns(false, reply);
         reply.done(Done { rows: None, kind: DoneKind::Select });
     }
     cursors.open.insert(handle, cursor);
@@ -497,8 +504,7 @@ async fn fetch(
     if kind == REFRESH && cursor.read_again(cursor.buffer(), session, reply).await.is_err() {
         return Ok(Ran { status: None, ..ran });
     }
-    reply.cursor_columns(&cursor.columns, cursor.writable.as_ref().map(|writable| &writable.target), columns_known);
-    cursor.send_buffer(reply).await;
+    cursor.send(cursor.buffer(), columns_known, reply).await;
     if cursor.is_to_close() {
         cursors.close(handle, session);
         ran.status = Some(CLOSED_ITSELF);

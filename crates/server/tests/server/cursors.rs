@@ -80,6 +80,9 @@ fn a_cursor_is_scrolled_and_shows_the_rows_of_its_opening() {
     assert_eq!(returned(&client.call(&[call])), [1, 10]);
     assert_eq!(errors(&client.call(&[Call::number(1).int("", cursor).int("", 33).int("", 1).text("t")])), [16929]);
     assert_eq!(errors(&client.call(&[Call::number(1).int("", cursor).int("", 32).int("", 9).text("t")])), [16930]);
+    let again = client.call(&[Call::number(1).int("", cursor).int("", 40).int("", 2).text("")]);
+    assert_eq!(ids(&again), [2], "its driver stands on a row and asks for it");
+    assert_eq!(ids(&client.call(&[Call::number(1).int("", cursor).int("", 8).int("", 0).text("")])), [1, 2]);
     assert_eq!(returned(&client.call(&[Call::number(8).int("", cursor).int("", 6).output("")])), [10]);
     assert!(errors(&client.call(&[Call::number(9).int("", cursor)])).is_empty());
     assert_eq!(errors(&fetch(&mut client, cursor, 2, 0, 4)), [16909]);
@@ -246,7 +249,8 @@ fn rows_are_written_where_the_cursor_stands() {
     assert!(errors(&client.call(&[call])).is_empty());
     assert_eq!(client.scalar("SELECT COUNT(*) FROM dbo.t WHERE id = 30 AND name IS NULL"), Value::Int(1));
     assert_eq!(errors(&client.call(&[write(cursor, UPDATE_AT, 1)])), [16902], "no column");
-    assert_eq!(errors(&client.call(&[write(cursor, 8, 1)])), [40517]);
+    assert_eq!(ids(&client.call(&[write(cursor, 8, 1)])).len(), 1);
+    assert_eq!(errors(&client.call(&[write(cursor, 16, 1)])), [40517]);
     assert!(errors(&client.call(&[Call::number(9).int("", cursor)])).is_empty());
     assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 1)])), [16909]);
 }

@@ -181,7 +181,7 @@ fn columns(reader: &mut Reader<'_>, version: TdsVersion, limits: &Limits) -> Res
     for _ in 0..count {
         let _user_type = if version.is_wide() { reader.u32(WHAT)? } else { reader.u16(WHAT)?.into() };
         let _flags = reader.u16(WHAT)?;
-        let info = TypeInfo::read(reader, version)?;
+        let info = TypeInfo::read_of_load(reader, version)?;
         if matches!(info.token(), TypeToken::Text | TypeToken::NText | TypeToken::Image) {
             // The table's name, in one part whatever the version.
             reader.long_text(WHAT)?;

@@ -461,6 +461,16 @@ impl TypeInfo {
         info.checked(version)
     }
 
+    /// As [`TypeInfo::read`], for a column of a bulk load. There is a driver that says the type once more where the length of decimals
+    /// belongs; each value says its own.
+    pub(crate) fn read_of_load(reader: &mut Reader<'_>, version: TdsVersion) -> Result<TypeInfo, TdsError> {
+        let mut info = TypeInfo::read_unchecked(reader)?;
+        if matches!(info.token, T::DecimalN | T::NumericN) {
+            info.length = DECIMAL_BYTES_MAX.into();
+        }
+        info.checked(version)
+    }
+
     fn checked(self, version: TdsVersion) -> Result<TypeInfo, TdsError> {
         if self.is_possible(version) { Ok(self) } else { Err(TdsError::InvalidLength(self.token as u8)) }
     }
