@@ -6,7 +6,7 @@ use super::join::JoinTree;
 use super::query::cut;
 use super::scope::{Source, SourceColumn};
 use super::source::{infos, rename};
-use super::target::chosen;
+use super::target::{Exposed, chosen};
 use super::typed::Typed;
 use super::{Binder, Bound, Scope, applied, assign_to};
 use crate::access::Table;
@@ -51,31 +51,36 @@ impl Binder<'_> {
         }
     }
 
-    /// The table that an INSERT fills, and its columns that are named: those below the view that the statement names.
+    /// The table that an INSERT fills, and its columns that are named: those below the view or the common table that the statement names.
     pub(super) fn insert_target(&mut self, insert: &tree::Insert) -> Result<(Arc<Table>, Vec<tree::Name>), Fault> {
         let tree::Target::Table { name, .. } = &insert.target else {
             return Ok((self.target(&insert.target)?, insert.columns.clone()));
         };
-        let owner = self.require(Permission::Insert, name)?;
-        if insert.output.is_some() {
-            self.require(Permission::Select, name)?;
-        }
-        let Some((text, options)) = self.view_below(name)? else {
-            return Ok((self.target_table(name)?, insert.columns.clone()));
-        };
-        let view = parsed_view(&text, options, name)?;
-        self.note_check_option(&view);
         self.target_wanted = insert.columns.iter().map(|name| name.text.clone()).collect();
-        let scope = Scope { barrier: true, ..Scope::default() };
-        let (bound, exposed) = self.nested(|binder| {
-            binder.in_view_of(owner, |binder| {
-                let exposed = binder.exposing(&view.query, scope, &name.name.text)?;
-                binder.require(Permission::Insert, &exposed.1.table.object_name(name.span()))?;
-                Ok(exposed)
-            })
-        })?;
-        let mut columns = infos(&bound.columns[..exposed.columns.len()]);
-        rename(&mut columns, &view.columns, &name.name.text)?;
+        let common = self.with_clause(&insert.with)?;
+        let common = common.into_iter().find(|common| name.schema.is_none() && name.name.is(&common.tree.name.text));
+        let (columns, exposed) = match common {
+            Some(common) => {
+                let scope = Scope { barrier: true, common: common.earlier(), ..Scope::default() };
+                let tree::CommonTable { query, columns, .. } = &*common.tree;
+                self.nested(|binder| binder.insertable(query, columns, scope, name))?
+            }
+            None => {
+                let owner = self.require(Permission::Insert, name)?;
+                if insert.output.is_some() {
+                    self.require(Permission::Select, name)?;
+                }
+                let Some((text, options)) = self.view_below(name)? else {
+                    return Ok((self.target_table(name)?, insert.columns.clone()));
+                };
+                let view = parsed_view(&text, options, name)?;
+                self.note_check_option(&view);
+                let scope = Scope { barrier: true, ..Scope::default() };
+                self.nested(|binder| {
+                    binder.in_view_of(owner, |binder| binder.insertable(&view.query, &view.columns, scope, name))
+                })?
+            }
+        };
         let table = exposed.table;
         let below = |at: usize, span: tree::Span| match exposed.columns[at] {
             Some(column) => Ok(tree::Name { text: table.columns[column].name.clone(), span }),
@@ -96,6 +101,21 @@ impl Binder<'_> {
             names.push(below(at, wanted.span)?);
         }
         Ok((table, names))
+    }
+
+    /// The columns of a query that an INSERT names, and the table below it that the rows go into.
+    fn insertable(
+        &mut self,
+        query: &tree::Query,
+        names: &[tree::Name],
+        scope: Scope,
+        name: &tree::ObjectName,
+    ) -> Result<(Vec<SourceColumn>, Exposed), Fault> {
+        let (bound, exposed) = self.exposing(query, scope, &name.name.text)?;
+        self.require(Permission::Insert, &exposed.table.object_name(name.span()))?;
+        let mut columns = infos(&bound.columns[..exposed.columns.len()]);
+        rename(&mut columns, names, &name.name.text)?;
+        Ok((columns, exposed))
     }
 
     /// The text of the view of the session's database that a name means; none: the name means something else, as a common table.
