@@ -22,7 +22,7 @@ use crate::database::{Database, Durability};
 use crate::error::{Blocked, Interrupted, Place};
 use crate::part::Part;
 use crate::patience::{Patience, is_for_lock};
-use crate::table::{Counts, TableState};
+use crate::table::{Counts, IdentityValues, Table, TableState};
 use crate::temporary::{Residence, TEMPDB_ID, Temporary};
 
 /// A point of a transaction to roll back to.
@@ -77,11 +77,18 @@ pub(crate) struct Definitions {
     history: Vec<(Mark, Option<Arc<Catalog>>)>,
     /// Numbers in the store of the trees and heaps that it made.
     pub created: Vec<u32>,
-    /// Tables whose identity values begin anew at the commit.
-    pub reseeded: Vec<Arc<TableState>>,
+    /// Tables whose identity values began anew, with the values before, after these many changes.
+    reseeded: Vec<(usize, Arc<TableState>, IdentityValues)>,
 }
 
 impl Definitions {
+    /// Only so many changes are left: identity values that began anew after them are as they were.
+    fn restore_identities(&mut self, changes: usize) {
+        while let Some((_, state, before)) = self.reseeded.pop_if(|(at, ..)| *at > changes) {
+            state.restore_identity(before);
+        }
+    }
+
     /// Whether something was changed that has not ended yet.
     pub fn are_changed(&self) -> bool {
         self.catalog.is_some() || !self.created.is_empty()
@@ -234,6 +241,15 @@ impl Transaction {
         while let Some((_, former)) = self.definitions.history.pop_if(|(at, _)| at.of(own) >= mark.of(own)) {
             self.definitions.catalog = former;
         }
+        self.definitions.restore_identities(self.definitions.history.len());
+    }
+
+    /// The table's identity values begin anew, as part of the change of definitions made last.
+    pub(crate) fn begin_identity_anew(&mut self, table: &Table) {
+        let Some(place) = table.identity_column() else { return };
+        let Some(identity) = &table.columns[place].identity else { return };
+        let before = table.state.begin_anew_within(identity);
+        self.definitions.reseeded.push((self.definitions.history.len(), Arc::clone(&table.state), before));
     }
 }
 
@@ -483,7 +499,7 @@ impl Database {
         self.free_later(definitions.created.drain(..));
         definitions.catalog = None;
         definitions.history.clear();
-        definitions.reseeded.clear();
+        definitions.restore_identities(0);
     }
 
     /// The commit of a transaction that has changed definitions: what it saw is what all see from now on.
@@ -491,8 +507,8 @@ impl Database {
         let Some(catalog) = definitions.catalog.take() else {
             return;
         };
-        for state in definitions.reseeded.drain(..) {
-            state.begin_anew();
+        for (_, state, _) in definitions.reseeded.drain(..) {
+            state.forget_mark();
         }
         let created = std::mem::take(&mut definitions.created);
         definitions.history.clear();

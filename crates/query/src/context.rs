@@ -680,7 +680,7 @@ impl ExecutionContext {
     /// SAVE TRANSACTION.
     ///
     /// # Errors
-    /// 628 without a transaction.
+    /// 628 without a transaction, 3930 in a doomed one.
     pub(crate) fn save_transaction(&mut self, name: String) -> Result<(), Fault> {
         if self.state.transaction_count == 0 {
             return Err(Box::new(SqlError::new(
@@ -689,6 +689,9 @@ impl ExecutionContext {
                 0,
                 "Cannot issue SAVE TRANSACTION when there is no active transaction.",
             )));
+        }
+        if self.state.doomed {
+            return Err(Box::new(SqlError::transaction_is_doomed()));
         }
         let mark = self.transaction.mark();
         self.savepoints.push(Savepoint { name, mark });

@@ -57,7 +57,7 @@ pub use display::{base64, float_in_document, iso_text, to_text, write_text};
 pub use error::{CANCELLED, ERRORS, ErrorTemplate, SqlError};
 pub use functions::{
     AT_TIME_ZONE, Context, Eval, FUNCTIONS, Function, JSON_ARRAY, JSON_OBJECT, PARSE, ResultType, TRY_PARSE, WRITE,
-    format_message, lookup,
+    cut_message, format_message, lookup,
 };
 pub use like::LikePattern;
 pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout, content_bytes_max};

@@ -156,6 +156,11 @@ fn read_set(chars: &mut Chars<'_>, escape: Option<char>) -> Option<Part> {
         chars.next();
     }
     let mut ranges = Vec::new();
+    // Nothing is left out.
+    if negated && chars.as_str().starts_with(']') {
+        chars.next();
+        return Some(Part::Set { negated, ranges });
+    }
     loop {
         let mut c = chars.next()?;
         if c == ']' && !ranges.is_empty() {
@@ -196,6 +201,7 @@ mod tests {
             ("aXbXc", "a%X%c"),
             ("aaa", "%aa"),
             ("x5", "x[0-9]"),
+            ("x", "[^]"),
             ("xq", "x[^0-9]"),
             ("xB", "x[a-c]"),
             ("[", "[[]"),

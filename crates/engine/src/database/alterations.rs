@@ -20,7 +20,7 @@ use crate::table::{Table, key_bytes_max};
 use crate::transaction::Transaction;
 
 impl Database {
-    /// TRUNCATE TABLE: the table gets new, empty storage; identity values begin anew at the commit.
+    /// TRUNCATE TABLE: the table gets new, empty storage; its identity values begin anew.
     ///
     /// # Errors
     /// 4701 when the table is gone; 1105, 9002 when there is no room.
@@ -37,7 +37,7 @@ impl Database {
     /// Truncates a table of the catalog.
     async fn truncate_named(&self, tx: &mut Transaction, table: &Table) -> Result<(), SqlError> {
         let new = self.truncate_own(tx, table).await?;
-        tx.definitions.reseeded.push(new.state.clone());
+        tx.begin_identity_anew(&new);
         Ok(())
     }
 

@@ -47,7 +47,7 @@ pub use portion::Portion;
 pub use read_lock::{ReadHints, ReadLevel, ReadMode};
 pub use reference::Reference;
 pub use scan::{ScanRange, TableScan};
-pub(crate) use state::TableState;
+pub(crate) use state::{IdentityValues, TableState};
 use uniquifier::UNIQUIFIER_BYTES_MAX;
 pub(crate) use uniquifier::{Copied, Counts, push_uniquifier};
 pub(crate) use uses::IndexUses;

@@ -129,12 +129,39 @@ impl TableState {
         *values = IdentityValues { next: Some(next), left: 0, noted: true, reseeded: None };
     }
 
-    /// After a committed TRUNCATE: the next value is the seed again.
+    /// After a TRUNCATE that nothing undoes: the next value is the seed again.
     pub fn begin_anew(&self) {
         let mut values = self.identity.lock();
         values.next = None;
         values.reseeded = None;
         values.left = 0;
+    }
+
+    /// TRUNCATE in a transaction that may be rolled back: the next value is the seed again; the values before. The mark that is noted
+    /// stays in force, so that nothing is dealt again which a rollback or a crash brings back.
+    pub fn begin_anew_within(&self, identity: &Identity) -> IdentityValues {
+        let mut values = self.identity.lock();
+        let before = *values;
+        if let Some(next) = before.next {
+            let passed = i128::from(next) - i128::from(identity.seed);
+            let more = i64::try_from(passed / i128::from(identity.increment)).unwrap_or(0).max(0);
+            values.left = before.left.saturating_add(more);
+            values.next = None;
+            values.reseeded = None;
+        }
+        before
+    }
+
+    /// That was rolled back.
+    pub fn restore_identity(&self, before: IdentityValues) {
+        let mut values = self.identity.lock();
+        // A mark that was noted meanwhile is there.
+        *values = IdentityValues { noted: before.noted || values.noted, ..before };
+    }
+
+    /// That was committed: the next value is dealt after a new, perhaps lower mark was noted.
+    pub fn forget_mark(&self) {
+        self.identity.lock().left = 0;
     }
 
     /// Dealing goes on behind `value`; or with it, when nothing was dealt so far.

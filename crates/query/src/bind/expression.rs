@@ -554,9 +554,9 @@ fn integer_arithmetic(op: ArithmeticOp, left: Integer, right: Integer) -> Option
 /// wider one's; dates and intervals stay as they are.
 fn operands(left: Typed, right: Typed) -> Result<(Expr, Expr), Fault> {
     let date = left.ty.is_date_or_time() || right.ty.is_date_or_time();
-    let strings = left.ty.is_string() && right.ty.is_string();
+    let joined = left.ty.is_string() && right.ty.is_string() || left.ty.is_binary() && right.ty.is_binary();
     let decimals = left.ty.as_decimal().is_some() && right.ty.as_decimal().is_some();
-    if strings || (date && !left.ty.is_string() && !right.ty.is_string()) {
+    if joined || (date && !left.ty.is_string() && !right.ty.is_string()) {
         return Ok((left.expr, right.expr));
     }
     let common = implicit_type(&left.ty, &right.ty)?;

@@ -1,6 +1,7 @@
 //! The binder: names become slots, types meet, queries become plans.
 
 mod aggregate_level;
+mod asked_arguments;
 mod browse;
 mod bulk;
 mod certain;

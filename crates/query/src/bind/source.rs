@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::asked_arguments::selected;
 use super::hint::read_hints;
 use super::join::{JoinTree, Leaf};
 use super::scope::{Clause, CommonTable, Source, SourceColumn};
@@ -204,7 +205,11 @@ impl Binder<'_> {
         node
     }
 
-    fn table_function(&mut self, function: &tree::TableFunction, lateral: bool) -> Result<JoinTree, Fault> {
+    pub(super) fn plain_table_function(
+        &mut self,
+        function: &tree::TableFunction,
+        lateral: bool,
+    ) -> Result<JoinTree, Fault> {
         let name = &function.call.name;
         if let Some(nodes) = self.nodes(function, lateral)? {
             return Ok(nodes);
@@ -377,29 +382,8 @@ impl Binder<'_> {
         {
             return Err(refused());
         }
-        let span = tree::Span::default();
-        let select = tree::Select {
-            distinct: false,
-            top: None,
-            items: vec![tree::SelectItem::Star { qualifier: None, span }],
-            into: None,
-            from: vec![join.right.clone()],
-            filter: Some(condition.clone()),
-            group_by: Vec::new(),
-            having: None,
-            windows: Vec::new(),
-            span,
-        };
-        let query = tree::Query {
-            with: tree::With::default(),
-            body: tree::QueryBody::Select(Box::new(select)),
-            order_by: Vec::new(),
-            offset: None,
-            fetch: None,
-            for_clause: None,
-            options: Vec::new(),
-            span,
-        };
+        let all = tree::SelectItem::Star { qualifier: None, span: tree::Span::default() };
+        let query = selected(vec![all], vec![join.right.clone()], Some(condition.clone()));
         let right = self.derived(&tree::DerivedTable { query, alias, columns: Vec::new() }, true)?;
         if let Some(source) = self.scope().sources.last_mut() {
             source.schema = schema;

@@ -28,6 +28,13 @@ impl Compiler<'_> {
         let mut arguments = Vec::with_capacity(raise.arguments.len());
         for argument in &raise.arguments {
             let typed = self.bind_expr(argument)?;
+            let ty = typed.ty;
+            let is_literal = matches!(ty, SqlType::Decimal { .. }) && typed.expr.is_const();
+            if !(ty.is_string() || ty.is_integer() || ty.is_binary() || ty == SqlType::Null || is_literal) {
+                // The message, the severity and the state are parameters, too.
+                let position = arguments.len() + 4;
+                return Err(Box::new(SqlError::substitution_type_invalid(ty.error_name(), position)));
+            }
             arguments.push((typed.expr, typed.ty));
         }
         let raise = RaiseError {

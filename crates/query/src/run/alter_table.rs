@@ -1,7 +1,7 @@
 //! ALTER TABLE: columns and keys added, changed and dropped. ALTER INDEX.
 
 use super::Machine;
-use super::constraints::ColumnChange;
+use super::constraints::{ColumnChange, Existing};
 use super::period::{check_added_to_versioned, check_altered_of_versioned, check_dropped_of_versioned};
 use super::table_definition::{self, IGNORE_DUP_KEY};
 use super::versioning::{SYSTEM_VERSIONING, WantedVersioning};
@@ -294,7 +294,7 @@ impl Machine<'_> {
             self.carry_columns(&table, None, &columns, &maps).await?;
         }
         self.add_keys(name, keys).await?;
-        self.add_wishes(name, wishes, check_rows).await
+        self.add_wishes(name, wishes, if check_rows { Existing::Checked } else { Existing::NotChecked }).await
     }
 
     /// A computed column: its values are computed for the rows that are there.

@@ -220,7 +220,8 @@ impl Machine<'_> {
             _ => Vec::new(),
         };
         if rows != BranchRows::NotMatchedByTarget && state.change.found.insert(place.clone(), ()).is_some() {
-            if change.refuses_twice {
+            // To delete it twice is to delete it.
+            if change.refuses_twice && !matches!(change.branches[branch].action, BranchAction::Delete) {
                 return Err(Box::new(SqlError::merge_row_twice()));
             }
             return Ok(());

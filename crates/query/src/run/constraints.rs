@@ -21,6 +21,17 @@ pub(crate) fn table_columns(table: &Table) -> Vec<TableColumn> {
     TableColumn::all(&table.engine)
 }
 
+/// What becomes of the rows that are there when a constraint is added.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Existing {
+    /// The table is new.
+    None,
+    /// They must keep it.
+    Checked,
+    /// WITH NOCHECK: nobody looks, and the constraint is not trusted.
+    NotChecked,
+}
+
 /// A name for a constraint that was given none.
 fn generated_name(prefix: &str, table: &str, column: &str, object_id: i32) -> String {
     let table: String = table.chars().take(9).collect();
@@ -93,12 +104,12 @@ impl Machine<'_> {
         Ok((ty, nullable, collation, when_read))
     }
 
-    /// Adds what a definition wants beside columns and keys. `check_rows`: the rows that are there must keep it.
+    /// Adds what a definition wants beside columns and keys.
     pub(crate) async fn add_wishes(
         &mut self,
         name: &ObjectName,
         wishes: Wishes,
-        check_rows: bool,
+        existing: Existing,
     ) -> Result<(), Fault> {
         if !wishes.computed.is_empty() || wishes.rowversion.is_some() || !wishes.sparse.is_empty() {
             let table = self.table_of(name)?;
@@ -131,10 +142,10 @@ impl Machine<'_> {
             self.create_columnstore(name, wanted).await?;
         }
         for check in &wishes.checks {
-            self.add_check(name, check, check_rows).await?;
+            self.add_check(name, check, existing).await?;
         }
         for key in &wishes.foreign_keys {
-            self.add_foreign_key(name, key, check_rows).await?;
+            self.add_foreign_key(name, key, existing).await?;
         }
         Ok(())
     }
@@ -144,7 +155,7 @@ impl Machine<'_> {
         self.context.catalog().table(name)?.ok_or_else(missing)
     }
 
-    async fn add_check(&mut self, name: &ObjectName, wanted: &WantedCheck, check_rows: bool) -> Result<(), Fault> {
+    async fn add_check(&mut self, name: &ObjectName, wanted: &WantedCheck, existing: Existing) -> Result<(), Fault> {
         let table = self.table_of(name)?;
         let text = pikepole_tsql::stored_condition(&wanted.condition);
         let read = {
@@ -162,14 +173,14 @@ impl Machine<'_> {
             let generated = || generated_name("CK", &record.name, behind, object_id);
             let name = wanted.name.clone().unwrap_or_else(generated);
             let system_named = wanted.name.is_none();
-            let (text, not_trusted) = (text.clone(), false);
+            let (text, not_trusted) = (text.clone(), existing == Existing::NotChecked);
             record.checks.push(Check { name, object_id, text, column, disabled: false, not_trusted, system_named });
             Ok(())
         };
         let (database, tx) = self.context.engine();
         let altered = database.alter_definition(tx, &table.engine, &change).await?;
         let Some(check) = altered.checks.last() else { return Ok(()) };
-        if check_rows {
+        if existing == Existing::Checked {
             return self.check_rows_against(name, &check.name.clone()).await;
         }
         Ok(())
@@ -197,7 +208,12 @@ impl Machine<'_> {
         Err(Box::new(SqlError::constraint_conflict("ALTER TABLE", "CHECK", constraint, database, full, column)))
     }
 
-    async fn add_foreign_key(&mut self, name: &ObjectName, wanted: &WantedKey, check_rows: bool) -> Result<(), Fault> {
+    async fn add_foreign_key(
+        &mut self,
+        name: &ObjectName,
+        wanted: &WantedKey,
+        existing: Existing,
+    ) -> Result<(), Fault> {
         let table = self.table_of(name)?;
         let shown = wanted.name.clone().unwrap_or_else(|| {
             let column = wanted.key.columns.first().map_or("", tree::Name::as_str);
@@ -223,7 +239,8 @@ impl Machine<'_> {
             let column = record.columns[key.columns[0]].name.clone();
             let generated = || generated_name("FK", &record.name, &column, object_id);
             let name = wanted.name.clone().unwrap_or_else(generated);
-            record.foreign_keys.push(ForeignKey { name, object_id, ..key.clone() });
+            let not_trusted = existing == Existing::NotChecked;
+            record.foreign_keys.push(ForeignKey { name, object_id, not_trusted, ..key.clone() });
             Ok(())
         };
         let (database, tx) = self.context.engine();
@@ -233,7 +250,7 @@ impl Machine<'_> {
             // Its statements are compiled anew: they have one more rule to keep.
             database.alter_definition(tx, &target.engine, &|_, _| Ok(())).await?;
         }
-        if check_rows {
+        if existing == Existing::Checked {
             return self.check_rows_refer(name, &made).await;
         }
         Ok(())

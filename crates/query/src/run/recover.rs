@@ -49,6 +49,11 @@ impl Machine<'_> {
             true => None,
             false => self.find_handler(reach == Reach::Scope),
         };
+        // A name that is not there ends no transaction by itself, nor does RAISERROR; one that is caught dooms it all the same.
+        let promoted = handler.is_some() || reach == Reach::Scope;
+        if promoted && self.context.settings.xact_abort {
+            reach = Reach::Transaction;
+        }
         if self.ends_trigger(reach, handler.map(|(depth, _)| depth)) {
             reach = Reach::Transaction;
         }
@@ -131,7 +136,7 @@ impl Machine<'_> {
         }
         let abort = self.context.settings.xact_abort;
         match origin {
-            Origin::RaiseError if error.severity < 19 => Reach::Statement,
+            Origin::RaiseError if error.severity < 20 => Reach::Statement,
             Origin::Throw if abort => Reach::Transaction,
             Origin::Throw => Reach::Batch,
             // CREATE TABLE of a name that is taken, or in a schema that is not there.

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::Machine;
+use super::constraints::Existing;
 use super::table_definition;
 use super::versioning::{SYSTEM_VERSIONING, WantedVersioning};
 use crate::bind::{self, ColumnDefaults, Names};
@@ -148,7 +149,7 @@ impl Machine<'_> {
         } else {
             self.create_temporary(definition, residence).await?;
         }
-        self.add_wishes(&create.name, wishes, false).await?;
+        self.add_wishes(&create.name, wishes, Existing::None).await?;
         self.partition_table(create).await?;
         for option in create.options.iter().filter(|option| option.name == SYSTEM_VERSIONING) {
             if let Some(wanted) = WantedVersioning::of(option)? {

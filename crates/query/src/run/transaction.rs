@@ -224,8 +224,13 @@ impl Machine<'_> {
                 ),
             )));
         };
-        let state = u8::try_from(state).unwrap_or(1);
-        let text = message.as_str().unwrap_or_default();
+        if state < 0 {
+            self.origin = Origin::Statement;
+            return Err(Box::new(SqlError::state_invalid(state, 0, 255)));
+        }
+        let state = (state & 0xFF) as u8;
+        // It is text as it stands, but no longer than other messages.
+        let text = pikepole_types::cut_message(message.as_str().unwrap_or_default().to_owned());
         Ok(Box::new(SqlError::new(number, 16, state, text)))
     }
 
@@ -246,8 +251,8 @@ impl Machine<'_> {
         let given = self.integer_value(&raise.severity)?.unwrap_or(0);
         let severity = given.clamp(0, 25);
         let state = self.integer_value(&raise.state)?.unwrap_or(0);
-        // A negative state counts as 1, one that is too large as 255.
-        let state = if state < 0 { 1 } else { state.min(255) };
+        // A negative state counts as 1, of one that is too large the low byte.
+        let state = if state < 0 { 1 } else { state & 0xFF };
         let message = raise.message.eval(&mut self.env())?;
         if severity > 18 && !raise.log {
             return Err(Box::new(SqlError::severity_needs_log(18)));
@@ -272,7 +277,8 @@ impl Machine<'_> {
                 None => self.raised_message(number, given, (severity, state), &arguments)?,
             }
         } else {
-            let text = message.as_str().unwrap_or_default();
+            // Of no message a blank is seen.
+            let text = message.as_str().unwrap_or(" ");
             let text = pikepole_types::format_message(text, &arguments)?;
             SqlError::new(50000, severity, state, text)
         };

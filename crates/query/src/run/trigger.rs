@@ -237,7 +237,9 @@ impl Machine<'_> {
             let bit = |(at, updated): (usize, &bool)| u8::from(*updated) << at;
             eight.iter().enumerate().map(bit).fold(0, |bits, bit| bits | bit)
         });
-        let bits = Value::Bin(bits.collect());
+        // A DELETE says of no column that it was updated.
+        let bits = if updated.contains(&true) { bits.collect() } else { Vec::new() };
+        let bits = Value::Bin(bits);
         let each = updated.iter().map(|updated| Value::Bit(*updated));
         let shown = program.trigger.as_ref().map_or(0, |shape| 1 + shape.len());
         for (slot, value) in frame.slots[..shown].iter_mut().zip([bits].into_iter().chain(each)) {

@@ -100,7 +100,8 @@ fn sizes(ty: &SqlType) -> (i32, i32) {
         (SqlType::DateTimeOffset(scale), ..) => (26 + fraction(*scale), 20),
         (_, Some(units), _) => (units, units * if ty.is_unicode() { 2 } else { 1 }),
         (_, None, Some(Limit(units))) => (units.into(), bytes),
-        (_, None, Some(Max)) => (0, bytes),
+        // Without a limit, as ODBC's clients know it.
+        (SqlType::Xml, ..) | (_, None, Some(Max)) => (0, 0),
         (SqlType::Clr(_), None, None) => (bytes.max(0), bytes.max(0)),
         (_, None, None) => (ty.precision().into(), bytes),
     }
@@ -108,7 +109,6 @@ fn sizes(ty: &SqlType) -> (i32, i32) {
 
 /// A type's number in ODBC 3, and its number among dates and times. Of the second names one has a number of its own.
 fn number(ty: &SqlType, second: Option<&SecondName>) -> (i16, Option<i16>) {
-    use pikepole_types::Length::Max;
     match ty {
         SqlType::Decimal { .. } if second.is_some() => (2, None),
         SqlType::Bit => (-7, None),
@@ -124,13 +124,13 @@ fn number(ty: &SqlType, second: Option<&SecondName>) -> (i16, Option<i16>) {
         SqlType::DateTime | SqlType::SmallDateTime | SqlType::DateTime2(_) => (93, Some(3)),
         SqlType::DateTimeOffset(_) => (-155, Some(0)),
         SqlType::Char(_) => (1, None),
-        SqlType::VarChar(Max) | SqlType::Text => (-1, None),
+        SqlType::Text => (-1, None),
         SqlType::VarChar(_) => (12, None),
         SqlType::NChar(_) => (-8, None),
-        SqlType::NVarChar(Max) | SqlType::NText => (-10, None),
+        SqlType::NText => (-10, None),
         SqlType::NVarChar(_) => (WIDE_TEXT, None),
         SqlType::Binary(_) => (-2, None),
-        SqlType::VarBinary(Max) | SqlType::Image => (-4, None),
+        SqlType::Image => (-4, None),
         SqlType::VarBinary(_) => (-3, None),
         SqlType::UniqueIdentifier => (-11, None),
         SqlType::Variant => (-150, None),

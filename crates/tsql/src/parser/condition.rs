@@ -246,6 +246,11 @@ impl Parser<'_> {
                     _ => return Err(self.unexpected()),
                 }
             }
+            // `IN ((SELECT 1))`: parentheses around a query make it no single value.
+            InList::Values(mut values) if values.len() == 1 => match values.remove(0) {
+                Expr { kind: crate::tree::ExprKind::Subquery(query), .. } => InList::Query(query),
+                value => InList::Values(vec![value]),
+            },
             list => list,
         };
         self.expect_symbol(Symbol::Close)?;

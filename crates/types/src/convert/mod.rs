@@ -193,6 +193,8 @@ fn convert_slowly(
         return Err(SqlError::explicit_conversion_not_allowed(from.error_name(), to.error_name()));
     }
     if let (Value::Variant(variant), true) = (value, *to != Variant) {
+        // Dates within are written as datetime always was.
+        let style = if to.is_string() && variant.ty().is_date_or_time() { style.or(Some(0)) } else { style };
         return convert_in(page, variant.value(), variant.ty(), to, style, out);
     }
     if let (Xml, Value::Str(text)) = (from, value) {

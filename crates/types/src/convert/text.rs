@@ -37,7 +37,7 @@ pub(super) fn to_text(
         Value::TinyInt(_) | Value::SmallInt(_) | Value::Int(_) | Value::BigInt(_) => {
             put(buffer, value.as_i64().unwrap_or(0));
             if buffer.len() > limit {
-                if to.is_unicode() {
+                if to.is_unicode() || matches!(value, Value::BigInt(_)) {
                     return Err(SqlError::arithmetic_overflow("expression", to.error_name()));
                 }
                 buffer.clear();

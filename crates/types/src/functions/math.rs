@@ -18,7 +18,7 @@ pub(super) fn float_type(_: &[SqlType]) -> Typed {
 /// Small integers become `int`, small money `money`, `real` and text `float`; all others stay.
 pub(super) fn same_number(types: &[SqlType]) -> Typed {
     Ok(match types[0] {
-        SqlType::Null | SqlType::Bit | SqlType::TinyInt | SqlType::SmallInt | SqlType::Int => SqlType::Int,
+        SqlType::Null | SqlType::TinyInt | SqlType::SmallInt | SqlType::Int => SqlType::Int,
         SqlType::SmallMoney | SqlType::Money => SqlType::Money,
         SqlType::BigInt | SqlType::Decimal { .. } => types[0],
         _ => SqlType::Float,
@@ -219,7 +219,11 @@ pub(super) fn radians(_: &mut Context, values: &[Value], types: &[SqlType]) -> E
 }
 
 pub(super) fn atn2(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    of_float(float(values, types, 0)?.atan2(float(values, types, 1)?))
+    let (y, x) = (float(values, types, 0)?, float(values, types, 1)?);
+    if y == 0.0 && x == 0.0 {
+        return Err(SqlError::invalid_floating_point());
+    }
+    of_float(y.atan2(x))
 }
 
 pub(super) fn log(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {

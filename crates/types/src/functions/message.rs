@@ -18,26 +18,46 @@ pub(super) fn formatmessage_type(types: &[SqlType]) -> Result<SqlType, SqlError>
     }
 }
 
-/// FORMATMESSAGE of a text; a number of a message is replaced by its text before. NULL for one that is not there.
+/// FORMATMESSAGE of a text; a number of a message is replaced by its text before. NULL for one that is not there. What RAISERROR would
+/// refuse is no error here, but a text that says so.
 pub(super) fn formatmessage(context: &mut Context, values: &[Value], types: &[SqlType]) -> Result<Value, SqlError> {
+    const FAILED: &str = "Error: 50000, Severity: -1, State: 1. (Params:). The error is printed in terse mode because there was error \
+        during formatting. Tracing, ETW, notifications etc are skipped.\r\n";
     if !types[0].is_string() || values[0].is_null() {
         return Ok(Value::Null);
     }
     let arguments: Vec<_> = values[1..].iter().cloned().zip(types[1..].iter().copied()).collect();
-    Ok(Value::Str(format_message(&text(context, values, types, 0)?, &arguments)?))
+    let text = text(context, values, types, 0)?;
+    let formatted = format_message(&text, &arguments).ok().filter(|_| !text.is_empty());
+    Ok(Value::Str(formatted.unwrap_or_else(|| FAILED.to_owned())))
 }
 
 /// A place in the text: `%-5d`.
+#[derive(Default)]
 struct Place {
     left: bool,
     zero: bool,
     plus: bool,
+    blank: bool,
     alternate: bool,
     width: Option<usize>,
     precision: Option<usize>,
+    size: Size,
     /// `%2!`, in a message of another language: the second argument as it is.
     of_argument: Option<usize>,
     kind: char,
+}
+
+/// How wide the number is that a place takes.
+#[derive(Default, Clone, Copy, PartialEq, Eq)]
+enum Size {
+    /// `%hd`
+    Short,
+    /// `%d`, `%ld`
+    #[default]
+    Int,
+    /// `%I64d`
+    Long,
 }
 
 /// Puts arguments in their places.
@@ -47,112 +67,150 @@ struct Place {
 pub fn format_message(text: &str, arguments: &[(Value, SqlType)]) -> Result<String, SqlError> {
     let mut out = String::with_capacity(text.len());
     let mut next = 0;
-    let mut chars = text.chars().peekable();
-    while let Some(c) = chars.next() {
-        if c != '%' {
-            out.push(c);
-            continue;
-        }
-        if chars.peek() == Some(&'%') {
-            chars.next();
+    let mut rest = text;
+    while let Some(at) = rest.find('%') {
+        let (before, from) = rest.split_at(at);
+        out.push_str(before);
+        if let Some(behind) = from.strip_prefix("%%") {
             out.push('%');
+            rest = behind;
             continue;
         }
-        let mut written = String::from("%");
-        let mut taken = std::iter::from_fn(|| {
-            let c = chars.next()?;
-            written.push(c);
-            Some(c)
-        });
-        let place = place(&mut taken, arguments, &mut next);
+        let mut chars = from[1..].chars();
+        let place = place(&mut chars, arguments, &mut next);
+        let behind = chars.as_str();
         let Some(place) = place else {
-            return Err(SqlError::format_invalid(written));
+            return Err(SqlError::format_invalid(&from[..from.len() - behind.len()]));
         };
+        rest = behind;
         if let Some(position) = place.of_argument {
-            let value = position.checked_sub(1).and_then(|at| arguments.get(at)).map(|(value, _)| value);
-            let kind = if matches!(value, Some(Value::Str(_))) { 's' } else { 'd' };
-            put(&Place { kind, width: None, ..place }, value, position, &mut out)?;
+            let argument = position.checked_sub(1).and_then(|at| arguments.get(at));
+            put_as_it_is(argument, position, &mut out)?;
             continue;
         }
         let argument = arguments.get(next);
         next += 1;
-        put(&place, argument.map(|(value, _)| value), next, &mut out)?;
+        put(&place, argument, next, &mut out)?;
     }
-    if out.chars().count() > MESSAGE_CHARS_MAX {
-        out = out.chars().take(MESSAGE_CHARS_MAX - 3).collect();
-        out.push_str("...");
-    }
-    Ok(out)
+    out.push_str(rest);
+    Ok(cut_message(out))
 }
 
-fn place(chars: &mut dyn Iterator<Item = char>, arguments: &[(Value, SqlType)], next: &mut usize) -> Option<Place> {
-    let mut place = Place {
-        left: false,
-        zero: false,
-        plus: false,
-        alternate: false,
-        width: None,
-        precision: None,
-        of_argument: None,
-        kind: 's',
-    };
-    let mut in_precision = false;
+/// A message, not longer than messages are.
+pub fn cut_message(text: String) -> String {
+    if text.chars().count() <= MESSAGE_CHARS_MAX {
+        return text;
+    }
+    let begin: String = text.chars().take(MESSAGE_CHARS_MAX - 3).collect();
+    begin + "..."
+}
+
+/// Flags, each once; a width; a precision; a size; what the argument is shown as. A star stands for an argument.
+fn place(chars: &mut std::str::Chars<'_>, arguments: &[(Value, SqlType)], next: &mut usize) -> Option<Place> {
+    let mut place = Place::default();
     let mut star = || {
-        let value = arguments.get(*next).and_then(|(value, _)| value.as_i64());
+        let value = arguments.get(*next).and_then(|(value, _)| value.as_i64())?;
         *next += 1;
-        usize::try_from(value?).ok()
+        Some(value)
     };
-    for c in chars {
-        match c {
-            '-' => place.left = true,
-            '+' => place.plus = true,
-            '#' => place.alternate = true,
-            '0' if place.width.is_none() && !in_precision => place.zero = true,
-            '0'..='9' => {
-                let digit = c as usize - '0' as usize;
-                let number = if in_precision { &mut place.precision } else { &mut place.width };
-                *number = Some((number.unwrap_or(0) * 10 + digit).min(WIDTH_MAX));
+    let mut c = chars.next()?;
+    loop {
+        let flag = match c {
+            '-' => &mut place.left,
+            '+' => &mut place.plus,
+            ' ' => &mut place.blank,
+            '#' => &mut place.alternate,
+            '0' => &mut place.zero,
+            _ => break,
+        };
+        if std::mem::replace(flag, true) {
+            return None;
+        }
+        c = chars.next()?;
+    }
+    if c == '*' {
+        let width = star()?;
+        place.left |= width < 0;
+        place.width = Some(usize::try_from(width.unsigned_abs()).unwrap_or(WIDTH_MAX).min(WIDTH_MAX));
+        c = chars.next()?;
+    } else {
+        place.width = digits(&mut c, chars)?;
+    }
+    if c == '!' {
+        place.of_argument = Some(place.width?);
+        return Some(place);
+    }
+    if c == '.' {
+        c = chars.next()?;
+        place.precision = match c {
+            // A negative one is none.
+            '*' => {
+                c = '\0';
+                usize::try_from(star()?).ok().map(|precision| precision.min(WIDTH_MAX))
             }
-            '*' if in_precision => place.precision = Some(star()?.min(WIDTH_MAX)),
-            '*' => place.width = Some(star()?.min(WIDTH_MAX)),
-            '.' => in_precision = true,
-            'l' | 'h' | 'I' => {}
-            '!' if place.width.is_some() => {
-                place.of_argument = place.width;
-                return Some(place);
-            }
-            'd' | 'i' | 'u' | 'o' | 'x' | 'X' | 's' => {
-                place.kind = c;
-                return Some(place);
-            }
-            _ => return None,
+            _ => Some(digits(&mut c, chars)??),
+        };
+        if c == '\0' {
+            c = chars.next()?;
         }
     }
-    None
+    match c {
+        'h' => (place.size, c) = (Size::Short, chars.next()?),
+        'l' => c = chars.next()?,
+        'I' if chars.as_str().starts_with("64") => {
+            place.size = Size::Long;
+            c = chars.nth(2)?;
+        }
+        _ => {}
+    }
+    place.kind = c;
+    matches!(c, 'd' | 'i' | 'u' | 'o' | 'x' | 'X' | 's').then_some(place)
 }
 
-fn put(place: &Place, argument: Option<&Value>, position: usize, out: &mut String) -> Result<(), SqlError> {
-    let text = match (argument, place.kind) {
-        (None | Some(Value::Null), _) => "(null)".to_owned(),
-        (Some(Value::Str(text)), 's') => match place.precision {
+/// The number that begins with `c`, which is what stands behind it afterwards; no number: Some(None).
+#[expect(clippy::option_option, reason = "the text may end in it")]
+fn digits(c: &mut char, chars: &mut std::str::Chars<'_>) -> Option<Option<usize>> {
+    let mut number = None;
+    while let Some(digit) = c.to_digit(10) {
+        number = Some((number.unwrap_or(0) * 10 + digit as usize).min(WIDTH_MAX));
+        *c = chars.next()?;
+    }
+    Some(number)
+}
+
+fn put_as_it_is(argument: Option<&(Value, SqlType)>, position: usize, out: &mut String) -> Result<(), SqlError> {
+    match argument.map(|(value, _)| value) {
+        None | Some(Value::Null) => out.push_str("(null)"),
+        Some(Value::Str(text)) => out.push_str(text),
+        Some(value) => {
+            let value = value.as_i64().ok_or_else(|| SqlError::substitution_type_mismatch(position))?;
+            out.push_str(&value.to_string());
+        }
+    }
+    Ok(())
+}
+
+fn put(place: &Place, argument: Option<&(Value, SqlType)>, position: usize, out: &mut String) -> Result<(), SqlError> {
+    let text = match argument {
+        None | Some((Value::Null, _)) => "(null)".to_owned(),
+        Some((Value::Str(text), _)) if place.kind == 's' => match place.precision {
             Some(count) => text.chars().take(count).collect(),
             None => text.clone(),
         },
-        (Some(value), kind) if kind != 's' => match value.as_i64() {
-            Some(value) => number(place, value),
-            None => return Err(SqlError::substitution_type_mismatch(position)),
-        },
-        _ => return Err(SqlError::substitution_type_mismatch(position)),
+        Some((value, ty)) if place.kind != 's' => {
+            let value =
+                number_of(value, ty, place.size).ok_or_else(|| SqlError::substitution_type_mismatch(position))?;
+            number(place, value)
+        }
+        Some(_) => return Err(SqlError::substitution_type_mismatch(position)),
     };
     let missing = place.width.unwrap_or(0).saturating_sub(text.chars().count());
     if place.left {
         out.push_str(&text);
         out.extend(std::iter::repeat_n(' ', missing));
-    } else if place.zero && place.kind != 's' {
-        let (sign, digits) = match text.strip_prefix('-') {
-            Some(digits) => ("-", digits),
-            None => ("", text.as_str()),
-        };
+    } else if place.zero && place.precision.is_none() && place.kind != 's' {
+        let signs = text.len() - text.trim_start_matches(['-', '+', ' ']).len();
+        let (sign, digits) = text.split_at(signs);
         out.push_str(sign);
         out.extend(std::iter::repeat_n('0', missing));
         out.push_str(digits);
@@ -163,23 +221,56 @@ fn put(place: &Place, argument: Option<&Value>, position: usize, out: &mut Strin
     Ok(())
 }
 
-fn number(place: &Place, value: i64) -> String {
-    // The unsigned forms show an int's 32 bits.
-    let bits = match u32::try_from(value) {
-        Ok(bits) => u64::from(bits),
-        Err(_) if i32::try_from(value).is_ok() => u64::from(value as i32 as u32),
-        Err(_) => value as u64,
+/// The number for a place of a size; None: it is of another type. Bytes are a number of their last ones; constants with a decimal point are cut.
+fn number_of(value: &Value, ty: &SqlType, size: Size) -> Option<i64> {
+    let bytes = |bytes: &[u8], count: usize| {
+        let last = &bytes[bytes.len().saturating_sub(count)..];
+        last.iter().fold(0u64, |number, byte| number << 8 | u64::from(*byte))
     };
-    match place.kind {
-        'u' => bits.to_string(),
-        'o' if place.alternate => format!("0{bits:o}"),
-        'o' => format!("{bits:o}"),
-        'x' if place.alternate => format!("0x{bits:x}"),
-        'x' => format!("{bits:x}"),
-        'X' if place.alternate => format!("0X{bits:X}"),
-        'X' => format!("{bits:X}"),
-        _ if place.plus && value >= 0 => format!("+{value}"),
-        _ => value.to_string(),
+    match (value, size) {
+        (Value::Bin(value), Size::Long) => Some(bytes(value, 8) as i64),
+        (Value::Bin(value), Size::Int) => Some(i64::from(bytes(value, 4) as u32 as i32)),
+        (Value::Bin(value), Size::Short) => Some(i64::from(bytes(value, 2) as u16 as i16)),
+        (Value::Decimal(_), _) => {
+            let number = super::super::convert::as_f64(value)?.trunc() as i64;
+            (size == Size::Long || i32::try_from(number).is_ok()).then_some(number)
+        }
+        _ => {
+            let fits = match size {
+                Size::Short => matches!(ty, SqlType::TinyInt | SqlType::SmallInt),
+                Size::Int => matches!(ty, SqlType::TinyInt | SqlType::SmallInt | SqlType::Int),
+                Size::Long => *ty == SqlType::BigInt,
+            };
+            fits.then(|| value.as_i64()).flatten()
+        }
+    }
+}
+
+fn number(place: &Place, value: i64) -> String {
+    let bits = match place.size {
+        Size::Short => u64::from(value as i16 as u16),
+        Size::Int => u64::from(value as i32 as u32),
+        Size::Long => value as u64,
+    };
+    let (prefix, digits) = match place.kind {
+        'u' => ("", bits.to_string()),
+        'o' => (if place.alternate { "0" } else { "" }, format!("{bits:o}")),
+        'x' => (if place.alternate { "0x" } else { "" }, format!("{bits:x}")),
+        'X' => (if place.alternate { "0X" } else { "" }, format!("{bits:X}")),
+        _ => {
+            let sign = match value {
+                ..0 => "-",
+                _ if place.plus => "+",
+                _ if place.blank => " ",
+                _ => "",
+            };
+            (sign, value.unsigned_abs().to_string())
+        }
+    };
+    match place.precision {
+        Some(0) if bits == 0 => String::new(),
+        Some(precision) => format!("{prefix}{digits:0>precision$}"),
+        None => format!("{prefix}{digits}"),
     }
 }
 
@@ -188,7 +279,12 @@ mod tests {
     use super::*;
 
     fn formatted(text: &str, values: &[Value]) -> Result<String, i32> {
-        let arguments: Vec<_> = values.iter().map(|value| (value.clone(), SqlType::Int)).collect();
+        let of = |value: &Value| match value {
+            Value::SmallInt(_) => SqlType::SmallInt,
+            Value::BigInt(_) => SqlType::BigInt,
+            _ => SqlType::Int,
+        };
+        let arguments: Vec<_> = values.iter().map(|value| (value.clone(), of(value))).collect();
         format_message(text, &arguments).map_err(|fault| fault.number)
     }
 
@@ -203,7 +299,36 @@ mod tests {
     }
 
     #[test]
+    fn numbers_are_shown_as_c_shows_them() {
+        for (text, value, shown) in [
+            ("%.3d", Value::Int(-4), "-004"),
+            ("%.0d", Value::Int(0), ""),
+            ("%.3x", Value::Int(10), "00a"),
+            ("%08.3d", Value::Int(42), "     042"),
+            ("%05d", Value::Int(-42), "-0042"),
+            ("% d", Value::Int(3), " 3"),
+            ("%+d", Value::Int(3), "+3"),
+            ("%hu", Value::SmallInt(-1), "65535"),
+            ("%u", Value::Int(-1), "4294967295"),
+            ("%I64d", Value::BigInt(5_000_000_000), "5000000000"),
+            ("%x", Value::Bin(vec![1, 2, 3, 4, 5]), "2030405"),
+            ("%d", Value::Bin(vec![0x41]), "65"),
+        ] {
+            assert_eq!(formatted(text, &[value]), Ok(shown.into()), "{text}");
+        }
+        assert_eq!(formatted("%*.*d", &[Value::Int(8), Value::Int(5), Value::Int(42)]), Ok("   00042".into()));
+        assert_eq!(formatted("[%*s]", &[Value::Int(-5), Value::from("abc")]), Ok("[abc  ]".into()));
+        assert_eq!(formatted("[%.*s]", &[Value::Int(-1), Value::from("abc")]), Ok("[abc]".into()));
+    }
+
+    #[test]
     fn wrong_places_are_errors() {
+        for text in ["%--5d", "%**d", "%.s", "%5", "%I6d"] {
+            assert_eq!(formatted(text, &[Value::Int(1), Value::Int(1), Value::Int(1)]), Err(2787), "{text}");
+        }
+        assert_eq!(formatted("%I64d", &[Value::Int(1)]), Err(2786));
+        assert_eq!(formatted("%hd", &[Value::Int(1)]), Err(2786));
+        assert_eq!(formatted("%d", &[Value::BigInt(1)]), Err(2786));
         assert_eq!(formatted("%q", &[Value::Int(1)]), Err(2787));
         assert_eq!(formatted("%", &[]), Err(2787));
         assert_eq!(formatted("%d", &[Value::from("x")]), Err(2786));

@@ -24,7 +24,7 @@ mod table;
 mod words;
 mod zone;
 
-pub use message::format_message;
+pub use message::{cut_message, format_message};
 pub use table::{AT_TIME_ZONE, FUNCTIONS, JSON_ARRAY, JSON_OBJECT, PARSE, TRY_PARSE, WRITE};
 
 use crate::code_page::CodePage;

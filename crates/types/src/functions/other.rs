@@ -105,9 +105,20 @@ pub(super) fn isnumeric(context: &mut Context, values: &[Value], types: &[SqlTyp
     let is_number = match &values[0] {
         Value::Str(_) => {
             let text = text(context, values, types, 0)?;
+            let text = text.trim();
             let has_digit = text.bytes().any(|byte| byte.is_ascii_digit());
-            let reads = |ty: &SqlType| convert::convert(&values[0], &types[0], ty, None).is_ok();
-            has_digit && (reads(&SqlType::Float) || reads(&SqlType::Money))
+            // D is an E for it, as in other languages.
+            let scientific = || Value::Str(text.replace(['d', 'D'], "e"));
+            let reads = |value: &Value, ty: &SqlType| convert::convert(value, &types[0], ty, None).is_ok();
+            // A sign, a point, a comma or a currency alone is what money can be written with.
+            let is_mark = || {
+                let mut chars = text.chars();
+                chars.next().is_some_and(|c| "+-.,$¢£¤¥€₤₡₪₫₱฿".contains(c)) && chars.next().is_none()
+            };
+            match has_digit {
+                true => reads(&values[0], &SqlType::Money) || reads(&scientific(), &SqlType::Float),
+                false => is_mark(),
+            }
         }
         value => convert::as_f64(value).is_some(),
     };

@@ -118,7 +118,9 @@ fn limited(context: &Context, mut text: String, types: &[SqlType]) -> Evaluated 
 
 pub(super) fn len(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     if let Value::Bin(bytes) = &values[0] {
-        return position(bytes.len(), types);
+        // They are read as text, whose blanks at the end do not count.
+        let blanks = bytes.iter().rev().take_while(|byte| **byte == b' ').count();
+        return position(bytes.len() - blanks, types);
     }
     let text = text(context, values, types, 0)?;
     position(length(context, text.trim_end_matches(' ')), types)
