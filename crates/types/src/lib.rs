@@ -14,6 +14,7 @@
 //! | rows on pages and keys in trees | [`RowLayout`] |
 //! | result sets as text | [`to_text`] |
 //! | bytes of `char` and `varchar` | [`CodePage`] |
+//! | masks of columns | [`Mask`] |
 //! | places in a tree, shapes | [`hierarchy`], [`spatial`] |
 
 mod aggregate;
@@ -32,6 +33,7 @@ mod functions;
 pub mod hierarchy;
 pub mod json;
 mod like;
+mod mask;
 mod row;
 mod second_name;
 pub mod spatial;
@@ -60,6 +62,7 @@ pub use functions::{
     cut_message, format_message, lookup,
 };
 pub use like::LikePattern;
+pub use mask::{Mask, without_values};
 pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout, content_bytes_max};
 pub use second_name::SecondName;
 pub use sql_type::{Length, SqlType, implicit_type};

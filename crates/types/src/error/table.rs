@@ -1006,6 +1006,12 @@ error_table! {
     15664 16 1 session_key_read_only(key) "Cannot set key '{key}' in the session context. The key has been set as read_only for this session.";
     15665 16 1 session_context_full(key) "The value was not set for key '{key}' because the total size of keys and values in the session context would exceed the 1 MB limit.";
     15666 16 1 session_key_too_long(key) "Cannot set key '{key}' in the session context. The size of the key cannot exceed 256 bytes.";
+    16002 16 0 mask_invalid(column) "Invalid data masking function in column '{column}'.";
+    16003 16 0 mask_of_type(column, function) "The data type of column '{column}' does not support data masking function '{function}'.";
+    16004 16 0 mask_arguments_miscounted(function, column) "Incorrect number of parameters for data masking function '{function}' for column '{column}'.";
+    16005 16 0 mask_argument_invalid(function, column) "Invalid argument for data masking function '{function}' for column '{column}'.";
+    16006 16 0 mask_format_invalid(function, column) "Invalid data masking format for function '{function}' in column '{column}'.";
+    16007 16 0 mask_missing(column) "The column '{column}' does not have a data masking function.";
     16902 16 1 cursor_parameter_invalid(procedure, parameter) "{procedure}: The value of the parameter '{parameter}' is invalid.";
     16905 16 1 cursor_already_open() "The cursor is already open.";
     16909 16 1 cursor_handle_unknown(procedure, handle) "{procedure}: The cursor identifier value provided ({handle}) is not valid.";
