@@ -8,7 +8,7 @@
 //!   SELECT on the database <- CONTROL on it  <--  CONTROL SERVER
 //! ```
 //!
-//! A column of an object may have SELECT, UPDATE and REFERENCES of its own. What a principal was told of a column goes before what it
+//! A column of an object may have SELECT, UPDATE, REFERENCES and UNMASK of its own. What a principal was told of a column goes before what it
 //! was told of the object, and a GRANT of a column before anybody's DENY of the object.
 //!
 //! Who asks for a permission walks from it along the arrows, see [`covering`] and [`covering_above`]. A DENY anywhere on the
@@ -113,6 +113,7 @@ permissions! {
     References "REFERENCES" "RF" [Object Type Schema Database];
     Alter "ALTER" "AL" [Object Schema Database User Role Login ServerRole];
     Control "CONTROL" "CL" [Object Type Schema Database User Role Login ServerRole];
+    Unmask "UNMASK" "UMSK" [Object Schema Database];
     ViewDefinition "VIEW DEFINITION" "VW" [Object Type Schema Database User Role Login ServerRole];
     TakeOwnership "TAKE OWNERSHIP" "TO" [Object Type Schema Database Role ServerRole];
     Impersonate "IMPERSONATE" "IM" [User Login];
@@ -128,6 +129,7 @@ permissions! {
     AlterAnySchema "ALTER ANY SCHEMA" "ALSM" [Database];
     AlterAnyUser "ALTER ANY USER" "ALUS" [Database];
     AlterAnyRole "ALTER ANY ROLE" "ALRL" [Database];
+    AlterAnyMask "ALTER ANY MASK" "AAMK" [Database];
     BackupDatabase "BACKUP DATABASE" "BADB" [Database];
     BackupLog "BACKUP LOG" "BALO" [Database];
     Checkpoint "CHECKPOINT" "CP" [Database];
@@ -156,7 +158,7 @@ permissions! {
 impl Permission {
     /// Whether it can be granted on single columns of an object.
     pub fn is_of_columns(self) -> bool {
-        matches!(self, Permission::Select | Permission::Update | Permission::References)
+        matches!(self, Permission::Select | Permission::Update | Permission::References | Permission::Unmask)
     }
 
     /// The permission of this name, in upper case, on something of this class.

@@ -193,6 +193,7 @@ fn wanted(
         return Err(SqlError::entity_has_no_columns());
     }
     let fits = match (&target.object, permission) {
+        (Some(object), Permission::Unmask) => matches!(object, Object::Table(_)),
         (Some(Object::Procedure(_)), permission) => !matches!(
             permission,
             Permission::Select | Permission::Insert | Permission::Update | Permission::Delete | Permission::References
