@@ -139,6 +139,25 @@ impl Requirement {
     }
 }
 
+/// A masked column that values of a plan are made of, and the slot that says whether the session may see what is in it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct MaskedColumn {
+    /// The database of the table.
+    pub database: i32,
+    /// The table; the database, of a table variable.
+    pub securable: Securable,
+    /// The column's number, from one.
+    pub column: i32,
+    /// The slot, which every run of the plan fills anew: plans are shared by those who may and those who may not.
+    pub slot: usize,
+}
+
+impl MaskedColumn {
+    fn is_seen_by(&self, token: &SecurityToken) -> bool {
+        token.is_dbo() || token.has_on_column(Permission::Unmask, self.securable, self.column)
+    }
+}
+
 /// The number of the column at a place.
 pub(crate) fn column_number(place: usize) -> i32 {
     i32::try_from(place + 1).unwrap_or(i32::MAX)
@@ -539,6 +558,16 @@ impl ExecutionContext {
         let denied = || SqlError::database_access_denied(&self.token().login().name, database.name());
         let token = self.token_in(&database).ok_or_else(denied)?;
         if token.is_dbo() { Ok(()) } else { requirement.ask(&token, database.name()) }
+    }
+
+    /// Whether the session may see what is in a masked column.
+    pub(crate) fn sees(&self, column: &MaskedColumn) -> bool {
+        if column.database == self.database().id() {
+            return column.is_seen_by(self.token());
+        }
+        let database = self.server().database_by_id(column.database);
+        let token = database.and_then(|database| self.token_in(&database));
+        token.is_some_and(|token| column.is_seen_by(&token))
     }
 
     /// Checks a permission on the current database.

@@ -13,7 +13,7 @@ use super::sequence::SequenceRecord;
 use super::temporal::{Generated, Versioning};
 use super::user_type::UserType;
 use crate::security::{Level, Principal};
-use pikepole_types::{Collated, Collation, SecondName, SqlType};
+use pikepole_types::{Collated, Collation, Mask, SecondName, SqlType};
 use serde::{Deserialize, Serialize};
 
 /// Where the rows of a tree or heap are in the store.
@@ -200,6 +200,9 @@ pub struct Column {
     /// HIDDEN: `*` does not stand for it.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub hidden: bool,
+    /// MASKED: the function that hides its values, as the views show it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub mask: Option<String>,
 }
 
 fn is_default(collation: &Collation) -> bool {
@@ -220,6 +223,12 @@ impl Column {
     /// The name of its type as it was declared, by the system's names.
     pub fn type_name(&self) -> &'static str {
         self.second_name().map_or(self.ty.name(), |second| second.name)
+    }
+
+    /// What hides its values.
+    pub fn mask(&self) -> Option<Mask> {
+        let text = self.mask.as_deref()?;
+        Some(Mask::parse(text, self.ty, &self.name).unwrap_or_else(|_| Mask::default_of(self.ty)))
     }
 
     /// What its values bring to comparisons.
@@ -396,6 +405,11 @@ impl TableRecord {
     /// Whether a column is computed whenever it is read.
     pub(crate) fn is_computed_when_read(&self) -> bool {
         self.columns.iter().any(|column| column.computed.as_ref().is_some_and(|computed| computed.when_read))
+    }
+
+    /// Whether the values of a column are hidden from some.
+    pub fn has_masks(&self) -> bool {
+        self.columns.iter().any(|column| column.mask.is_some())
     }
 
     /// Position of the identity column.

@@ -5,7 +5,8 @@
 //!   rest  kind 1: [ format 1 | JSON ...]   cut into chunks of CHUNK_BYTES, so that a long procedure fits; format 2: a table with
 //!                                          a place for long values; format 3: one with keys as `format_of` says; format 4: one with
 //!                                          a column that is computed when it is read; format 5: one with a period, or a history; format 6: a trigger
-//!                                          of definitions; format 7: a partition function or scheme
+//!                                          of definitions; format 7: a partition function or scheme; format 8: a collection of schemas of xml; format 9: a
+//!                                          table with masked columns
 //!         kind 2: [ high-water mark 8 ]    of a table's identity values; id 0: of the rowversion numbers
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //!         kind 5: a type that users made; as kind 1
@@ -49,6 +50,10 @@ const FORMAT_PARTITIONS: u8 = 7;
 /// A collection of schemas of xml, which is a kind of type that programs before it do not know.
 const FORMAT_COLLECTIONS: u8 = 8;
 
+/// A table, or a table type, with masked columns: programs before it would show what is masked. What the formats of tables above tell it
+/// may have too.
+const FORMAT_MASKED: u8 = 9;
+
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -89,6 +94,8 @@ fn format_of(object: &StoredObject) -> u8 {
         StoredObject::PartitionFunction(_) | StoredObject::PartitionScheme(_) => FORMAT_PARTITIONS,
         StoredObject::DefinitionTrigger(_) => FORMAT_WATCHED,
         StoredObject::Type(of) if of.is_collection() => FORMAT_COLLECTIONS,
+        StoredObject::Table(table) if table.has_masks() => FORMAT_MASKED,
+        StoredObject::Type(of) if of.table().is_some_and(TableRecord::has_masks) => FORMAT_MASKED,
         StoredObject::Table(table) if table.is_temporal() => FORMAT_TEMPORAL,
         StoredObject::Table(table) if table.is_computed_when_read() => FORMAT_WHEN_READ,
         StoredObject::Table(table) if is_keyed(table) => FORMAT_KEYED,
@@ -191,7 +198,7 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT..=FORMAT_COLLECTIONS), json)) => match serde_json::from_slice(json) {
+            Some((&(FORMAT..=FORMAT_MASKED), json)) => match serde_json::from_slice(json) {
                 Ok(mut object) => {
                     with_columns(&mut object, read_by_name);
                     self.objects.push(object);
@@ -295,6 +302,8 @@ mod tests {
         assert_eq!((encode(&period("RowStart"))[0][0], encode(&period("RowEnd"))[0][0]), (FORMAT_TEMPORAL, FORMAT));
         let stored = table(r#","computed":{"text":"1","persisted":false}"#);
         assert_eq!((encode(&clock)[0][0], encode(&stored)[0][0]), (FORMAT_WHEN_READ, FORMAT));
+        let masked = table(r#","mask":"email()""#);
+        assert_eq!(encode(&masked)[0][0], FORMAT_MASKED);
         for (object, collation) in [(old, Collation::default()), (new, Collation::BINARY)] {
             let mut decoder = Decoder::default();
             decoder.row(&row_key(RowKind::Object, 3, 0), &encode(&object)[0]);

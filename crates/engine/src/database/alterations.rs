@@ -322,6 +322,7 @@ impl Database {
                 column.sparse = old.sparse;
                 column.generated = old.generated;
                 column.hidden = old.hidden;
+                column.mask.clone_from(&old.mask);
             }
         }
         move_columns(&mut record, columns, &table)?;

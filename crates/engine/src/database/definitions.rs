@@ -482,6 +482,7 @@ impl Database {
                 sparse: false,
                 generated: None,
                 hidden: false,
+                mask: None,
             });
         }
         Ok(columns)

@@ -199,7 +199,12 @@ impl CatalogView {
 
     /// The view of the database that a table is in.
     pub(crate) fn of_table(&self, table: &Table) -> CatalogView {
-        let moved = match table.engine.residence() {
+        self.of_reached(&table.engine)
+    }
+
+    /// The same for a table as [`CatalogView::reached`] gives it.
+    pub(crate) fn of_reached(&self, table: &engine::Table) -> CatalogView {
+        let moved = match table.residence() {
             Residence::Other(id) if id != self.database.id() => {
                 self.around.server.database_by_id(id).and_then(|database| self.moved(database))
             }

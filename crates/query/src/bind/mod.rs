@@ -26,6 +26,7 @@ mod join_cost;
 mod join_order;
 mod join_size;
 mod key_range;
+mod mask;
 mod merge;
 mod modify;
 mod open_json;
@@ -421,7 +422,8 @@ impl<'a> Binder<'a> {
         applied(node, self.pending.split_off(mark))
     }
 
-    pub(crate) fn finish(mut self, source: Node, action: Action) -> Statement {
+    pub(crate) fn finish(mut self, mut source: Node, mut action: Action) -> Statement {
+        let masks = self.hide_masked(&mut source, &mut action);
         let rules = self.rules(&action);
         let triggers = self.triggers(&action);
         self.settle_requirements();
@@ -439,6 +441,7 @@ impl<'a> Binder<'a> {
             degree: self.degree,
             memory_percent: self.memory_percent,
             requirements: self.requirements,
+            masks,
             virtual_sources: self.virtual_sources,
             rules,
             triggers,

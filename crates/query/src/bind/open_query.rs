@@ -268,7 +268,8 @@ fn moved_expr(expr: &Expr, to: &dyn Fn(usize) -> Option<Expr>) -> Option<Expr> {
         | Expr::Case(_)
         | Expr::Truth(_)
         | Expr::Xml(_)
-        | Expr::Clr(_) => return None,
+        | Expr::Clr(_)
+        | Expr::Masked(_) => return None,
     })
 }
 

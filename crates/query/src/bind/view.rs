@@ -12,10 +12,10 @@ use super::{Binder, Bound, Scope, applied, assign_to};
 use crate::access::Table;
 use crate::errors;
 use crate::expression::{Expr, Fault};
-use crate::plan::{Action, Instead, JoinKind, Node, Registers, Statement};
+use crate::plan::{Action, Instead, JoinKind, Node, Statement};
 use pikepole_engine::{Object, Permission, Trigger, TriggerEvent};
 use pikepole_tsql as tree;
-use pikepole_types::SqlError;
+use pikepole_types::{SqlError, SqlType};
 
 /// What a view that rows are changed through says WITH CHECK OPTION.
 #[derive(Debug, Clone)]
@@ -181,7 +181,7 @@ impl Binder<'_> {
                     given.push(list.iter().map(value).collect::<Result<Vec<_>, Fault>>()?);
                 }
                 super::insert_values::unify(&mut given)?;
-                let nothing = || Typed::new(Expr::NULL, pikepole_types::SqlType::Null, true);
+                let nothing = || Typed::new(Expr::NULL, SqlType::Null, true);
                 for list in given {
                     let values = list.into_iter().map(|value| value.unwrap_or_else(nothing)).collect();
                     rows.push(view_row(&columns, &places, values)?);
@@ -207,8 +207,14 @@ impl Binder<'_> {
             }
             tree::InsertSource::Execute(_) => return Err(errors::unsupported("INSERT ... EXEC here")),
         };
-        let instead =
-            Instead { event: TriggerEvent::Insert, trigger, inserted: rows, deleted: None, updated: Vec::new() };
+        let instead = Instead {
+            event: TriggerEvent::Insert,
+            trigger,
+            inserted: rows,
+            deleted: Vec::new(),
+            types: types_of(&columns),
+            updated: Vec::new(),
+        };
         Ok(Arc::new(self.finish(source, Action::Instead(Box::new(instead)))))
     }
 
@@ -257,8 +263,8 @@ impl Binder<'_> {
         let set = self.pending.split_off(mark);
         let rows = self.rows(Some(tree), conditions);
         let source = applied(self.counted(cut(rows, None, top)), set);
-        let deleted = Some(registers);
-        let instead = Instead { event: TriggerEvent::Update, trigger, inserted: vec![row], deleted, updated };
+        let (deleted, types) = (registers.range().map(Expr::Slot).collect(), types_of(&columns));
+        let instead = Instead { event: TriggerEvent::Update, trigger, inserted: vec![row], deleted, types, updated };
         Ok(Arc::new(self.finish(source, Action::Instead(Box::new(instead)))))
     }
 
@@ -273,11 +279,12 @@ impl Binder<'_> {
         self.require(Permission::Delete, name)?;
         let (tree, at) = self.view_rows(name, &delete.from)?;
         let (conditions, top) = self.modified_conditions(delete.filter.as_ref(), delete.top.as_ref())?;
-        let deleted: Option<Registers> = Some(self.scope().sources[at].registers);
+        let Source { columns, registers, .. } = &self.scope().sources[at];
+        let (deleted, types) = (registers.range().map(Expr::Slot).collect(), types_of(columns));
         let rows = self.rows(Some(tree), conditions);
         let source = self.counted(cut(rows, None, top));
-        let instead =
-            Instead { event: TriggerEvent::Delete, trigger, inserted: Vec::new(), deleted, updated: Vec::new() };
+        let (inserted, updated) = (Vec::new(), Vec::new());
+        let instead = Instead { event: TriggerEvent::Delete, trigger, inserted, deleted, types, updated };
         Ok(Arc::new(self.finish(source, Action::Instead(Box::new(instead)))))
     }
 
@@ -326,6 +333,10 @@ fn refuse_output(output: Option<&tree::OutputClause>, name: &tree::ObjectName) -
         Some(output) if output.into.is_none() => Err(Box::new(SqlError::output_with_triggers(name.dotted()))),
         Some(_) => Err(errors::unsupported("OUTPUT INTO of a view with an INSTEAD OF trigger")),
     }
+}
+
+fn types_of(columns: &[SourceColumn]) -> Vec<SqlType> {
+    columns.iter().map(|column| column.ty).collect()
 }
 
 /// The places of a view's columns that are named; all, when none is.

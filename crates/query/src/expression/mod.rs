@@ -6,6 +6,7 @@
 
 mod clr;
 mod integer;
+mod masked;
 mod predicate;
 #[cfg(test)]
 mod tests;
@@ -14,6 +15,7 @@ mod xml;
 
 pub use clr::ClrCall;
 pub use integer::{Integer, IntegerOp, Width, integer_of};
+pub use masked::Masked;
 pub use predicate::{Comparison, Predicate};
 pub use xml::XmlMethod;
 
@@ -76,6 +78,8 @@ pub enum Expr {
     Xml(Box<XmlMethod>),
     /// A member of a CLR type.
     Clr(Box<ClrCall>),
+    /// A value made of masked columns.
+    Masked(Box<Masked>),
 }
 
 /// See [`Expr::Short`].
@@ -219,6 +223,7 @@ impl Expr {
             }
             Expr::Xml(method) => method.eval(env, out)?,
             Expr::Clr(call) => call.eval(env, out)?,
+            Expr::Masked(masked) => masked.eval(env, out)?,
             Expr::Truth(predicate) => {
                 *out = predicate.eval(env)?.map_or(Value::Null, Value::Bit);
             }

@@ -5,36 +5,55 @@ use super::{Expr, Integer, Predicate};
 impl Expr {
     /// Calls `visit` with every slot the expression reads.
     pub fn visit_slots(&self, visit: &mut dyn FnMut(usize)) {
+        self.walk(true, visit);
+    }
+
+    /// Calls `visit` with every slot whose values the expression's value is made of: not with those that only its conditions read.
+    pub(crate) fn visit_sources(&self, visit: &mut dyn FnMut(usize)) {
+        self.walk(false, visit);
+    }
+
+    fn walk(&self, conditions: bool, visit: &mut dyn FnMut(usize)) {
         match self {
             Expr::Const(_) | Expr::Global(_) => {}
             Expr::Slot(slot) => visit(*slot),
-            Expr::Integer(integer, _) | Expr::Whole(integer, _) => integer.visit_slots(visit),
-            Expr::Short(short) => short.integer.visit_slots(visit),
+            Expr::Integer(integer, _) | Expr::Whole(integer, _) => integer.walk(conditions, visit),
+            Expr::Short(short) => short.integer.walk(conditions, visit),
             Expr::Arithmetic(arithmetic) => {
-                arithmetic.operands.iter().for_each(|expr| expr.visit_slots(visit));
+                arithmetic.operands.iter().for_each(|expr| expr.walk(conditions, visit));
             }
-            Expr::Negate(input) | Expr::Complement(input) => input.visit_slots(visit),
+            Expr::Negate(input) | Expr::Complement(input) => input.walk(conditions, visit),
             Expr::Convert(convert) => {
-                convert.input.visit_slots(visit);
+                convert.input.walk(conditions, visit);
                 if let Some(style) = &convert.style {
-                    style.visit_slots(visit);
+                    style.walk(conditions, visit);
                 }
             }
-            Expr::Assign(assign) => assign.input.visit_slots(visit),
-            Expr::Call(call) => call.arguments.iter().for_each(|expr| expr.visit_slots(visit)),
+            Expr::Assign(assign) => assign.input.walk(conditions, visit),
+            Expr::Call(call) => call.arguments.iter().for_each(|expr| expr.walk(conditions, visit)),
             Expr::Host(_, many) | Expr::Coalesce(many) => {
-                many.iter().for_each(|expr| expr.visit_slots(visit));
+                many.iter().for_each(|expr| expr.walk(conditions, visit));
             }
             Expr::Case(case) => {
                 for (condition, value) in &case.branches {
-                    condition.visit_slots(visit);
-                    value.visit_slots(visit);
+                    if conditions {
+                        condition.visit_slots(visit);
+                    }
+                    value.walk(conditions, visit);
                 }
-                case.otherwise.visit_slots(visit);
+                case.otherwise.walk(conditions, visit);
             }
-            Expr::Truth(predicate) => predicate.visit_slots(visit),
-            Expr::Xml(method) => method.operands().for_each(|expr| expr.visit_slots(visit)),
-            Expr::Clr(call) => call.operands().for_each(|expr| expr.visit_slots(visit)),
+            Expr::Truth(predicate) => {
+                if conditions {
+                    predicate.visit_slots(visit);
+                }
+            }
+            Expr::Xml(method) => method.operands().for_each(|expr| expr.walk(conditions, visit)),
+            Expr::Clr(call) => call.operands().for_each(|expr| expr.walk(conditions, visit)),
+            Expr::Masked(masked) => {
+                masked.input.walk(conditions, visit);
+                masked.seen.iter().for_each(|slot| visit(*slot));
+            }
         }
     }
 }
@@ -42,17 +61,21 @@ impl Expr {
 impl Integer {
     /// Calls `visit` with every slot the expression reads.
     pub fn visit_slots(&self, visit: &mut dyn FnMut(usize)) {
+        self.walk(true, visit);
+    }
+
+    fn walk(&self, conditions: bool, visit: &mut dyn FnMut(usize)) {
         match self {
             Integer::Const(_) | Integer::Global(_) => {}
             Integer::Slot(slot) => visit(*slot),
             Integer::Binary { operands, .. } => {
-                operands.iter().for_each(|operand| operand.visit_slots(visit));
+                operands.iter().for_each(|operand| operand.walk(conditions, visit));
             }
             Integer::Negate(inner, _) | Integer::Complement(inner, _) | Integer::Narrow(inner, _, _) => {
-                inner.visit_slots(visit);
+                inner.walk(conditions, visit);
             }
-            Integer::Short(short) => short.0.visit_slots(visit),
-            Integer::Other(expr) => expr.visit_slots(visit),
+            Integer::Short(short) => short.0.walk(conditions, visit),
+            Integer::Other(expr) => expr.walk(conditions, visit),
         }
     }
 }

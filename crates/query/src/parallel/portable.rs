@@ -50,7 +50,8 @@ impl Expr {
                 let portable = function.deterministic || CLOCKS.contains(&function.name);
                 portable && call.arguments.iter().all(Expr::is_portable)
             }
-            Expr::Host(..) => false,
+            // Who may see what is known where the statement runs.
+            Expr::Host(..) | Expr::Masked(_) => false,
             Expr::Coalesce(choices) => choices.iter().all(Expr::is_portable),
             Expr::Case(case) => {
                 let branch = |(condition, value): &(Predicate, Expr)| condition.is_portable() && value.is_portable();

@@ -579,6 +579,8 @@ pub struct Statement {
     pub memory_percent: Option<f64>,
     /// The permissions that it needs.
     pub requirements: Vec<crate::security::Requirement>,
+    /// What it must know of who may see masked columns.
+    pub masks: Vec<crate::security::MaskedColumn>,
     /// The database and version of the catalog it was bound against.
     pub bound_to: crate::access::CatalogStamp,
     /// The other databases that it uses, and the versions of their catalogs that it was bound against.

@@ -254,6 +254,22 @@ impl WindowFunction {
         }
     }
 
+    /// Calls `visit` with the values that it is computed of, to be changed.
+    pub(crate) fn visit_values_mut(&mut self, visit: &mut dyn FnMut(&mut Expr)) {
+        match self {
+            WindowFunction::Number(_)
+            | WindowFunction::Tiles(_)
+            | WindowFunction::PercentRank
+            | WindowFunction::CumulativeDistribution => {}
+            WindowFunction::Shift { value, default, .. } => {
+                visit(value);
+                visit(default);
+            }
+            WindowFunction::End { value, .. } | WindowFunction::Percentile { value, .. } => visit(value),
+            WindowFunction::Aggregate(aggregate, _) => aggregate.input.iter_mut().for_each(visit),
+        }
+    }
+
     fn visit_slots(&self, visit: &mut dyn FnMut(usize)) {
         self.visit_exprs(&mut |expr| expr.visit_slots(visit));
         match self {
@@ -277,6 +293,22 @@ impl More {
                 recursive.anchors.iter().chain(&recursive.members).map(|(node, _)| node).collect()
             }
             More::Document(document) => vec![&document.input],
+            More::Split(_) | More::Next(_) | More::OpenJson(_) | More::Nodes(_) => Vec::new(),
+        }
+    }
+
+    /// The same, to be changed.
+    fn inputs_mut(&mut self) -> Vec<&mut Node> {
+        match self {
+            More::Spool(spool) => vec![&mut spool.input],
+            More::Full(join) => vec![&mut join.left, &mut join.right],
+            More::Top(top) => vec![&mut top.input],
+            More::Expand(expand) => vec![&mut expand.input],
+            More::Windows(windows) => vec![&mut windows.input],
+            More::Recursive(recursive) => {
+                recursive.anchors.iter_mut().chain(&mut recursive.members).map(|(node, _)| node).collect()
+            }
+            More::Document(document) => vec![&mut document.input],
             More::Split(_) | More::Next(_) | More::OpenJson(_) | More::Nodes(_) => Vec::new(),
         }
     }
@@ -406,6 +438,37 @@ impl Node {
             }
             Node::Concat { inputs, .. } => inputs.iter().for_each(|(node, _)| node.visit_nodes(visit)),
             Node::More(more) => more.inputs().into_iter().for_each(|node| node.visit_nodes(visit)),
+        }
+    }
+
+    /// Calls `visit` with this operator and every one below it, to be changed.
+    pub(crate) fn visit_nodes_mut(&mut self, visit: &mut dyn FnMut(&mut Node)) {
+        visit(self);
+        match self {
+            Node::One
+            | Node::Scan(_)
+            | Node::Virtual { .. }
+            | Node::Call { .. }
+            | Node::Values { .. }
+            | Node::Series(_)
+            | Node::File(_)
+            | Node::Kept { .. } => {}
+            Node::Filter { input, .. }
+            | Node::Compute { input, .. }
+            | Node::Group { input, .. }
+            | Node::Sort { input, .. }
+            | Node::Number { input, .. }
+            | Node::Top { input, .. } => input.visit_nodes_mut(visit),
+            Node::Join { left, right, .. } => {
+                left.visit_nodes_mut(visit);
+                right.visit_nodes_mut(visit);
+            }
+            Node::Apply { input, subquery, .. } => {
+                input.visit_nodes_mut(visit);
+                subquery.visit_nodes_mut(visit);
+            }
+            Node::Concat { inputs, .. } => inputs.iter_mut().for_each(|(node, _)| node.visit_nodes_mut(visit)),
+            Node::More(more) => more.inputs_mut().into_iter().for_each(|node| node.visit_nodes_mut(visit)),
         }
     }
 

@@ -2,9 +2,9 @@
 
 use std::sync::Arc;
 
-use super::Registers;
 use crate::expression::{Expr, Fault};
 use pikepole_engine::{Trigger, TriggerEvent};
+use pikepole_types::SqlType;
 
 /// The enabled triggers of the table that a statement changes, for what the statement does to its rows.
 #[derive(Debug, Default)]
@@ -39,8 +39,10 @@ pub struct Instead {
     pub trigger: Arc<Trigger>,
     /// The rows of `inserted` that each row of the source gives, every value of its column's type.
     pub inserted: Vec<Vec<Expr>>,
-    /// The registers of the row of `deleted`.
-    pub deleted: Option<Registers>,
+    /// The row of `deleted`; empty where there is none.
+    pub deleted: Vec<Expr>,
+    /// The types of the columns of both.
+    pub types: Vec<SqlType>,
     /// The places of the columns that an UPDATE sets.
     pub updated: Vec<usize>,
 }
@@ -48,21 +50,19 @@ pub struct Instead {
 impl Instead {
     /// Calls `visit` with every slot it reads.
     pub fn visit_read(&self, visit: &mut dyn FnMut(usize)) {
-        self.inserted.iter().flatten().for_each(|value| value.visit_slots(visit));
-        self.deleted.iter().for_each(|registers| registers.range().for_each(&mut *visit));
+        self.inserted.iter().flatten().chain(&self.deleted).for_each(|value| value.visit_slots(visit));
     }
 }
 
 impl Triggers {
     /// The one trigger of a change of a view.
     pub(crate) fn instead(instead: &Instead) -> Triggers {
-        let columns = instead.inserted.first().map(Vec::len).or(instead.deleted.map(|deleted| deleted.count));
         let updated = |column| instead.event == TriggerEvent::Insert || instead.updated.contains(&column);
         let event = FiringEvent {
             event: instead.event,
             instead: Some(Arc::clone(&instead.trigger)),
             after: Vec::new(),
-            updated: (0..columns.unwrap_or(0)).map(updated).collect(),
+            updated: (0..instead.types.len()).map(updated).collect(),
         };
         Triggers { table: instead.trigger.parent_id, events: vec![event], fault: None }
     }

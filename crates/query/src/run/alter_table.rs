@@ -14,7 +14,7 @@ use crate::settings::NullDefault;
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::{ColumnDefinition, LockEscalation, NewColumn};
 use pikepole_tsql::{self as tree, ObjectName};
-use pikepole_types::{CodePage, SqlError, SqlType, Target, Value};
+use pikepole_types::{CodePage, Mask, SqlError, SqlType, Target, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -59,6 +59,9 @@ impl Machine<'_> {
             tree::AlterTableAction::AlterColumnProperty { add, property, .. } => {
                 let verb = if *add { "ADD" } else { "DROP" };
                 Err(errors::unsupported(format!("ALTER COLUMN ... {verb} {property}")))
+            }
+            tree::AlterTableAction::AlterColumnMask { column, function } => {
+                self.set_mask(&alter.table, column, function.as_deref()).await
             }
             tree::AlterTableAction::Drop(elements) => {
                 for element in elements {
@@ -245,6 +248,10 @@ impl Machine<'_> {
     ) -> Result<(), Fault> {
         let table = self.altered(name)?;
         check_added_to_versioned(&table, elements)?;
+        let is_masked = |element: &tree::TableElement| matches!(element, tree::TableElement::Column(column) if column.masked.is_some());
+        if elements.iter().any(is_masked) {
+            self.check_may_mask(&table)?;
+        }
         let (mut columns, mut maps) = kept_columns(&table, None);
         let mut keys = Vec::new();
         let mut wishes = table_definition::Wishes::default();
@@ -414,16 +421,31 @@ impl Machine<'_> {
         } else if wanted.ty != old.ty {
             self.check_column_is_free(&table, at, ColumnChange::Retype(wanted.ty))?;
         }
+        let mask = definition.masked.as_deref().map(|text| Mask::parse(text, wanted.ty, &old.name)).transpose()?;
+        let mask = mask.map(|mask| mask.to_string());
+        let former = &table.engine.columns[at].mask;
+        if mask.is_some() || former.is_some() {
+            self.check_may_mask(&table)?;
+        }
+        if mask != *former {
+            self.check_mask_is_free(&table, at)?;
+        }
         let (mut columns, mut maps) = kept_columns(&table, None);
         let nullable = definition.nullable.unwrap_or(nulls == NullDefault::On);
         columns[at].definition.ty = wanted.ty;
         columns[at].definition.collation = wanted.collation;
         columns[at].definition.user_type = wanted.user_type;
         columns[at].definition.nullable = nullable;
-        let (name, page) = (old.name.clone(), wanted.collation.code_page());
-        maps[at] = ColumnMap::Convert { source: at, from: old.ty, to: wanted.ty, page, nullable, name };
+        let (column, page) = (old.name.clone(), wanted.collation.code_page());
+        maps[at] = ColumnMap::Convert { source: at, from: old.ty, to: wanted.ty, page, nullable, name: column };
         self.change_columns(&table, &columns, &maps).await?;
-        self.carry_columns(&table, None, &columns, &maps).await
+        self.carry_columns(&table, None, &columns, &maps).await?;
+        if mask == *former {
+            return Ok(());
+        }
+        // A mask that is not said again is gone.
+        let altered = self.altered(name)?;
+        self.put_masks(&altered, &[(old.name.clone(), mask)]).await
     }
 
     async fn drop_element(&mut self, name: &tree::ObjectName, element: &tree::DropElement) -> Result<(), Fault> {

@@ -14,7 +14,7 @@ use crate::expression::Fault;
 use crate::security::Requirement;
 use pikepole_engine::{Check, Computed, ForeignKey, IndexDefinition, Permission, ReferentialAction, TableDefinition};
 use pikepole_tsql::{self as tree, ObjectName};
-use pikepole_types::{Collated, Collation, Length, SqlError, SqlType};
+use pikepole_types::{Collated, Collation, Length, Mask, SqlError, SqlType};
 
 /// The columns of a table as its own expressions see them.
 pub(crate) fn table_columns(table: &Table) -> Vec<TableColumn> {
@@ -134,6 +134,17 @@ impl Machine<'_> {
                 Ok(())
             };
             database.alter_definition(tx, &table.engine, &change).await?;
+        }
+        if !wishes.masked.is_empty() {
+            let table = self.table_of(name)?;
+            let mut masks = Vec::with_capacity(wishes.masked.len());
+            for (name, text) in wishes.masked {
+                let column = table.column(&name).map(|place| &table.columns[place]);
+                let ty = column.map_or(SqlType::Null, |column| column.ty);
+                let mask = Mask::parse(&text, ty, &name)?;
+                masks.push((name, Some(mask.to_string())));
+            }
+            self.put_masks(&table, &masks).await?;
         }
         if let Some(period) = &wishes.period {
             self.add_period(name, period, &wishes.generated).await?;

@@ -42,6 +42,7 @@ mod group_values;
 mod in_memory;
 mod index_filter;
 mod join;
+mod masks;
 mod modify;
 mod more;
 mod number;

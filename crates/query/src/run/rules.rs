@@ -444,6 +444,7 @@ impl Machine<'_> {
     ) -> Result<(Vec<ColumnInfo>, Vec<Vec<Value>>), Fault> {
         let mut state = StatementState::default();
         state.begin_inner(Arc::clone(plan));
+        self.show_masked(plan);
         if !plan.virtual_sources.is_empty() && self.fetch_all(&mut state).await?.is_some() {
             return Err(function_elsewhere());
         }

@@ -474,6 +474,7 @@ impl Machine<'_> {
         if (plan.memory_percent.is_some() || self.context.budget.is_touched()) && self.context.functions == 0 {
             self.context.budget.begin(plan.memory_percent);
         }
+        self.show_masked(plan);
         if let Some(profile) = &state.profile {
             profile.clear();
         }

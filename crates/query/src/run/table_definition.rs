@@ -9,7 +9,7 @@ use crate::expression::Fault;
 use crate::settings::NullDefault;
 use pikepole_engine::{Catalog, ColumnDefinition, Identity, IndexDefinition, IndexExtras, IndexKind, TableDefinition};
 use pikepole_tsql as tree;
-use pikepole_types::{Collation, SqlError, SqlType};
+use pikepole_types::{Collation, Mask, SqlError, SqlType};
 
 /// What a table's definition says beside columns and keys.
 #[derive(Debug, Default)]
@@ -22,6 +22,8 @@ pub(crate) struct Wishes {
     pub(crate) rowversion: Option<String>,
     /// SPARSE columns.
     pub(crate) sparse: Vec<String>,
+    /// MASKED columns, and what their masks are.
+    pub(crate) masked: Vec<(String, String)>,
     /// GENERATED ALWAYS columns.
     pub(crate) generated: Vec<WantedBound>,
     /// PERIOD FOR SYSTEM_TIME.
@@ -92,6 +94,7 @@ impl Wishes {
         if definition.sparse {
             self.sparse.push(name.clone());
         }
+        self.masked.extend(definition.masked.iter().map(|mask| (name.clone(), mask.clone())));
         self.generated.extend(WantedBound::of(definition));
         match &definition.kind {
             tree::ColumnKind::Computed { expr, persisted } => self.computed.push(WantedComputed {
@@ -252,9 +255,6 @@ pub(crate) fn column(
         let (name, collation) = (name.clone(), Collation::default());
         return Ok(ColumnDefinition { name, ty, nullable, default: None, identity: None, user_type: None, collation });
     }
-    if definition.masked.is_some() {
-        return Err(errors::unsupported("MASKED"));
-    }
     if let Some(words) = definition.generated.as_ref().filter(|_| WantedBound::of(definition).is_none()) {
         return Err(errors::unsupported(format!("GENERATED ALWAYS AS {words}")));
     }
@@ -266,6 +266,9 @@ pub(crate) fn column(
     }
     let declared = declared(catalog, data_type, position)?;
     let ty = declared.scalar().ok_or_else(|| Box::new(SqlError::column_of_table_type(name)))?;
+    if let Some(mask) = &definition.masked {
+        Mask::parse(mask, ty, name)?;
+    }
     let collation = column_collation(definition, &ty, defaults)?;
     let identity = match &definition.identity {
         None => None,

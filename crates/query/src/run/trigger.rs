@@ -183,7 +183,9 @@ impl Machine<'_> {
             return Err(unsupported("Changing a view in what its INSTEAD OF trigger runs").into());
         }
         while self.next_row(plan, state)? {
-            let old = instead.deleted.map(|registers| self.frame.slots[registers.range()].to_vec());
+            let old = instead.deleted.iter().map(|value| value.eval(&mut self.env()));
+            let old = old.collect::<Result<Vec<Value>, Fault>>()?;
+            let old = Some(old).filter(|old| !old.is_empty());
             if instead.inserted.is_empty() {
                 state.firing.note(triggers, instead.event, old.as_deref(), None);
                 state.rows += 1;

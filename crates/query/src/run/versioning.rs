@@ -182,7 +182,8 @@ impl Machine<'_> {
     /// The two tables know of each other from now on.
     async fn link(&mut self, table: &Table, history: &Table, retention: Option<Retention>) -> Result<(), Fault> {
         let (current_id, history_id) = (table.object_id, history.object_id);
-        let sparse: Vec<bool> = table.engine.columns.iter().map(|column| column.sparse).collect();
+        let own = table.engine.columns.iter();
+        let flags: Vec<(bool, Option<String>)> = own.map(|column| (column.sparse, column.mask.clone())).collect();
         let (database, tx) = self.context.engine();
         let change = |record: &mut TableRecord, _: &mut dyn FnMut() -> i32| {
             record.versioning = Some(Versioning::Current { history: history_id, retention });
@@ -196,7 +197,11 @@ impl Machine<'_> {
                 return Err(SqlError::history_in_use(shown));
             }
             record.versioning = Some(Versioning::History { of: current_id });
-            record.columns.iter_mut().zip(&sparse).for_each(|(column, sparse)| column.sparse = *sparse);
+            for (column, (sparse, mask)) in record.columns.iter_mut().zip(&flags) {
+                column.sparse = *sparse;
+                // What may not be seen in the table may not be seen in its former rows.
+                column.mask.clone_from(mask);
+            }
             Ok(())
         };
         database.alter_definition(tx, &history.engine, &change).await?;

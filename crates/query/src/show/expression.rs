@@ -128,6 +128,8 @@ impl<'a> SlotNames<'a> {
                 out.push('.');
                 self.call(method.method.name(), &method.inputs, out);
             }
+            Expr::Masked(masked) if masked.mask.is_none() => self.expr(&masked.input, out),
+            Expr::Masked(masked) => self.call("DataMask", std::slice::from_ref(&masked.input), out),
             Expr::Clr(call) => {
                 match &call.receiver {
                     None => out.push_str(&format!("{}::", call.ty.name())),

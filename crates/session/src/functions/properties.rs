@@ -294,6 +294,7 @@ pub(super) fn column_property(call: &Call<'_>) -> Answer {
         "iscomputed" => flag(column.computed.is_some()),
         "issparse" => flag(column.sparse),
         "ishidden" => flag(column.hidden),
+        "ismasked" => flag(column.mask.is_some()),
         "generatedalwaystype" => Some(Value::Int(column.generated.map_or(0, |bound| bound as i32))),
         "isrowguidcol" | "isidnotforrepl" => flag(false),
         "precision" => Some(Value::Int(match column.ty.declared_length() {

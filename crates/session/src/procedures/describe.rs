@@ -361,6 +361,7 @@ fn viewed(info: ColumnInfo) -> Column {
         sparse: false,
         generated: None,
         hidden: false,
+        mask: None,
     }
 }
 

@@ -1,6 +1,6 @@
 //! `sys.columns`, `all_columns`, `identity_columns`, `parameters`.
 
-use super::Kind::{BigInt, Bit, Int, Name, SmallInt, Text, TinyInt};
+use super::Kind::{BigInt, Bit, Int, LongText, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use crate::modules::{self, ParameterInfo};
@@ -98,6 +98,12 @@ pub(super) const VIEWS: &[View] = &[
         ],
         rows: identity_columns,
     },
+    View {
+        schema: "sys",
+        name: "masked_columns",
+        columns: columns_of![COLUMN; ("masking_function", LongText, Yes)],
+        rows: masked_columns,
+    },
     View { schema: "sys", name: "parameters", columns: PARAMETER, rows: parameters },
     // Procedures of the system say nothing of their parameters.
     View { schema: "sys", name: "all_parameters", columns: PARAMETER, rows: parameters },
@@ -167,6 +173,7 @@ pub(super) fn table_column(view: &View, object_id: i32, place: usize, column: &C
         .bit("is_computed", column.computed.is_some())
         .bit("is_sparse", column.sparse)
         .bit("is_hidden", column.hidden)
+        .bit("is_masked", column.mask.is_some())
         .integer("default_object_id", column.default.as_ref().map_or(0, |default| default.object_id));
     let row = match (column.second_name(), column.user_type) {
         (None, Some(id)) if column.schema_collection().is_some() => row.integer("xml_collection_id", id),
@@ -187,6 +194,19 @@ fn table_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     for (object_id, columns) in &source.view_columns {
         for (place, column) in columns.iter().enumerate() {
             rows.push(column_row(view, *object_id, place, column).done());
+        }
+    }
+    Ok(rows)
+}
+
+/// The columns whose values are masked, of tables and of table types.
+fn masked_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for table in source.catalog.table_shapes() {
+        for (place, column) in table.columns.iter().enumerate() {
+            if let Some(mask) = &column.mask {
+                rows.push(table_column(view, table.object_id, place, column).text("masking_function", mask).done());
+            }
         }
     }
     Ok(rows)

@@ -48,7 +48,6 @@ pub(super) const VIEWS: &[View] = &[
             ("filestream_data_space_id", Int, Yes),
         ],
     ),
-    empty("masked_columns", columns_of![super::columns::COLUMN; ("masking_function", LongText, Yes)]),
     empty(
         "fulltext_catalogs",
         &[

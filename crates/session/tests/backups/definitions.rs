@@ -65,6 +65,39 @@ fn definitions_are_there_after_a_restart_and_a_restore() {
     fixture.check();
 }
 
+/// What a user of `d`, or of a copy of it, sees of masked columns without UNMASK, and with it.
+fn masked(fixture: &mut Fixture, database: &str) {
+    let sql = "EXECUTE AS USER = 'u'; SELECT m, n FROM masked; REVERT; GRANT UNMASK ON masked (m) TO u; \
+         EXECUTE AS USER = 'u'; SELECT m, n FROM masked; REVERT; REVOKE UNMASK ON masked (m) TO u; \
+         SELECT STRING_AGG(masking_function, ',') WITHIN GROUP (ORDER BY column_id), NULL FROM sys.masked_columns";
+    let output = fixture.ok(&format!("USE {database}; {sql}; USE master"));
+    let text = |text: &str| Value::Str(text.into());
+    let wanted = [[text("s-"), Value::Int(0)], [text("secret"), Value::Int(0)]];
+    assert_eq!(output.rows()[..2], wanted, "{database}");
+    assert_eq!(output.rows()[2][0], text("partial(1, \"-\", 0),default()"), "{database}");
+}
+
+#[test]
+fn masks_are_there_after_a_restart_a_restore_and_a_power_loss() {
+    let mut fixture = Fixture::new();
+    fixture.in_d(
+        "CREATE TABLE masked (m varchar(20) MASKED WITH (FUNCTION = 'partial(1, \"-\", 0)'), n int); \
+         INSERT masked VALUES ('secret', 7); ALTER TABLE masked ALTER COLUMN n ADD MASKED WITH (FUNCTION = 'default()'); \
+         CREATE USER u WITHOUT LOGIN; GRANT SELECT ON masked TO u",
+    );
+    masked(&mut fixture, "d");
+    fixture.ok("BACKUP DATABASE d TO DISK = 'd.bak'; RESTORE DATABASE e FROM DISK = 'd.bak'");
+    masked(&mut fixture, "e");
+    let disk = fixture.stopped();
+    for after in [1, 3, 1_000] {
+        let (left, _) = crashed(&disk, "INSERT d.dbo.masked VALUES (NULL, 8); DELETE d.dbo.masked WHERE n = 8", after);
+        let mut fixture = Fixture::on(left);
+        masked(&mut fixture, "d");
+        masked(&mut fixture, "e");
+        fixture.check();
+    }
+}
+
 #[test]
 fn a_power_loss_keeps_a_change_and_its_former_row_or_neither() {
     let disk = prepared().stopped();

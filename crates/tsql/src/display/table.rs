@@ -238,6 +238,12 @@ impl Display for AlterTableAction {
                 write!(f, "ALTER COLUMN {column} {} {property}", if *add { "ADD" } else { "DROP" })?;
                 with_options(f, options)
             }
+            AlterTableAction::AlterColumnMask { column, function: None } => {
+                write!(f, "ALTER COLUMN {column} DROP MASKED")
+            }
+            AlterTableAction::AlterColumnMask { column, function: Some(function) } => {
+                write!(f, "ALTER COLUMN {column} ADD MASKED WITH (FUNCTION = {})", Quoted(function))
+            }
             AlterTableAction::Drop(elements) => write!(f, "DROP {}", Commas(elements)),
             AlterTableAction::SetConstraints { check, enable, names } => {
                 check_words(f, *check)?;

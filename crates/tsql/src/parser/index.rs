@@ -327,11 +327,17 @@ impl Parser<'_> {
         let add = self.at_keyword(Keyword::Add);
         if add || self.at_keyword(Keyword::Drop) {
             self.bump();
+            if self.at_word("MASKED") {
+                let function = if add {
+                    Some(self.mask()?)
+                } else {
+                    self.bump();
+                    None
+                };
+                return Ok(AlterTableAction::AlterColumnMask { column, function });
+            }
             let property =
                 if self.not_for_replication() { "NOT FOR REPLICATION".to_string() } else { self.upper_word()? };
-            if property == "MASKED" {
-                return Err(SyntaxError::not_supported(self.peek().line, "MASKED"));
-            }
             let options = self.optional_with_options()?;
             return Ok(AlterTableAction::AlterColumnProperty { column, add, property, options });
         }

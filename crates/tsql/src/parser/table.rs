@@ -413,7 +413,7 @@ impl Parser<'_> {
             self.expect_words(&["ALWAYS", "AS"])?;
             let first = self.upper_word()?;
             column.generated = Some(format!("{first} {}", self.upper_word()?));
-        } else if self.at_word("MASKED") {
+        } else if self.at_word("MASKED") && may_be_masked(column) {
             column.masked = Some(self.mask()?);
         } else {
             self.refuse_column_word()?;
@@ -423,7 +423,7 @@ impl Parser<'_> {
     }
 
     /// `MASKED WITH (FUNCTION = 'f()')`
-    fn mask(&mut self) -> Parsed<String> {
+    pub(super) fn mask(&mut self) -> Parsed<String> {
         self.bump();
         self.expect_keyword(Keyword::With)?;
         self.expect_symbol(Symbol::Open)?;
@@ -454,7 +454,7 @@ impl Parser<'_> {
                 column.collation = Some(self.name()?);
             } else if self.eat_word("SPARSE") {
                 column.sparse = true;
-            } else if self.at_word("MASKED") {
+            } else if self.at_word("MASKED") && may_be_masked(&column) {
                 column.masked = Some(self.mask()?);
             } else if let Some(nullable) = self.optional_nullable()? {
                 column.nullable = Some(nullable);
@@ -464,6 +464,13 @@ impl Parser<'_> {
             }
         }
     }
+}
+
+/// Whether MASKED may come now: it stands before NULL, constraints and IDENTITY.
+fn may_be_masked(column: &ColumnDefinition) -> bool {
+    let is_stored = column.data_type().is_some() && column.masked.is_none();
+    let is_bare = column.nullable.is_none() && column.default.is_none() && column.identity.is_none();
+    is_stored && is_bare && column.constraints.is_empty() && column.indexes.is_empty()
 }
 
 /// A column of which nothing but the name and the kind is said.

@@ -252,6 +252,13 @@ pub enum AlterTableAction {
         /// `WITH (ONLINE = ...)`
         options: Vec<SettingOption>,
     },
+    /// `ALTER COLUMN c ADD MASKED WITH (FUNCTION = '...') | DROP MASKED`
+    AlterColumnMask {
+        /// The column.
+        column: Name,
+        /// The function; none for `DROP`.
+        function: Option<String>,
+    },
     /// `DROP ...`
     Drop(Vec<DropElement>),
     /// `CHECK CONSTRAINT ...`, `NOCHECK CONSTRAINT ...`
