@@ -105,7 +105,11 @@ impl Transaction {
         let kept: Vec<u32> = new.storages().map(|storage| storage.object).collect();
         let replaced = old.storages().map(|storage| storage.object).filter(|object| !kept.contains(object));
         temporary.gone.extend(replaced);
-        temporary.change_names(|names| names.put(0, new.clone()));
+        // A table variable gets its rules and indexes as it is declared, which nothing undoes.
+        match new.residence {
+            Residence::Variable => temporary.change_always(|names| names.put(0, new.clone())),
+            _ => temporary.change_names(|names| names.put(0, new.clone())),
+        }
         Ok(())
     }
 

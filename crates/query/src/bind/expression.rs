@@ -234,8 +234,14 @@ impl Binder<'_> {
             left = &inner.left;
         }
         let mut result = self.expr(left)?;
+        let mut written = Some(left);
         for binary in chain.into_iter().rev() {
             let right = self.expr(&binary.right)?;
+            let (left_type, right_type) = (result.ty, right.ty);
+            if let Some(left) = written.take() {
+                result = beside_decimal(left, result, &right_type)?;
+            }
+            let right = beside_decimal(&binary.right, right, &left_type)?;
             result = binary_value(binary.op, result, right)?;
         }
         Ok(result)
@@ -416,7 +422,27 @@ pub(crate) fn literal(literal: &tree::Literal) -> Result<Typed, Fault> {
     })
 }
 
+/// A whole number as it is written has beside a decimal no more digits than it shows: `10.0 / 3` is a decimal(3, 1) by a decimal(1, 0).
+fn beside_decimal(written: &tree::Expr, typed: Typed, other: &SqlType) -> Result<Typed, Fault> {
+    let literal = match &written.kind {
+        tree::ExprKind::Unary(tree::UnaryOp::Minus | tree::UnaryOp::Plus, of) => &of.kind,
+        kind => kind,
+    };
+    match (literal, other) {
+        (tree::ExprKind::Literal(tree::Literal::Int(number)), SqlType::Decimal { .. }) if typed.ty == SqlType::Int => {
+            let precision = number.unsigned_abs().checked_ilog10().unwrap_or(0) as u8 + 1;
+            convert_to(typed, &SqlType::Decimal { precision, scale: 0 })
+        }
+        _ => Ok(typed),
+    }
+}
+
 fn unary(op: tree::UnaryOp, operand: Typed) -> Result<Typed, Fault> {
+    // There are no tinyints below zero.
+    let operand = match (op, operand.ty) {
+        (tree::UnaryOp::Minus, SqlType::TinyInt) => convert_to(operand, &SqlType::SmallInt)?,
+        _ => operand,
+    };
     let constant = operand.expr.is_const();
     let (ty, nullable) = (operand.ty, operand.nullable);
     if ty == SqlType::Null {

@@ -20,6 +20,7 @@ use crate::plan::{
     WideTop,
 };
 use crate::program::InsertCaptured;
+use crate::run::CapturedRows;
 use pikepole_engine::{LockMode, Permission, TriggerEvent};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType, Value};
@@ -122,8 +123,7 @@ impl Binder<'_> {
     pub(crate) fn insert_kept(
         mut self,
         insert: &InsertCaptured,
-        infos: &[ColumnInfo],
-        rows: Vec<Vec<Value>>,
+        results: Vec<CapturedRows>,
     ) -> Result<Arc<Statement>, Fault> {
         let table = self.target_table(&insert.table)?;
         self.require(Permission::Insert, &insert.table)?;
@@ -138,7 +138,25 @@ impl Binder<'_> {
             self.table_lock = Some(bulk_lock(&table));
         }
         let columns = self.insert_columns(&table, &insert.columns)?;
-        let mut infos = infos.to_vec();
+        let mut bound = Vec::with_capacity(results.len());
+        for result in results {
+            bound.push(self.kept_rows(insert, &table, &columns, result)?);
+        }
+        let bound = match bound.len() {
+            1 => bound.remove(0),
+            _ => self.kept_together(&table, &columns, bound)?,
+        };
+        self.insert_rows(None, table, &columns, bound, None)
+    }
+
+    /// The rows of one result.
+    fn kept_rows(
+        &mut self,
+        insert: &InsertCaptured,
+        table: &Table,
+        columns: &[usize],
+        CapturedRows { columns: mut infos, rows }: CapturedRows,
+    ) -> Result<Bound, Fault> {
         if infos.is_empty() && rows.is_empty() {
             // A call that returns no rows at all.
             infos.resize(columns.len(), ColumnInfo::new("", SqlType::Null, true));
@@ -159,12 +177,29 @@ impl Binder<'_> {
                 continue;
             }
             let given = Typed::new(values[at].clone(), infos[at].ty, infos[at].nullable);
-            let given = column_value(&table, column, given)?;
-            values[at] = Expr::Coalesce(Box::new([given, self.default_value(&table, column)?]));
+            let given = column_value(table, column, given)?;
+            values[at] = Expr::Coalesce(Box::new([given, self.default_value(table, column)?]));
             infos[at].ty = table.columns[column].ty;
         }
-        let bound = Bound { node: Node::Kept { rows: Arc::new(rows), registers }, columns: infos, values };
-        self.insert_rows(None, table, &columns, bound, None)
+        Ok(Bound { node: Node::Kept { rows: Arc::new(rows), registers }, columns: infos, values })
+    }
+
+    /// The rows of several results whose columns are of different types, as what the table's columns are.
+    fn kept_together(&mut self, table: &Table, columns: &[usize], results: Vec<Bound>) -> Result<Bound, Fault> {
+        let mut inputs = Vec::with_capacity(results.len());
+        for result in results {
+            let given = result.values.into_iter().zip(&result.columns).zip(columns);
+            let row = given
+                .map(|((value, info), column)| column_value(table, *column, Typed::new(value, info.ty, info.nullable)));
+            inputs.push((result.node, row.collect::<Result<Vec<_>, Fault>>()?));
+        }
+        let registers = self.registers(columns.len());
+        let info = |column: &usize| ColumnInfo::new("", table.columns[*column].ty, true);
+        Ok(Bound {
+            node: Node::Concat { inputs, registers },
+            columns: columns.iter().map(info).collect(),
+            values: registers.range().map(Expr::Slot).collect(),
+        })
     }
 
     pub(crate) fn insert_rows(

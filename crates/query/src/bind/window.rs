@@ -185,6 +185,10 @@ impl Binder<'_> {
         };
         let default = match arguments.next() {
             None => Expr::NULL,
+            // A longer text is cut.
+            Some(default) if default.ty.is_string() && value.ty.is_string() => {
+                super::expression::explicit(default, value.ty, None, false)?.expr
+            }
             Some(default) => convert_to(default, &value.ty)?.expr,
         };
         let ignore_nulls = call.nulls == Some(tree::NullTreatment::Ignore);

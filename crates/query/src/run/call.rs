@@ -10,13 +10,13 @@ use super::text_procedure::TextProcedure;
 use super::transaction::Capturing;
 use super::trigger::Fire;
 use super::user_type::Lent;
-use super::{Machine, Pause};
+use super::{CapturedRows, Machine, Pause};
 use crate::access::{CatalogView, Stop};
 use crate::bind::{Binder, Names};
 use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::host::Argument;
-use crate::output::{ColumnInfo, Done, DoneKind};
+use crate::output::{Done, DoneKind};
 use crate::program::{
     CallArgument, Execute, ExecuteTarget, InsertCaptured, Parameter, ProcedureIdentity, Program, compile_procedure,
 };
@@ -501,22 +501,24 @@ impl Machine<'_> {
         let mut state = match self.frame.alone.take() {
             Some(Alone::Insert(state)) => state,
             _ => {
-                let (columns, rows) = match self.captures.pop() {
+                let results = match self.captures.pop() {
                     Some(capture) if capture.is_uneven => {
                         return Err(Box::new(SqlError::values_do_not_match_table()));
                     }
-                    Some(capture) => (capture.columns, capture.rows),
+                    Some(capture) => capture.results,
                     None => match self.tables.pop().flatten() {
-                        Some(given) => (given.columns, given.rows),
+                        Some(given) => vec![CapturedRows { columns: given.columns, rows: given.rows }],
                         None => return Ok(true),
                     },
                 };
                 if !insert.options.checks_constraints {
-                    let plan = self.kept_rows(insert, &columns, Vec::new())?.plan();
+                    let columns = results.first().map(|first| first.columns.clone()).unwrap_or_default();
+                    let nothing = vec![CapturedRows { columns, rows: Vec::new() }];
+                    let plan = self.kept_rows(insert, nothing)?.plan();
                     let plan = plan.ok_or_else(crate::errors::definition_changed)?;
                     self.distrust_constraints(&plan).await?;
                 }
-                Box::new(self.kept_rows(insert, &columns, rows)?)
+                Box::new(self.kept_rows(insert, results)?)
             }
         };
         let Some(fire) = self.drive_to_end(&mut state).await? else {
@@ -531,15 +533,14 @@ impl Machine<'_> {
     pub(crate) fn kept_rows(
         &mut self,
         insert: &InsertCaptured,
-        columns: &[ColumnInfo],
-        rows: Vec<Vec<Value>>,
+        results: Vec<CapturedRows>,
     ) -> Result<StatementState, Fault> {
         let catalog: CatalogView = self.context.catalog();
         let variables = &self.frame.program.variables;
         let identity_insert = self.context.identity_table();
         let names = Names { variables, identity_insert, ..Names::of(&catalog, &*self.host) };
         let binder = Binder::new(&names, variables.len());
-        let plan = binder.insert_kept(insert, columns, rows)?;
+        let plan = binder.insert_kept(insert, results)?;
         Ok(Machine::state_of(plan))
     }
 

@@ -319,10 +319,8 @@ impl Machine<'_> {
                     }
                 }
                 Some(capture) => {
-                    if capture.columns.is_empty() {
-                        capture.columns = columns;
-                    }
-                    capture.rows.extend(row.clone());
+                    capture.begin_result(&columns);
+                    row.clone().into_iter().for_each(|row| capture.push(row));
                 }
             }
             self.done(Done { rows: Some(u64::from(row.is_some())), kind: DoneKind::Select });

@@ -242,14 +242,41 @@ pub(crate) enum Pause {
     Fire(Box<Fire>),
 }
 
-/// The rows an INSERT ... EXEC collects.
-pub(crate) struct Capture {
+/// Rows that are there, and their columns.
+pub(crate) struct CapturedRows {
     pub(crate) columns: Vec<ColumnInfo>,
     pub(crate) rows: Vec<Vec<Value>>,
+}
+
+/// The rows an INSERT ... EXEC collects.
+pub(crate) struct Capture {
+    /// Those of the same types together.
+    pub(crate) results: Vec<CapturedRows>,
     /// A result had another number of columns than the first.
     is_uneven: bool,
     /// The number of frames below the call.
     depth: usize,
+}
+
+impl Capture {
+    /// A result with these columns begins; false: with another number of columns than the first.
+    fn begin_result(&mut self, columns: &[ColumnInfo]) -> bool {
+        let same = |known: &CapturedRows| known.columns.iter().map(|c| c.ty).eq(columns.iter().map(|c| c.ty));
+        match self.results.last_mut() {
+            Some(first) if first.columns.is_empty() => first.columns = columns.to_vec(),
+            Some(last) if last.columns.len() != columns.len() => return false,
+            Some(last) if same(last) => {}
+            _ => self.results.push(CapturedRows { columns: columns.to_vec(), rows: Vec::new() }),
+        }
+        true
+    }
+
+    /// A row of the result that began last.
+    fn push(&mut self, row: Vec<Value>) {
+        if let Some(last) = self.results.last_mut() {
+            last.rows.push(row);
+        }
+    }
 }
 
 /// A session's machine while a program runs.

@@ -171,15 +171,17 @@ impl Machine<'_> {
             state.output.announced = true;
             match self.captures.last_mut() {
                 None => self.send_columns(&output.columns)?,
-                Some(capture) if capture.columns.is_empty() => capture.columns.clone_from(&output.columns),
-                Some(capture) if capture.columns.len() == output.columns.len() => {}
-                Some(_) => return Err(Stop::Error(Box::new(SqlError::values_do_not_match_table()))),
+                Some(capture) => {
+                    if !capture.begin_result(&output.columns) {
+                        return Err(Stop::Error(Box::new(SqlError::values_do_not_match_table())));
+                    }
+                }
             }
         }
         while let Some(row) = state.output.rows.get_mut(state.output.sent) {
             match self.captures.last_mut() {
                 None => self.send_row(row, &output.columns)?,
-                Some(capture) => capture.rows.push(std::mem::take(row)),
+                Some(capture) => capture.push(std::mem::take(row)),
             }
             state.output.sent += 1;
             if quantum_over(state.output.sent as u64) || self.output.is_full() {

@@ -498,11 +498,10 @@ impl Machine<'_> {
             state.out.resize(values.len(), Value::Null);
             match self.captures.last_mut() {
                 None => self.send_columns(columns)?,
-                Some(capture) if capture.columns.is_empty() => capture.columns.clone_from(columns),
-                Some(capture) if capture.columns.len() == columns.len() => {}
-                Some(_) => {
-                    let error = SqlError::values_do_not_match_table();
-                    return Err(Stop::Error(Box::new(error)));
+                Some(capture) => {
+                    if !capture.begin_result(columns) {
+                        return Err(Stop::Error(Box::new(SqlError::values_do_not_match_table())));
+                    }
                 }
             }
         }
@@ -587,7 +586,7 @@ impl Machine<'_> {
                     }
                     match self.captures.last_mut() {
                         None => self.send_row(&mut state.out, columns)?,
-                        Some(capture) => capture.rows.push(state.out.clone()),
+                        Some(capture) => capture.push(state.out.clone()),
                     }
                 }
                 Action::Assign { assignments, .. } => {

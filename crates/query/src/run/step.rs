@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::{Capture, Machine, Pause};
+use super::{Capture, CapturedRows, Machine, Pause};
 use crate::access::Stop;
 use crate::program::{Instruction, Setting};
 use crate::security::Requirement;
@@ -123,8 +123,7 @@ impl Machine<'_> {
             return Err(Stop::Error(Box::new(SqlError::insert_exec_nested())));
         }
         self.captures.push(Capture {
-            columns: Vec::new(),
-            rows: Vec::new(),
+            results: vec![CapturedRows { columns: Vec::new(), rows: Vec::new() }],
             is_uneven: false,
             depth: self.callers.len(),
         });

@@ -348,14 +348,11 @@ pub(crate) struct Capturing<'a> {
 
 impl Output for Capturing<'_> {
     fn columns(&mut self, columns: &[ColumnInfo]) {
-        if self.capture.columns.is_empty() {
-            self.capture.columns = columns.to_vec();
-        }
-        self.capture.is_uneven |= self.capture.columns.len() != columns.len();
+        self.capture.is_uneven |= !self.capture.begin_result(columns);
     }
     fn row(&mut self, row: &[Value]) {
         if !self.capture.is_uneven {
-            self.capture.rows.push(row.to_vec());
+            self.capture.push(row.to_vec());
         }
     }
     fn done(&mut self, _: Done) {}

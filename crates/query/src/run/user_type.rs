@@ -2,8 +2,8 @@
 
 use std::sync::Arc;
 
-use super::Machine;
 use super::temporary::of_elements;
+use super::{CapturedRows, Machine};
 use crate::access::CatalogView;
 use crate::bind::{self, Declared};
 use crate::errors;
@@ -203,7 +203,7 @@ impl Machine<'_> {
             columns: names,
             options: LoadOptions { checks_constraints: true, keeps_nulls: true, ..LoadOptions::default() },
         };
-        let mut state = self.kept_rows(&insert, &columns, rows)?;
+        let mut state = self.kept_rows(&insert, vec![CapturedRows { columns, rows }])?;
         state.silence();
         // A table variable has no triggers.
         self.drive_to_end(&mut state).await?;

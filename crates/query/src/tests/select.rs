@@ -34,7 +34,7 @@ fn select_lists_and_conditions() {
         ("SELECT id FROM t ORDER BY id OFFSET 1 ROWS FETCH NEXT 2 ROWS ONLY", &["2", "3"]),
         (
             "SELECT 20000000000 + id, id * 10000000000 % 7, (id + 99999999999) / 2 FROM t WHERE id = 2",
-            &["20000000002|1|50000000000.50000000000"],
+            &["20000000002|1|50000000000.500000"],
         ),
         ("SELECT 7 / 2, -7 / 2, 7 % 3, 7 / 2.0, 'a' + 'b', 1 + '2'", &["3|-3|1|3.500000|ab|3"]),
         (

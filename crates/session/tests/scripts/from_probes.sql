@@ -87,3 +87,33 @@ SELECT * FROM dbo.twice((SELECT MAX(a) FROM dbo.t)) AS f (doubled);
 DROP FUNCTION dbo.twice;
 DROP TABLE dbo.t;
 GO
+-- Results of different types for one INSERT ... EXEC.
+CREATE TABLE dbo.two (a int, b varchar(20));
+INSERT dbo.two EXEC ('SELECT 1, ''x''; SELECT ''5'', CAST(''2024-01-31'' AS date); SELECT 7.9, N''long enough''');
+SELECT * FROM dbo.two;
+INSERT dbo.two EXEC ('SELECT 1, ''x''; SELECT ''y'', 2');
+GO
+SELECT COUNT(*) AS rows FROM dbo.two;
+DROP TABLE dbo.two;
+GO
+-- A table variable keeps its rules when a write of it fails.
+DECLARE @t TABLE (a int CHECK (a > 0), c AS a * 2, INDEX i (a));
+BEGIN TRY INSERT @t (a) VALUES (-1); END TRY BEGIN CATCH SELECT ERROR_NUMBER() AS error; END CATCH;
+BEGIN TRY INSERT @t (a) VALUES (-6); END TRY BEGIN CATCH SELECT ERROR_NUMBER() AS error; END CATCH;
+INSERT @t (a) VALUES (3);
+SELECT * FROM @t;
+GO
+-- A sign binds weaker than * / %, and a whole number beside a decimal has the digits it shows.
+SELECT 100/-10/2 AS a, 7/-2*3 AS b, -100.0/-100.0*10.0 AS c, 100/+10/2 AS d, (100/-10)/2 AS e, -7%3 AS f, 2*-3+1 AS g, ~1*-2 AS h, 10 - -2 * 3 AS i;
+SELECT 10.0/3 AS a, 10.0*3 AS b, 1.5%2 AS c, 1.25 + 100 AS d, 10.0/-3 AS e;
+DECLARE @three int = 3, @tiny tinyint = 5;
+SELECT 10.0/@three AS a, 10/-@tiny AS b, SQL_VARIANT_PROPERTY(-@tiny, 'BaseType') AS c;
+GO
+CREATE TABLE dbo.c (a int, x AS (100/-a)/2, y AS 100/-a/2, CHECK (-a * 2 < 10));
+INSERT dbo.c VALUES (10);
+SELECT x, y FROM dbo.c;
+SELECT definition FROM sys.computed_columns WHERE object_id = OBJECT_ID('dbo.c') ORDER BY name;
+DROP TABLE dbo.c;
+GO
+SELECT s, LAG(s, 1, 'longer') OVER (ORDER BY s) AS l, LEAD(s, 1, N'zz') OVER (ORDER BY s) AS n FROM (VALUES ('a'), ('b')) v (s);
+GO

@@ -9,16 +9,24 @@ use crate::tree::*;
 /// Functions that are no reserved words but have a syntax of their own: as ordinary functions they stand in brackets.
 const SPECIAL: &[&str] = &["CAST", "IIF", "JSON_ARRAY", "JSON_OBJECT", "PARSE", "TRIM", "TRY_CAST", "TRY_PARSE"];
 
+// What binds how strongly, the weakest first.
+pub(super) const SUM: u8 = 1;
+pub(super) const SIGN: u8 = 2;
+pub(super) const PRODUCT: u8 = 3;
+pub(super) const TILDE: u8 = 4;
+pub(super) const SUFFIX: u8 = 5;
+
 /// How strongly the outermost operator of an expression binds.
 fn strength(expr: &Expr) -> u8 {
     match &expr.kind {
         ExprKind::Binary(binary) => match binary.op {
-            BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => 2,
-            _ => 1,
+            BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => PRODUCT,
+            _ => SUM,
         },
-        ExprKind::Unary(..) => 3,
-        ExprKind::Collate(..) | ExprKind::AtTimeZone(..) => 4,
-        _ => 5,
+        ExprKind::Unary(UnaryOp::BitNot, _) => TILDE,
+        ExprKind::Unary(..) => SIGN,
+        ExprKind::Collate(..) | ExprKind::AtTimeZone(..) => SUFFIX,
+        _ => SUFFIX + 1,
     }
 }
 
@@ -80,7 +88,12 @@ impl Display for Expr {
                 })?;
                 // Two minus signs side by side begin a comment.
                 words(f, matches!(operand.kind, ExprKind::Unary(..)), " ")?;
-                Operand(operand, 3).fmt(f)
+                let level = match (op, &operand.kind) {
+                    (UnaryOp::BitNot, _) => TILDE,
+                    (_, ExprKind::Unary(..)) => SIGN,
+                    _ => PRODUCT,
+                };
+                Operand(operand, level).fmt(f)
             }
             ExprKind::Binary(binary) => {
                 let level = strength(self);
@@ -139,8 +152,10 @@ impl Display for Expr {
             ExprKind::Coalesce(values) => write!(f, "COALESCE({})", Commas(values)),
             ExprKind::NullIf(values) => write!(f, "NULLIF({})", Commas(&values[..])),
             ExprKind::Subquery(query) => write!(f, "({query})"),
-            ExprKind::Collate(expr, collation) => write!(f, "{} COLLATE {collation}", Operand(expr, 4)),
-            ExprKind::AtTimeZone(pair) => write!(f, "{} AT TIME ZONE {}", Operand(&pair[0], 4), Operand(&pair[1], 5)),
+            ExprKind::Collate(expr, collation) => write!(f, "{} COLLATE {collation}", Operand(expr, SUFFIX)),
+            ExprKind::AtTimeZone(pair) => {
+                write!(f, "{} AT TIME ZONE {}", Operand(&pair[0], SUFFIX), Operand(&pair[1], SUFFIX + 1))
+            }
             ExprKind::NextValue(next) => {
                 write!(f, "NEXT VALUE FOR {}", next.sequence)?;
                 if next.order_by.is_empty() { Ok(()) } else { write!(f, " OVER (ORDER BY {})", Commas(&next.order_by)) }

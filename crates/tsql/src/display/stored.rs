@@ -13,7 +13,7 @@
 
 use std::fmt::{Display, Formatter, Result};
 
-use super::expression::{is_bare_function, is_bare_receiver};
+use super::expression::{PRODUCT, SIGN, SUFFIX, SUM, TILDE, is_bare_function, is_bare_receiver};
 use super::{Bracketed, Commas, Write, optional, words};
 use crate::tree::*;
 
@@ -152,14 +152,15 @@ fn write_number(f: &mut Formatter<'_>, negative: bool, literal: &Literal) -> Res
 /// How strongly the outermost operator of a printed expression binds.
 fn strength(expr: &Expr) -> u8 {
     match &expr.kind {
-        _ if number(expr).is_some() => 5,
+        _ if number(expr).is_some() => SUFFIX + 1,
         ExprKind::Binary(binary) => match binary.op {
-            BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => 2,
-            _ => 1,
+            BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => PRODUCT,
+            _ => SUM,
         },
-        ExprKind::Unary(..) => 3,
-        ExprKind::Collate(..) => 4,
-        _ => 5,
+        ExprKind::Unary(UnaryOp::BitNot, _) => TILDE,
+        ExprKind::Unary(..) => SIGN,
+        ExprKind::Collate(..) => SUFFIX,
+        _ => SUFFIX + 1,
     }
 }
 
@@ -175,7 +176,7 @@ impl Display for Above<'_> {
 
 /// An operand of a test: tests bind like sums.
 fn operand(expr: &Expr) -> Above<'_> {
-    Above(expr, 1)
+    Above(expr, SUM)
 }
 
 /// Whether the text of an operand begins with a minus sign: behind another it would begin a comment.
@@ -212,7 +213,8 @@ impl Display for Stored<'_, Expr> {
                     UnaryOp::Plus => "+",
                     UnaryOp::BitNot => "~",
                 })?;
-                behind(f, *op == UnaryOp::Minus, Above(operand, 2))
+                let level = if *op == UnaryOp::BitNot { PRODUCT } else { SIGN };
+                behind(f, *op == UnaryOp::Minus, Above(operand, level))
             }
             ExprKind::Binary(binary) => {
                 let level = strength(self.0);
@@ -274,7 +276,9 @@ impl Display for Stored<'_, Expr> {
             ExprKind::Coalesce(values) => write_arguments(f, "coalesce", values.iter()),
             ExprKind::NullIf(values) => write_arguments(f, "nullif", values.iter()),
             ExprKind::Collate(expr, collation) => write!(f, "({}) collate {collation}", Stored(&**expr)),
-            ExprKind::AtTimeZone(pair) => write!(f, "({} AT TIME ZONE {})", Above(&pair[0], 3), Above(&pair[1], 4)),
+            ExprKind::AtTimeZone(pair) => {
+                write!(f, "({} AT TIME ZONE {})", Above(&pair[0], TILDE), Above(&pair[1], SUFFIX))
+            }
             ExprKind::NextValue(next) => {
                 write!(f, "NEXT VALUE FOR {}", Stored(&next.sequence))?;
                 if next.order_by.is_empty() { Ok(()) } else { write!(f, " OVER (ORDER BY {})", Commas(&next.order_by)) }

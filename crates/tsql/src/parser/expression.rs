@@ -1,4 +1,4 @@
-//! Scalar expressions: operators, constants, names. Highest first: COLLATE and AT TIME ZONE; signs and `~`; `* / %`;
+//! Scalar expressions: operators, constants, names. Highest first: COLLATE and AT TIME ZONE; `~`; `* / %`; signs and
 //! `+ - & ^ | || << >>`. Operators of one level go from left to right.
 
 use super::Parser;
@@ -9,6 +9,7 @@ use crate::tree::{
     Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, MethodCall, Name, Niladic, ObjectName, Query, QueryBody,
     StaticCall, UnaryOp,
 };
+use std::ops::Range;
 
 impl Parser<'_> {
     /// An expression.
@@ -34,16 +35,27 @@ impl Parser<'_> {
     }
 
     fn product(&mut self, first: Option<Expr>) -> Parsed<Expr> {
-        let mut left = match first {
-            Some(first) => self.suffixes(first)?,
-            None => self.unary()?,
+        let (mut signs, mut left) = match first {
+            Some(first) => (self.at..self.at, self.suffixes(first)?),
+            None => self.factor()?,
         };
+        // A sign binds weaker than these operators: `100 / -10 / 2` is `100 / -(10 / 2)`. What waits for what follows a sign.
+        let mut waiting = Vec::new();
         while let Some(op) = self.product_operator() {
             self.bump();
-            let right = self.part(Self::unary)?;
-            left = self.binary(left, op, right)?;
+            let (own, right) = self.part(Self::factor)?;
+            if own.is_empty() {
+                left = self.binary(left, op, right)?;
+            } else {
+                waiting.push((std::mem::replace(&mut signs, own), std::mem::replace(&mut left, right), op));
+            }
         }
-        Ok(left)
+        let mut product = self.signed(signs, left)?;
+        while let Some((signs, left, op)) = waiting.pop() {
+            let whole = self.binary(left, op, product)?;
+            product = self.signed(signs, whole)?;
+        }
+        Ok(product)
     }
 
     #[inline(never)]
@@ -78,16 +90,26 @@ impl Parser<'_> {
         })
     }
 
-    /// An operand with its signs. Many signs are read in a loop, not by recursion.
-    fn unary(&mut self) -> Parsed<Expr> {
+    /// Where the signs before an operand stand, and the operand with those that bind stronger than any operator: tildes right before it.
+    /// Many signs are read in a loop, not by recursion.
+    fn factor(&mut self) -> Parsed<(Range<usize>, Expr)> {
         let first = self.at;
-        while matches!(self.peek().kind, TokenKind::Symbol(Symbol::Minus | Symbol::Plus | Symbol::Tilde)) {
+        let mut last_sign = first;
+        while let TokenKind::Symbol(symbol @ (Symbol::Minus | Symbol::Plus | Symbol::Tilde)) = self.peek().kind {
             self.bump();
+            if symbol != Symbol::Tilde {
+                last_sign = self.at;
+            }
         }
-        let last = self.at;
+        let tildes = last_sign..self.at;
         let operand = self.primary()?;
-        let mut expr = self.suffixes(operand)?;
-        for at in (first..last).rev() {
+        let operand = self.suffixes(operand)?;
+        Ok((first..last_sign, self.signed(tildes, operand)?))
+    }
+
+    /// An expression behind the signs at these places.
+    fn signed(&mut self, signs: Range<usize>, mut expr: Expr) -> Parsed<Expr> {
+        for at in signs.rev() {
             let sign = self.tokens[at];
             let op = match sign.kind {
                 TokenKind::Symbol(Symbol::Minus) => UnaryOp::Minus,
