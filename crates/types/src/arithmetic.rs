@@ -125,6 +125,9 @@ fn joined_type(left: &SqlType, right: &SqlType) -> SqlType {
 
 #[cold]
 fn refused(op: ArithmeticOp, left: &SqlType, right: &SqlType) -> SqlError {
+    if left.is_binary() && right.is_binary() && !matches!(op, Multiply | Divide) {
+        return SqlError::types_incompatible(left.error_name(), right.error_name(), op.name());
+    }
     if std::mem::discriminant(left) == std::mem::discriminant(right) {
         return SqlError::operand_type_invalid(left.error_name(), op.name());
     }

@@ -7,11 +7,15 @@ use pikepole_engine::{Catalog, UserType, UserTypeKind};
 use pikepole_tsql::{DataType, TypeArguments};
 use pikepole_types::{ClrType, Length, SecondName, SqlError, SqlType};
 
-/// Where a type stands, which decides the default length of strings.
+/// Where a type stands, which decides the default length of strings, and what errors say of a length that is too large.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum TypePlace {
-    /// A column, variable or parameter: `varchar` is `varchar(1)`.
+pub(crate) enum TypePlace<'n> {
+    /// A declaration that has no name to tell: `varchar` is `varchar(1)`, as in all of them.
     Declaration,
+    /// That of a table's column.
+    Column(&'n str),
+    /// That of a variable or parameter.
+    Variable(&'n str),
     /// CAST and CONVERT: `varchar` is `varchar(30)`.
     Conversion,
 }
@@ -76,6 +80,19 @@ impl Declared {
 /// # Errors
 /// As [`sql_type`].
 pub(crate) fn declared(catalog: &Catalog, written: &DataType, position: usize) -> Result<Declared, Fault> {
+    declared_at(catalog, written, TypePlace::Declaration, position)
+}
+
+/// What `written` names at a place whose name errors tell.
+///
+/// # Errors
+/// As [`sql_type`].
+pub(crate) fn declared_at(
+    catalog: &Catalog,
+    written: &DataType,
+    place: TypePlace<'_>,
+    position: usize,
+) -> Result<Declared, Fault> {
     if let TypeArguments::Collection(name) = &written.arguments {
         let schema = name.schema_str().unwrap_or("dbo");
         let found = catalog.schema_collection(schema, &name.name.text);
@@ -83,7 +100,7 @@ pub(crate) fn declared(catalog: &Catalog, written: &DataType, position: usize) -
         return Ok(Declared::Alias(Arc::clone(found), SqlType::Xml));
     }
     let system = written.schema.as_ref().is_none_or(|schema| schema.is("sys"));
-    let fault = match system.then(|| system_type(written, TypePlace::Declaration, position)) {
+    let fault = match system.then(|| system_type(written, place, position)) {
         Some(Ok(ty)) => {
             let second = SecondName::by_name(&written.name.text);
             return Ok(second.map_or(Declared::System(ty), |second| Declared::Second(second, ty)));
@@ -108,12 +125,13 @@ pub(crate) fn declared(catalog: &Catalog, written: &DataType, position: usize) -
 /// The type of a value that `written` names; `position` is the number of the column, parameter or variable, for errors.
 ///
 /// # Errors
-/// 2715 for an unknown type and for a table type, 2716 for a length where none belongs, 131, 1001, 2750, 2751 for sizes out of
-/// range; 6314 for an unknown collection of schemas; 243 for a conversion to a type that is none of the system's.
+/// 2715 for an unknown type and for a table type, 2716 for a length where none belongs, 131, 1001, 1002, 2717, 2750, 2751 for
+/// sizes out of range; 6314 for an unknown collection of schemas; 243 for a conversion to a type that is none of the system's,
+/// 291 for one to a type with a length where none belongs.
 pub(crate) fn sql_type(
     catalog: &Catalog,
     written: &DataType,
-    place: TypePlace,
+    place: TypePlace<'_>,
     position: usize,
 ) -> Result<SqlType, Fault> {
     if place == TypePlace::Conversion && !matches!(written.arguments, TypeArguments::Collection(_)) {
@@ -139,14 +157,35 @@ fn shown(written: &DataType) -> String {
     format!("{schema}{}", written.name.text)
 }
 
+/// The longest text of Unicode that is no MAX.
+const UNICODE_MAX: u16 = 4000;
+
 /// The number of the error for a type that is not there.
 const UNKNOWN: i32 = 2715;
 
-fn system_type(written: &DataType, place: TypePlace, position: usize) -> Result<SqlType, Fault> {
+/// A length where none belongs.
+fn misplaced_length(name: &str, place: TypePlace<'_>, position: usize) -> Fault {
+    Box::new(match place {
+        TypePlace::Conversion => SqlError::invalid_type_attributes(name),
+        _ => SqlError::width_not_allowed(position, name),
+    })
+}
+
+/// Digits behind the second are the only length or precision that may be none.
+fn check_not_zero(written: &DataType, name: &str) -> Result<(), Fault> {
+    let is_zero = matches!(written.arguments, TypeArguments::One(0) | TypeArguments::Two(0, _));
+    if is_zero && !matches!(name, "time" | "datetime2" | "datetimeoffset") {
+        let line = written.name.span.line;
+        return Err(Box::new(SqlError::length_invalid(line, 0).at_line(line)));
+    }
+    Ok(())
+}
+
+fn system_type(written: &DataType, place: TypePlace<'_>, position: usize) -> Result<SqlType, Fault> {
     let name = written.name.text.to_ascii_lowercase();
     let plain = |ty: SqlType| match written.arguments {
         TypeArguments::None => Ok(ty),
-        _ => Err(Box::new(SqlError::width_not_allowed(position, &name))),
+        _ => check_not_zero(written, &name).and(Err(misplaced_length(&name, place, position))),
     };
     let length = |maximum: u16| length(written, &name, place, position, maximum);
     match name.as_str() {
@@ -155,7 +194,7 @@ fn system_type(written: &DataType, place: TypePlace, position: usize) -> Result<
         "smallint" => plain(SqlType::SmallInt),
         "int" | "integer" => plain(SqlType::Int),
         "bigint" => plain(SqlType::BigInt),
-        "decimal" | "dec" | "numeric" => decimal(written, position),
+        "decimal" | "dec" | "numeric" => decimal(written, place, position),
         "money" => plain(SqlType::Money),
         "smallmoney" => plain(SqlType::SmallMoney),
         "real" => plain(SqlType::Real),
@@ -163,20 +202,21 @@ fn system_type(written: &DataType, place: TypePlace, position: usize) -> Result<
             TypeArguments::None => Ok(SqlType::Float),
             TypeArguments::One(1..=24) => Ok(SqlType::Real),
             TypeArguments::One(25..=53) => Ok(SqlType::Float),
-            TypeArguments::One(precision) => Err(Box::new(SqlError::precision_too_large(position, precision, 53))),
+            TypeArguments::One(precision) => check_not_zero(written, &name)
+                .and(Err(Box::new(SqlError::precision_too_large(position, precision, 53)))),
             _ => plain(SqlType::Float),
         },
         "date" => plain(SqlType::Date),
         "datetime" => plain(SqlType::DateTime),
         "smalldatetime" => plain(SqlType::SmallDateTime),
-        "time" => Ok(SqlType::Time(fraction(written, position)?)),
-        "datetime2" => Ok(SqlType::DateTime2(fraction(written, position)?)),
-        "datetimeoffset" => Ok(SqlType::DateTimeOffset(fraction(written, position)?)),
+        "time" => Ok(SqlType::Time(fraction(written, place, position)?)),
+        "datetime2" => Ok(SqlType::DateTime2(fraction(written, place, position)?)),
+        "datetimeoffset" => Ok(SqlType::DateTimeOffset(fraction(written, place, position)?)),
         "char" | "character" => match length(8000)? {
             Length::Limit(n) => Ok(SqlType::Char(n)),
             Length::Max => Err(Box::new(SqlError::incorrect_syntax("max"))),
         },
-        "nchar" => match length(4000)? {
+        "nchar" => match length(UNICODE_MAX)? {
             Length::Limit(n) => Ok(SqlType::NChar(n)),
             Length::Max => Err(Box::new(SqlError::incorrect_syntax("max"))),
         },
@@ -185,7 +225,7 @@ fn system_type(written: &DataType, place: TypePlace, position: usize) -> Result<
             Length::Max => Err(Box::new(SqlError::incorrect_syntax("max"))),
         },
         "varchar" => Ok(SqlType::VarChar(length(8000)?)),
-        "nvarchar" => Ok(SqlType::NVarChar(length(4000)?)),
+        "nvarchar" => Ok(SqlType::NVarChar(length(UNICODE_MAX)?)),
         "varbinary" => Ok(SqlType::VarBinary(length(8000)?)),
         "text" => plain(SqlType::Text),
         "ntext" => plain(SqlType::NText),
@@ -202,30 +242,47 @@ fn system_type(written: &DataType, place: TypePlace, position: usize) -> Result<
     }
 }
 
-fn length(written: &DataType, name: &str, place: TypePlace, position: usize, maximum: u16) -> Result<Length, Fault> {
+fn length(
+    written: &DataType,
+    name: &str,
+    place: TypePlace<'_>,
+    position: usize,
+    maximum: u16,
+) -> Result<Length, Fault> {
+    check_not_zero(written, name)?;
     match written.arguments {
         TypeArguments::None if place == TypePlace::Conversion => Ok(Length::Limit(30)),
         TypeArguments::None => Ok(Length::Limit(1)),
         TypeArguments::Max => Ok(Length::Max),
-        TypeArguments::One(n) if n >= 1 && n <= u32::from(maximum) => {
-            Ok(Length::Limit(u16::try_from(n).unwrap_or(maximum)))
-        }
-        TypeArguments::One(0) => {
-            Err(Box::new(SqlError::new(1001, 15, 1, "Length or precision specification 0 is invalid.")))
-        }
-        TypeArguments::One(n) => Err(Box::new(SqlError::size_exceeds_maximum(n, "type", name, 8000))),
-        _ => Err(Box::new(SqlError::width_not_allowed(position, name))),
+        TypeArguments::One(n) if n <= u32::from(maximum) => Ok(Length::Limit(u16::try_from(n).unwrap_or(maximum))),
+        TypeArguments::One(n) => Err(Box::new(too_long(n, name, place, maximum))),
+        _ => Err(misplaced_length(name, place, position)),
     }
 }
 
-fn decimal(written: &DataType, position: usize) -> Result<SqlType, Fault> {
+/// A length that a type cannot have: that of Unicode is told of otherwise.
+fn too_long(length: u32, name: &str, place: TypePlace<'_>, maximum: u16) -> SqlError {
+    match place {
+        TypePlace::Conversion if maximum == UNICODE_MAX => {
+            SqlError::size_exceeds_maximum(length, "convert specification", name, maximum)
+        }
+        TypePlace::Column(own) | TypePlace::Variable(own) if maximum == UNICODE_MAX => {
+            SqlError::parameter_size_too_large(length, "parameter", own, maximum)
+        }
+        TypePlace::Column(own) => SqlError::size_exceeds_maximum(length, "column", own, maximum),
+        _ => SqlError::size_exceeds_maximum(length, "type", name, 8000),
+    }
+}
+
+fn decimal(written: &DataType, place: TypePlace<'_>, position: usize) -> Result<SqlType, Fault> {
     let (precision, scale) = match written.arguments {
         TypeArguments::None => (18, 0),
         TypeArguments::One(precision) => (precision, 0),
         TypeArguments::Two(precision, scale) => (precision, scale),
-        _ => return Err(Box::new(SqlError::width_not_allowed(position, "decimal"))),
+        _ => return Err(misplaced_length("decimal", place, position)),
     };
-    if !(1..=38).contains(&precision) {
+    check_not_zero(written, "decimal")?;
+    if precision > 38 {
         return Err(Box::new(SqlError::precision_too_large(position, precision, 38)));
     }
     if scale > precision {
@@ -235,11 +292,14 @@ fn decimal(written: &DataType, position: usize) -> Result<SqlType, Fault> {
     Ok(SqlType::Decimal { precision: precision as u8, scale: scale as u8 })
 }
 
-fn fraction(written: &DataType, position: usize) -> Result<u8, Fault> {
+fn fraction(written: &DataType, place: TypePlace<'_>, position: usize) -> Result<u8, Fault> {
     match written.arguments {
         TypeArguments::None => Ok(7),
         TypeArguments::One(scale @ 0..=7) => Ok(scale as u8),
-        TypeArguments::One(scale) => Err(Box::new(SqlError::scale_too_large(position, scale, 7))),
-        _ => Err(Box::new(SqlError::width_not_allowed(position, &written.name.text))),
+        TypeArguments::One(scale) => {
+            let line = written.name.span.line;
+            Err(Box::new(SqlError::type_scale_invalid(line, scale).at_line(line)))
+        }
+        _ => Err(misplaced_length(&written.name.text, place, position)),
     }
 }

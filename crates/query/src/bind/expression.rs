@@ -79,7 +79,7 @@ impl Binder<'_> {
                 let input = self.expr(&convert.expr)?;
                 let style = match &convert.style {
                     None => None,
-                    Some(style) => Some(convert_to(self.expr(style)?, &SqlType::Int)?),
+                    Some(style) => Some(style_number(self.expr(style)?)?),
                 };
                 explicit(self.labelled(input), ty, style, convert.lenient)
             }
@@ -613,6 +613,14 @@ fn integer_op(op: ArithmeticOp) -> IntegerOp {
         ArithmeticOp::BitOr => IntegerOp::Or,
         ArithmeticOp::BitXor => IntegerOp::Xor,
     }
+}
+
+/// The style of CONVERT: a number, not a text of one.
+fn style_number(style: Typed) -> Result<Typed, Fault> {
+    if style.ty.is_string() {
+        return Err(Box::new(SqlError::argument_type_invalid(style.ty.error_name(), 3, "convert")));
+    }
+    convert_to(style, &SqlType::Int)
 }
 
 /// CAST and CONVERT.

@@ -193,7 +193,7 @@ impl Binder<'_> {
         };
         let is_ordered = matches!(function, Aggregate::StringAgg | Aggregate::ApproxPercentile { .. });
         if !call.within_group.is_empty() && !is_ordered {
-            return Err(Box::new(SqlError::incorrect_syntax("within")));
+            return Err(Box::new(SqlError::within_group_not_allowed(&call.name.name.text)));
         }
         let input_type = input.as_ref().map_or(SqlType::Int, |input| input.ty);
         if !input_type.is_comparable() && (call.distinct || !counting) {
@@ -277,6 +277,9 @@ impl Binder<'_> {
         }
         let mut keys = Vec::with_capacity(items.len());
         for item in items {
+            if matches!(item.expr.kind, tree::ExprKind::Literal(tree::Literal::Int(_))) {
+                return Err(Box::new(SqlError::window_order_by_position()));
+            }
             let typed = self.aggregate_input(&item.expr)?;
             if !typed.expr.is_const() {
                 keys.push(order_key(typed, item.descending, keys.len() + 1)?);

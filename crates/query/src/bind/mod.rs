@@ -67,7 +67,7 @@ pub(crate) use certain::is_certain;
 pub(crate) use collate::{ColumnDefaults, column_collation, database_collation, in_column};
 pub(crate) use current::{CursorTable, cursor_row_again, cursor_rows, is_watched};
 pub use data_type::Declared;
-pub(crate) use data_type::{TypePlace, declared, sql_type};
+pub(crate) use data_type::{TypePlace, declared, declared_at, sql_type};
 pub(crate) use expression::literal;
 pub(crate) use into::into_columns;
 pub(crate) use join_size::{Size, of as size_of};

@@ -92,13 +92,32 @@ impl Binder<'_> {
         if self.pending.len() > mark {
             return Err(Box::new(SqlError::subquery_not_allowed()));
         }
-        let known = typed.iter().map(|argument| argument.ty).find(|ty| *ty != SqlType::Null);
-        let ty = known.unwrap_or(SqlType::Int);
-        if typed.iter().any(|argument| argument.ty != ty && argument.ty != SqlType::Null) {
-            return Err(Box::new(SqlError::series_types_differ()));
-        }
+        let ty = series_type(&typed)?;
         Ok((ty, typed))
     }
+}
+
+/// The one type of the arguments; decimals may differ, and meet.
+fn series_type(arguments: &[Typed]) -> Result<SqlType, Fault> {
+    let mut met = SqlType::Null;
+    for (place, argument) in arguments.iter().enumerate() {
+        met = match (met, argument.ty) {
+            (met, SqlType::Null) => met,
+            (_, ty) if !is_counted(&ty) => {
+                return Err(Box::new(SqlError::argument_type_invalid(ty.error_name(), place + 1, "generate_series")));
+            }
+            (SqlType::Null, ty) => ty,
+            (met @ SqlType::Decimal { .. }, ty @ SqlType::Decimal { .. }) => pikepole_types::implicit_type(&met, &ty)?,
+            (met, ty) if met == ty => met,
+            _ => return Err(Box::new(SqlError::series_types_differ())),
+        };
+    }
+    Ok(if met == SqlType::Null { SqlType::Int } else { met })
+}
+
+/// Whether a series can be of the type.
+fn is_counted(ty: &SqlType) -> bool {
+    ty.is_integer() || matches!(ty, SqlType::Decimal { .. })
 }
 
 /// The digits of a decimal without its point: `unit` times its value.

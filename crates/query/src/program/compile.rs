@@ -11,7 +11,7 @@ use super::{
     Program, Setting, Source, Variable, syntax_error,
 };
 use crate::access::CatalogView;
-use crate::bind::{self, Binder, Declared, Names, TriggerShape, Typed, Undeclared, assign_to, convert_to};
+use crate::bind::{self, Binder, Declared, Names, TriggerShape, TypePlace, Typed, Undeclared, assign_to, convert_to};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::output::DecimalName;
@@ -300,7 +300,8 @@ impl<'a> Compiler<'a> {
         if parameter.varying || parameter.data_type.name.is("cursor") {
             return self.cursor_parameter(parameter);
         }
-        let declared = self.declared(&parameter.data_type, at + 1)?;
+        let place = TypePlace::Variable(&parameter.name.text);
+        let declared = self.declared(&parameter.data_type, place, at + 1)?;
         let ty = match declared.clone() {
             Declared::Table(user_type) => return self.table_parameter(at, parameter, user_type),
             _ if parameter.readonly => return Err(Box::new(SqlError::readonly_of_scalar(&parameter.name.text))),
@@ -327,8 +328,13 @@ impl<'a> Compiler<'a> {
     }
 
     /// What a type of the text stands for.
-    pub(super) fn declared(&self, written: &tree::DataType, position: usize) -> Result<Declared, Fault> {
-        let declared = bind::declared(&self.context.catalog.catalog, written, position)?;
+    pub(super) fn declared(
+        &self,
+        written: &tree::DataType,
+        place: TypePlace<'_>,
+        position: usize,
+    ) -> Result<Declared, Fault> {
+        let declared = bind::declared_at(&self.context.catalog.catalog, written, place, position)?;
         self.user_types.borrow_mut().extend(declared.user_type().cloned());
         Ok(declared)
     }
@@ -636,7 +642,8 @@ impl<'a> Compiler<'a> {
                 self.cursors.push(variable.name.clone());
                 continue;
             };
-            let declared = self.declared(data_type, at + 1)?;
+            let place = TypePlace::Variable(&variable.name.text);
+            let declared = self.declared(data_type, place, at + 1)?;
             let ty = match declared {
                 Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => ty,
                 Declared::Table(_) if initial.is_some() => {

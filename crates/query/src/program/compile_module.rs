@@ -6,7 +6,7 @@ use super::compile::{CompileContext, Compiler, SUBQUERY_NOT_ALLOWED};
 use super::{
     FunctionResult, Instruction, LateKind, ProcedureIdentity, Program, Variable, check_statements, syntax_error,
 };
-use crate::bind::{Binder, COLUMNS_UPDATED, Declared, PendingApply, TriggerShape};
+use crate::bind::{Binder, COLUMNS_UPDATED, Declared, PendingApply, TriggerShape, TypePlace};
 use crate::expression::{Expr, Fault};
 use crate::plan::Told;
 use pikepole_tsql::{self as tree, StatementKind};
@@ -72,7 +72,7 @@ pub(crate) fn compile_function(
             compiler.returns = Some(FunctionResult::Table(variable.text.as_str().into()));
         }
         tree::FunctionReturns::Scalar { data_type, .. } => {
-            let declared = compiler.declared(data_type, 1);
+            let declared = compiler.declared(data_type, TypePlace::Declaration, 1);
             if let Some(Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty)) =
                 compiler.keep(declared)
             {

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::compile::{Compiler, is_missing};
 use super::{DeclaredKind, DeclaredTable, Instruction, LateKind, Parameter, SelectInto, Variable};
-use crate::bind::Declared;
+use crate::bind::{Declared, TypePlace};
 use crate::expression::Fault;
 use pikepole_engine::UserType;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
@@ -27,7 +27,7 @@ impl Compiler<'_> {
             StatementKind::Declare(variables) => {
                 for variable in variables {
                     if let tree::VariableKind::Value { data_type, .. } = &variable.kind
-                        && let Ok(Declared::Table(user_type)) = self.declared(data_type, 1)
+                        && let Ok(Declared::Table(user_type)) = self.declared(data_type, TypePlace::Declaration, 1)
                     {
                         let kind = DeclaredKind::OfType { name: variable.name.text.clone(), user_type };
                         tables.push(DeclaredTable { kind, line: statement.line() });

@@ -259,6 +259,7 @@ impl Machine<'_> {
             match element {
                 tree::TableElement::Column(definition) => {
                     let definition = &*with_its_default(definition, elements);
+                    table_definition::check_computed(definition)?;
                     let before = wishes.computed.len();
                     wishes.column(definition);
                     let (column, map) = match wishes.computed.get(before) {

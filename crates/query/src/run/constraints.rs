@@ -9,10 +9,9 @@ use super::rules::quoted;
 use super::table_definition::{Wanted, WantedCheck, WantedKey, Wishes};
 use crate::access::Table;
 use crate::bind::{self, Names, TableColumn};
-use crate::errors;
 use crate::expression::Fault;
 use crate::security::Requirement;
-use pikepole_engine::{Check, Computed, ForeignKey, IndexDefinition, Permission, ReferentialAction, TableDefinition};
+use pikepole_engine::{Check, Computed, ForeignKey, IndexDefinition, IndexKind, Permission, ReferentialAction, TableDefinition};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{Collated, Collation, Length, Mask, SqlError, SqlType};
 
@@ -70,6 +69,10 @@ impl Machine<'_> {
             if when_read && definition.indexes.iter().any(in_key) {
                 return Err(Box::new(SqlError::column_not_deterministic(&wanted.name, "table", &definition.name)));
             }
+            let in_primary = |index: &IndexDefinition| index.kind == IndexKind::PrimaryKey && in_key(index);
+            if (nullable || !wanted.persisted) && definition.indexes.iter().any(in_primary) {
+                return Err(Box::new(SqlError::primary_key_on_computed(&wanted.name, &definition.name)));
+            }
             for column in definition.columns.iter_mut().filter(|column| column.name == wanted.name) {
                 (column.ty, column.nullable, column.collation) = (ty, nullable, collation);
             }
@@ -85,9 +88,6 @@ impl Machine<'_> {
         columns: &[TableColumn],
         computed: &[super::table_definition::WantedComputed],
     ) -> Result<(SqlType, bool, Collation, bool), Fault> {
-        if wanted.not_null && !wanted.persisted {
-            return Err(errors::unsupported("NOT NULL of a computed column that is not PERSISTED"));
-        }
         let catalog = self.context.catalog();
         let names = Names::of(&catalog, &*self.host);
         let (typed, when_read) = bind::computed_column(&wanted.expr, table, columns, &names).map_err(|fault| {
@@ -161,6 +161,12 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Two errors tell of a constraint that is not made: why, and what did not come of it.
+    fn no_constraint(&mut self, why: SqlError) -> Fault {
+        self.output.error(&why.at_line(self.line()));
+        Box::new(SqlError::constraint_not_created())
+    }
+
     fn table_of(&self, name: &ObjectName) -> Result<std::sync::Arc<Table>, Fault> {
         let missing = || Box::new(SqlError::invalid_object(name.dotted()));
         self.context.catalog().table(name)?.ok_or_else(missing)
@@ -176,6 +182,12 @@ impl Machine<'_> {
             bind::reads_columns(&text, true, &columns, &names)?
         };
         let declared = wanted.column.as_ref().and_then(|column| table.column(column));
+        if let Some(own) = declared
+            && read.iter().any(|column| *column != own)
+        {
+            let own = &table.columns[own].name;
+            return Err(self.no_constraint(SqlError::column_check_names_another(own, &table.name)));
+        }
         // Wherever it is declared, a constraint that reads one column is that column's.
         let column = if let [only] = read[..] { Some(only) } else { declared };
         let change = |record: &mut pikepole_engine::TableRecord, new_id: &mut dyn FnMut() -> i32| {
@@ -236,11 +248,7 @@ impl Machine<'_> {
         }
         let (target, key) = match self.foreign_key(&table, wanted, &shown) {
             Ok(found) => found,
-            Err(fault) => {
-                // Two errors say it: why, and what did not come of it.
-                self.output.error(&fault.at_line(self.line()));
-                return Err(Box::new(SqlError::constraint_not_created()));
-            }
+            Err(fault) => return Err(self.no_constraint(*fault)),
         };
         if target.object_id != table.object_id {
             self.require_references(&wanted.key.table, &target, &key)?;
@@ -448,6 +456,10 @@ impl Machine<'_> {
             let names = key.definition.columns.iter().filter_map(|(name, _)| table.column(name));
             if let Some(column) = names.map(|at| &table.columns[at]).find(|column| column.when_read.is_some()) {
                 return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
+            }
+            let is_primary = key.definition.kind == IndexKind::PrimaryKey;
+            if is_primary && table.engine.indexes.iter().any(|index| index.primary_key) {
+                return Err(Box::new(SqlError::primary_key_exists(&table.name)));
             }
             let definition = key.for_table(table.engine.indexes.iter().any(pikepole_engine::Index::is_clustered));
             self.context.build_index(&table.engine, definition, degree).await?;

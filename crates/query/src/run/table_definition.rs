@@ -3,7 +3,7 @@
 use super::columnstore::WantedColumnstore;
 use super::index_filter::{FilterColumn, FilterOf};
 use super::period::WantedBound;
-use crate::bind::{ColumnDefaults, column_collation, declared};
+use crate::bind::{ColumnDefaults, TypePlace, column_collation, declared, declared_at};
 use crate::errors;
 use crate::expression::Fault;
 use crate::settings::NullDefault;
@@ -239,6 +239,7 @@ pub(crate) fn column(
         check_sparse(definition, catalog, position, table)?;
     }
     let tree::ColumnKind::Stored(data_type) = &definition.kind else {
+        check_computed(definition)?;
         return Ok(ColumnDefinition {
             name: name.clone(),
             ty: SqlType::Null,
@@ -264,7 +265,7 @@ pub(crate) fn column(
     if definition.generated.is_some() && definition.nullable == Some(true) {
         return Err(Box::new(SqlError::period_column_nullable(name)));
     }
-    let declared = declared(catalog, data_type, position)?;
+    let declared = declared_at(catalog, data_type, TypePlace::Column(name), position)?;
     let ty = declared.scalar().ok_or_else(|| Box::new(SqlError::column_of_table_type(name)))?;
     if let Some(mask) = &definition.masked {
         Mask::parse(mask, ty, name)?;
@@ -296,6 +297,21 @@ pub(crate) fn column(
         user_type: declared.user_type_id(),
         collation,
     })
+}
+
+/// A computed column has no number and no DEFAULT, is never said to take NULL, and takes rules only where its values are stored.
+///
+/// # Errors
+/// 8183.
+pub(super) fn check_computed(definition: &tree::ColumnDefinition) -> Result<(), Fault> {
+    let tree::ColumnKind::Computed { persisted, .. } = definition.kind else { return Ok(()) };
+    let is_key = |constraint: &tree::ColumnConstraint| matches!(constraint.kind, tree::ConstraintKind::Key(_));
+    let ruled = definition.nullable.is_some() || !definition.constraints.iter().all(is_key);
+    let never = definition.identity.is_some() || definition.default.is_some() || definition.nullable == Some(true);
+    if never || ruled && !persisted {
+        return Err(Box::new(SqlError::constraint_needs_persisted()));
+    }
+    Ok(())
 }
 
 /// A SPARSE column takes NULL and is of a type of the system's without text of its own.
@@ -340,7 +356,7 @@ fn identity(
         Some((seed, increment)) => (parse(seed)?, parse(increment)?),
     };
     if increment == 0 {
-        return Err(Box::new(SqlError::identity_type_invalid(name)));
+        return Err(Box::new(SqlError::identity_increment_invalid(name)));
     }
     Ok(Identity { seed, increment })
 }

@@ -61,15 +61,24 @@ pub(super) fn to_text(
     if buffer.len() > limit {
         match value {
             Value::Money(_) | Value::SmallMoney(_) => return Err(SqlError::no_space_for_money(to.error_name())),
+            Value::Guid(_) if to.is_unicode() => return Err(SqlError::arithmetic_overflow("expression", "nvarchar")),
             Value::Guid(_) => return Err(SqlError::no_space_for_guid()),
-            Value::Float(_) | Value::Real(_) => {
-                return Err(SqlError::arithmetic_overflow("expression", to.error_name()));
-            }
+            Value::Float(v) => return Err(float_overflow(*v, to)),
+            Value::Real(v) => return Err(float_overflow(f64::from(*v), to)),
             _ => {}
         }
     }
     fit_in_place(to, page, buffer);
     Ok(())
+}
+
+/// A float that a text has no room for: error 232 with the value, 8115 where the text is Unicode.
+#[cold]
+fn float_overflow(value: f64, to: &SqlType) -> SqlError {
+    if to.is_unicode() {
+        return SqlError::arithmetic_overflow("expression", to.error_name());
+    }
+    SqlError::overflow_of_float(to.error_name(), format!("{value:.6}")).with_state(2)
 }
 
 /// Writes to a string, which cannot fail.

@@ -162,6 +162,7 @@ error_table! {
     403 16 1 invalid_operator(operator, ty) "Invalid operator for data type. Operator equals {operator}, type equals {ty}.";
     408 16 1 constant_in_order_by(position) "A constant expression was encountered in the ORDER BY list, position {position}.";
     409 16 2 operator_takes_no(operator, ty) "The {operator} operator cannot take a {ty} data type as an argument.";
+    414 16 1 update_of_joined_instead_view(view) "UPDATE is not allowed because the statement updates view \"{view}\" which participates in a join and has an INSTEAD OF UPDATE trigger.";
     421 16 1 not_distinct(ty) "The {ty} data type cannot be selected as DISTINCT because it is not comparable.";
     423 16 16 xml_method_in_check(table) "Xml data type methods are not supported in check constraints. Create a scalar user-defined function to wrap the method invocation. The error occurred at table \"{table}\".";
     446 16 9 collation_unresolved(operation) "Cannot resolve collation conflict for {operation} operation.";
@@ -178,6 +179,7 @@ error_table! {
     473 16 1 pivot_value_incorrect(value) "The incorrect value \"{value}\" is supplied in the PIVOT operator.";
     476 15 1 sample_percent_invalid(percent, table) "Invalid PERCENT tablesample size \"{percent}\" for table \"{table}\". The PERCENT tablesample size must be between 0 and 100.";
     477 15 1 sample_rows_invalid(table) "Invalid ROWS value or REPEATABLE seed in the TABLESAMPLE clause for table \"{table}\". The value or seed must be an integer.";
+    483 16 1 output_in_insert_execute() "The OUTPUT clause cannot be used in an INSERT...EXEC statement.";
     487 16 1 invalid_option(statement) "An invalid option was specified for the statement \"{statement}\".";
     491 16 1 bulk_rowset_without_name() "A correlation name must be specified for the bulk rowset in the from clause.";
     493 16 1 nodes_column_used(column) "The column '{column}' that was returned from the nodes() method cannot be used directly. It can only be used with one of the four XML data type methods, exist(), nodes(), query(), and value(), or in IS NULL and IS NOT NULL checks.";
@@ -216,7 +218,9 @@ error_table! {
     926 14 1 database_suspect(name) "Database '{name}' cannot be opened. It has been marked SUSPECT by recovery. See the SQL Server errorlog for more information.";
     927 14 2 database_is_restoring(name) "Database '{name}' cannot be opened. It is in the middle of a restore.";
     942 14 4 database_offline(name) "Database '{name}' cannot be opened because it is offline.";
+    1001 15 1 length_invalid(line, length) "Line {line}: Length or precision specification {length} is invalid.";
     1002 15 1 scale_invalid(scale) "Specified scale {scale} is invalid.";
+    1002 15 1 type_scale_invalid(line, scale) "Line {line}: Specified scale {scale} is invalid.";
     1003 15 1 cursor_clause(line, clause) "Line {line}: {clause} clause allowed only for DECLARE CURSOR.";
     1007 15 1 number_literal_out_of_range(text) "The number '{text}' is out of the range for numeric representation (maximum precision 38).";
     1008 16 1 order_by_a_variable(position) "The SELECT item identified by the ORDER BY number {position} contains a variable as part of the expression identifying a column position. Variables are only allowed when ordering by an expression referencing a column name.";
@@ -254,6 +258,7 @@ error_table! {
     1505 16 1 duplicate_key_at_create(object, index, key) "The CREATE UNIQUE INDEX statement terminated because a duplicate key was found for the object name '{object}' and the index name '{index}'. The duplicate key value is {key}.";
     1701 16 1 row_size_too_large(table, size, overhead, maximum) "Creating or altering table '{table}' failed because the minimum row size would be {size}, including {overhead} bytes of internal overhead. This exceeds the maximum allowable table row size of {maximum} bytes.";
     1702 16 1 too_many_columns(column, table, maximum) "CREATE TABLE failed because column '{column}' in table '{table}' exceeds the maximum of {maximum} columns.";
+    1711 16 1 primary_key_on_computed(column, table) "Cannot define PRIMARY KEY constraint on column '{column}' in table '{table}'. The computed column has to be persisted and not nullable.";
     1731 16 1 column_not_sparse(column, table) "Cannot create the sparse column '{column}' in the table '{table}' because an option or data type specified is not valid. A sparse column must be nullable and cannot have the ROWGUIDCOL, IDENTITY, or FILESTREAM properties. A sparse column cannot be of the following data types: text, ntext, image, geometry, geography, or user-defined type.";
     1750 16 0 constraint_not_created() "Could not create constraint or index. See previous errors.";
     1752 16 0 default_column_invalid(column, table) "Column '{column}' in table '{table}' is invalid for creating a default constraint.";
@@ -368,6 +373,7 @@ error_table! {
     2749 16 2 identity_type_invalid(column) "Identity column '{column}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale of 0, unencrypted, and constrained to be nonnullable.";
     2750 16 1 precision_too_large(position, precision, maximum) "Column or parameter #{position}: Specified column precision {precision} is greater than the maximum precision of {maximum}.";
     2751 16 1 scale_too_large(position, scale, precision) "Column or parameter #{position}: Specified column scale {scale} is greater than the specified precision of {precision}.";
+    2753 16 2 identity_increment_invalid(column) "Identity column '{column}' contains invalid INCREMENT.";
     2754 16 1 severity_needs_log(maximum) "Error severity levels greater than {maximum} can only be specified by members of the sysadmin role, using the WITH LOG option.";
     2756 16 1 state_invalid(value, minimum, maximum) "Invalid value {value} for state. Valid range is from {minimum} to {maximum}.";
     2759 16 0 schema_not_created() "CREATE SCHEMA failed due to previous errors.";
@@ -432,6 +438,7 @@ error_table! {
     3729 16 1 referenced_by(action, name, referencing) "Cannot {action} '{name}' because it is being referenced by object '{referencing}'.";
     3732 16 1 type_is_referenced(name, by) "Cannot drop type '{name}' because it is being referenced by object '{by}'. There may be other objects that reference this type.";
 
+    3901 16 1 mark_needs_name() "The transaction name must be specified when it is used with the mark option.";
     // Transactions.
     3902 16 1 commit_without_begin() "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.";
     3903 16 1 rollback_without_begin() "The ROLLBACK TRANSACTION request has no corresponding BEGIN TRANSACTION.";
@@ -697,6 +704,7 @@ error_table! {
     8134 16 1 divide_by_zero() "Divide by zero error encountered.";
     8137 16 1 non_mutator_expected(method) "Incorrect use of the XML data type method '{method}'. A non-mutator method is expected in this context.";
     8139 16 0 foreign_key_counts_differ(table) "Number of referencing columns in foreign key differs from number of referenced columns, table '{table}'.";
+    8141 16 0 column_check_names_another(column, table) "Column CHECK constraint for column '{column}' references another column, table '{table}'.";
     8143 16 1 parameter_twice(parameter) "Parameter '{parameter}' was supplied multiple times.";
     8144 16 2 too_many_arguments(name) "Procedure or function {name} has too many arguments specified.";
     8145 16 2 not_a_parameter(parameter, procedure) "{parameter} is not a parameter for procedure {procedure}.";
@@ -720,6 +728,7 @@ error_table! {
     8178 16 1 query_parameter_not_supplied(query, parameter) "The parameterized query '{query}' expects the parameter '{parameter}', which was not supplied.";
     8179 16 2 prepared_statement_unknown(handle) "Could not find prepared statement with handle {handle}.";
     8180 16 1 not_prepared() "Statement(s) could not be prepared.";
+    8183 16 1 constraint_needs_persisted() "Only UNIQUE or PRIMARY KEY constraints can be created on computed columns, while CHECK, FOREIGN KEY, and NOT NULL constraints require that computed columns be persisted.";
     8197 16 6 trigger_target_invalid(object) "The object '{object}' does not exist or is invalid for this operation.";
     8645 17 1 memory_grant_timeout(pool) "A timeout occurred while waiting for memory resources to execute the query in resource pool '{pool}'. Rerun the query.";
     8672 16 1 merge_row_twice() "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.";
@@ -818,6 +827,8 @@ error_table! {
     10705 15 1 subquery_in_output() "Subqueries are not allowed in the OUTPUT clause.";
     10706 15 1 too_many_grouping_values(maximum) "Too many expressions are specified in the GROUP BY clause. The maximum number is {maximum} when grouping sets are supplied.";
     10709 16 1 value_rows_differ() "The number of columns for each row in a table value constructor must be the same.";
+    10710 15 1 merge_action_not_allowed(action) "An action of type '{action}' is not allowed in the 'WHEN NOT MATCHED' clause of a MERGE statement.";
+    10711 15 1 merge_insert_not_allowed(clause) "An action of type 'INSERT' is not allowed in the '{clause}' clause of a MERGE statement.";
     10714 15 1 merge_action_twice(action, clause) "An action of type '{action}' cannot appear more than once in a '{clause}' clause of a MERGE statement.";
     10735 15 1 filter_incorrect(kind, index, table) "Incorrect WHERE clause for filtered {kind} '{index}' on table '{table}'.";
     10738 15 1 too_many_value_rows() "The number of row value expressions in the INSERT statement exceeds the maximum allowed number of 1000 row values.";
@@ -828,6 +839,7 @@ error_table! {
     10753 15 1 over_needed(function) "The function '{function}' must have an OVER clause.";
     10754 15 1 within_group_needed(function) "The function '{function}' must have a WITHIN GROUP clause.";
     10756 15 1 window_frame_needs_order() "Window frame with ROWS or RANGE must have an ORDER BY clause.";
+    10757 15 9 within_group_not_allowed(function) "The function '{function}' may not have a WITHIN GROUP clause.";
     10758 15 1 window_order_not_allowed(function) "The function '{function}' may not have ORDER BY in OVER clause.";
     10759 15 1 distinct_with_over() "Use of DISTINCT is not allowed with the OVER clause.";
     10760 16 1 scale_not_constant(ty) "Scale argument is not valid. Valid expressions for data type {ty} scale argument are integer constants and integer constant expressions.";
@@ -968,6 +980,7 @@ error_table! {
     15125 16 1 trigger_of_another(trigger, event) "Trigger '{trigger}' is not a trigger for '{event}'.";
     15129 16 1 configuration_value_invalid(value, name) "'{value}' is not a valid value for configuration option '{name}'.";
     15130 16 1 trigger_order_taken(order, event) "There already exists a '{order}' trigger for '{event}'.";
+    15133 16 1 instead_of_trigger_order(trigger) "INSTEAD OF trigger '{trigger}' cannot be associated with an order.";
     15135 16 8 property_object_invalid(name) "Object is invalid. Extended properties are not permitted on '{name}', or the object does not exist.";
     15136 16 1 principal_is_context() "The database principal is set as the execution context of one or more procedures, functions, or event notifications and cannot be dropped.";
     15138 16 1 principal_owns(kind) "The database principal owns a {kind} in the database, and cannot be dropped.";

@@ -1,6 +1,6 @@
 //! Date and time functions.
 
-use super::{Context, text, whole};
+use super::{Context, refuse_text, text, whole};
 use crate::convert::{moment_of, time_of};
 use crate::datetime::{self, DAY, Date, DatePart, Moment, SECOND};
 use crate::error::SqlError;
@@ -34,8 +34,9 @@ pub(super) fn name_type(_: &[SqlType]) -> Typed {
     Ok(SqlType::NVarChar(Length::Limit(30)))
 }
 
-/// The type of the date; `datetime` for text and numbers.
+/// The type of the date; `datetime` for text and numbers. The number is no text.
 pub(super) fn dateadd_type(types: &[SqlType]) -> Typed {
+    refuse_text(types, 1, "dateadd")?;
     Ok(if types[2].is_date_or_time() { types[2] } else { SqlType::DateTime })
 }
 

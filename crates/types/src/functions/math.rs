@@ -1,6 +1,6 @@
 //! Mathematical functions.
 
-use super::{Context, float, whole};
+use super::{Context, float, refuse_text, whole};
 use crate::arithmetic;
 use crate::convert::{self, float_in};
 use crate::decimal::{Decimal, divide_rounded};
@@ -23,6 +23,13 @@ pub(super) fn same_number(types: &[SqlType]) -> Typed {
         SqlType::BigInt | SqlType::Decimal { .. } => types[0],
         _ => SqlType::Float,
     })
+}
+
+/// As [`same_number`]; how many digits are kept, and whether the others are cut off, no text says.
+pub(super) fn round_type(types: &[SqlType]) -> Typed {
+    refuse_text(types, 1, "round")?;
+    refuse_text(types, 2, "round")?;
+    same_number(types)
 }
 
 /// As [`same_number`], a decimal without its fraction.

@@ -92,6 +92,14 @@ pub fn lookup(name: &str) -> Option<&'static Function> {
     Some(&FUNCTIONS[at])
 }
 
+/// Refuses a text where a function takes a number only; `place` counts from zero.
+fn refuse_text(types: &[SqlType], place: usize, function: &str) -> Result<(), SqlError> {
+    match types.get(place) {
+        Some(ty) if ty.is_string() => Err(SqlError::argument_type_invalid(ty.error_name(), place + 1, function)),
+        _ => Ok(()),
+    }
+}
+
 /// What functions need to know beyond their arguments.
 #[derive(Debug, Clone)]
 pub struct Context {

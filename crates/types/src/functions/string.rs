@@ -23,6 +23,15 @@ pub(super) fn position_type(types: &[SqlType]) -> Typed {
     Ok(if types.iter().any(is_long) { SqlType::BigInt } else { SqlType::Int })
 }
 
+/// What is looked for is a text, or the bytes of one.
+pub(super) fn charindex_type(types: &[SqlType]) -> Typed {
+    let wanted = &types[0];
+    if !wanted.is_string() && !wanted.is_binary() && *wanted != SqlType::Null {
+        return Err(SqlError::argument_type_invalid(wanted.error_name(), 1, "charindex"));
+    }
+    position_type(types)
+}
+
 pub(super) fn char_type(_: &[SqlType]) -> Typed {
     Ok(SqlType::Char(1))
 }
