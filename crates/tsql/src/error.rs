@@ -113,6 +113,19 @@ impl SyntaxError {
         SyntaxError::new(10720, 1, line, message.to_string())
     }
 
+    pub(crate) fn merge_action_misplaced(line: u32, action: &str) -> Box<SyntaxError> {
+        let message = format!(
+            "An action of type '{action}' is not allowed in the 'WHEN NOT MATCHED' clause of a MERGE statement."
+        );
+        SyntaxError::new(10710, 1, line, message)
+    }
+
+    pub(crate) fn merge_insert_misplaced(line: u32, clause: &str) -> Box<SyntaxError> {
+        let message =
+            format!("An action of type 'INSERT' is not allowed in the '{clause}' clause of a MERGE statement.");
+        SyntaxError::new(10711, 1, line, message)
+    }
+
     pub(crate) fn too_deep(line: u32) -> Box<SyntaxError> {
         let message = "Some part of your SQL statement is nested too deeply. Rewrite the query or break it up into smaller queries.";
         SyntaxError::new(191, 1, line, message.to_string())

@@ -39,7 +39,7 @@ const NEAR: &[Wrong] = &[
     ("IF 1 = 1 PRINT 'a' ELSE", 102, 1, "Incorrect syntax near 'ELSE'."),
     ("ELSE PRINT 1", 156, 1, "Incorrect syntax near the keyword 'ELSE'."),
     ("BEGIN", 102, 1, "Incorrect syntax near 'BEGIN'."),
-    ("BEGIN\nEND", 156, 2, "Incorrect syntax near the keyword 'END'."),
+    ("BEGIN\nEND", 102, 2, "Incorrect syntax near 'END'."),
     ("BEGIN PRINT 1", 102, 1, "Incorrect syntax near '1'."),
     ("END", 156, 1, "Incorrect syntax near the keyword 'END'."),
     ("BEGIN TRY PRINT 1 END TRY PRINT 2", 156, 1, "Incorrect syntax near the keyword 'PRINT'."),

@@ -71,6 +71,16 @@ pub fn operator_type(op: ArithmeticOp, left: &SqlType, right: &SqlType) -> Resul
     if left.is_text_or_image() || right.is_text_or_image() {
         return Err(refused(op, left, right));
     }
+    // A variant is converted by whoever writes the expression.
+    match (left, right) {
+        (Variant, Variant) => {
+            return Err(SqlError::types_incompatible(left.error_name(), right.error_name(), op.name()));
+        }
+        (Variant, other) | (other, Variant) => {
+            return Err(SqlError::implicit_conversion_not_allowed(Variant.error_name(), other.error_name()));
+        }
+        _ => {}
+    }
     let texts = left.is_string() && right.is_string();
     let binaries = left.is_binary() && right.is_binary();
     if texts || binaries {

@@ -71,6 +71,7 @@ impl Database {
         let schema = schema.ok_or_else(|| SqlError::trigger_target_invalid(&name))?;
         let existing = match catalog.object(&schema.name, &name) {
             Some(Object::Trigger(trigger)) if mode != PutMode::Create => Some(Arc::clone(trigger)),
+            Some(_) if mode == PutMode::Alter => return Err(SqlError::incompatible_object_kind("alter", &name)),
             Some(_) => return Err(SqlError::object_exists(&name)),
             None if mode == PutMode::Alter => return Err(SqlError::invalid_object(&name)),
             None if catalog.constraint_exists(schema.schema_id, &name) => return Err(SqlError::object_exists(&name)),

@@ -37,7 +37,7 @@ impl Binder<'_> {
             return self.aggregate_of_level(call, function);
         }
         if super::window::needs_over(name) {
-            return Err(Box::new(SqlError::over_needed(name.to_ascii_uppercase())));
+            return Err(Box::new(SqlError::over_needed(name)));
         }
         if name.eq_ignore_ascii_case("COLUMNS_UPDATED") {
             check_count(name, call.arguments.len(), 0, 0)?;
@@ -393,6 +393,9 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>, defau
         let (ty, name) = (SqlType::Variant.error_name(), function.name.to_ascii_lowercase());
         return Err(Box::new(SqlError::argument_type_invalid(ty, place + 1, name)));
     }
+    if function.name == "SQL_VARIANT_PROPERTY" {
+        fits_variant(&types[0])?;
+    }
     if let Some(place) = types.iter().position(|ty| matches!(ty, SqlType::Xml | SqlType::Clr(_)))
         && function.name != "DATALENGTH"
     {
@@ -417,6 +420,16 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>, defau
     let expr = Expr::Call(Box::new(Call { function, arguments, types, collation }));
     let typed = Typed::new(expr, ty, nullable).collated(collated);
     Ok(if constant { typed.folded() } else { typed })
+}
+
+/// Refuses what a `sql_variant` cannot hold.
+fn fits_variant(ty: &SqlType) -> Result<(), Fault> {
+    let too_long = ty.is_max() && !ty.is_text_or_image() && !matches!(ty, SqlType::Xml | SqlType::Clr(_));
+    if too_long || ty.is_text_or_image() || matches!(ty, SqlType::Xml | SqlType::Clr(_)) {
+        let shown = format!("{}{}", ty.error_name(), if too_long { "(max)" } else { "" });
+        return Err(Box::new(SqlError::operand_type_clash(shown, SqlType::Variant.error_name())));
+    }
+    Ok(())
 }
 
 /// The type of TIMEFROMPARTS and its kin, whose digits behind the second their last argument says.

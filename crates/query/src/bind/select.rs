@@ -70,7 +70,7 @@ impl Binder<'_> {
     pub(super) fn bind_select(&mut self, select: &tree::Select, tail: &Tail<'_>) -> Result<Selected, Fault> {
         let expose = self.expose.take();
         let top = self.select_top(select, tail)?;
-        self.scope().named_windows.clone_from(&select.windows);
+        self.name_windows(&select.windows)?;
         self.scope().clause = Clause::From;
         let from = self.from(&select.from)?;
         self.scope().clause = Clause::Where;

@@ -109,11 +109,11 @@ impl Binder<'_> {
         Ok(Predicate::Slot(1 + at))
     }
 
-    /// `COLUMNS_UPDATED()`
+    /// `COLUMNS_UPDATED()`: NULL where no trigger runs.
     pub(super) fn columns_updated(&self) -> Result<Typed, Fault> {
         match self.names.trigger {
             Some(_) => Ok(Typed::new(Expr::Slot(0), COLUMNS_UPDATED, false)),
-            None => Err(Box::new(SqlError::if_update_outside_trigger())),
+            None => Ok(Typed::new(Expr::NULL, COLUMNS_UPDATED, true)),
         }
     }
 

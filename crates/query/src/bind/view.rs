@@ -228,6 +228,9 @@ impl Binder<'_> {
         refuse_output(update.output.as_ref(), name)?;
         let (tree, at) = self.view_rows(name, &update.from)?;
         let (conditions, top) = self.modified_conditions(update.filter.as_ref(), update.top.as_ref())?;
+        if self.scope().sources.len() > 1 {
+            return Err(Box::new(SqlError::update_of_joined_instead_view(name.dotted())));
+        }
         let mark = self.pending.len();
         let Source { columns, registers, .. } = self.scope().sources[at].clone();
         let mut row: Vec<Expr> = registers.range().map(Expr::Slot).collect();
@@ -278,6 +281,9 @@ impl Binder<'_> {
         refuse_output(delete.output.as_ref(), name)?;
         self.require(Permission::Delete, name)?;
         let (tree, at) = self.view_rows(name, &delete.from)?;
+        if self.scope().sources.len() > 1 {
+            return Err(Box::new(SqlError::delete_of_joined_instead_view(name.dotted())));
+        }
         let (conditions, top) = self.modified_conditions(delete.filter.as_ref(), delete.top.as_ref())?;
         let Source { columns, registers, .. } = &self.scope().sources[at];
         let (deleted, types) = (registers.range().map(Expr::Slot).collect(), types_of(columns));

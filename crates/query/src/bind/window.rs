@@ -85,20 +85,7 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::not_a_window_function(&upper)));
         };
         let window = self.window_of(over)?;
-        let takes_frame = matches!(kind, Kind::End { .. } | Kind::Aggregate(_));
-        if window.frame.is_some() && !takes_frame {
-            return Err(Box::new(SqlError::window_frame_not_allowed(&upper)));
-        }
-        let needs_order = !matches!(kind, Kind::Aggregate(_) | Kind::Percentile { .. });
-        if window.order_by.is_empty() && needs_order {
-            return Err(Box::new(SqlError::window_needs_order(&upper)));
-        }
-        if window.order_by.is_empty() && window.frame.is_some() {
-            return Err(Box::new(SqlError::window_frame_needs_order()));
-        }
-        if matches!(kind, Kind::Percentile { .. }) && !window.order_by.is_empty() {
-            return Err(Box::new(SqlError::window_order_not_allowed(&upper)));
-        }
+        check_window(&call.name.name.text, kind, &window, over)?;
         let outside = std::mem::take(&mut self.pending);
         self.scope().in_window = true;
         let bound = self.window_call(call, kind, window);
@@ -253,6 +240,21 @@ impl Binder<'_> {
         Ok(arguments)
     }
 
+    /// The names of a WINDOW clause.
+    ///
+    /// # Errors
+    /// 16211 for one that stands there twice.
+    pub(super) fn name_windows(&mut self, windows: &[(tree::Name, tree::Window)]) -> Result<(), Fault> {
+        let is_repeated = |(at, (name, _)): (usize, &(tree::Name, tree::Window))| {
+            windows[..at].iter().any(|(other, _)| other.is(&name.text))
+        };
+        if windows.iter().enumerate().any(is_repeated) {
+            return Err(Box::new(SqlError::window_name_twice()));
+        }
+        self.scope().named_windows = windows.to_vec();
+        Ok(())
+    }
+
     /// The window of OVER, with what it takes from the WINDOW clause.
     fn window_of(&mut self, over: &tree::Over) -> Result<tree::Window, Fault> {
         let (mut window, mut base) = match over {
@@ -262,21 +264,19 @@ impl Binder<'_> {
             }
             tree::Over::Window(window) => (window.as_ref().clone(), window.base.clone()),
         };
-        let mut left = self.scope().named_windows.len();
+        let named = &self.scope().named_windows;
+        let mut left = named.len();
         while let Some(name) = base {
-            let named = &self.scope().named_windows;
             let found = named.iter().find(|(known, _)| known.is(&name.text)).map(|(_, window)| window.clone());
-            let Some(found) = found.filter(|_| left > 0) else {
+            let found = found.ok_or_else(|| SqlError::window_unknown(&name.text))?;
+            if found.base.as_ref().is_some_and(|own| own.is(&name.text)) {
                 return Err(Box::new(SqlError::window_unknown(&name.text)));
-            };
+            }
+            if left == 0 {
+                return Err(Box::new(SqlError::windows_cyclic()));
+            }
             left -= 1;
-            if window.partition_by.is_empty() {
-                window.partition_by = found.partition_by;
-            }
-            if window.order_by.is_empty() {
-                window.order_by = found.order_by;
-            }
-            window.frame = window.frame.or(found.frame);
+            window = refined(window, found.clone())?;
             base = found.base;
         }
         Ok(window)
@@ -301,6 +301,10 @@ impl Binder<'_> {
             }
             let typed = self.expr(&item.expr)?;
             if typed.expr.is_const() {
+                // What a function makes of constants is allowed, and orders nothing.
+                if matches!(item.expr.kind, tree::ExprKind::Function(_)) {
+                    continue;
+                }
                 return Err(Box::new(SqlError::window_order_by_constant()));
             }
             order.push(order_key(typed, item.descending, order.len() + 1)?);
@@ -332,6 +336,62 @@ impl Binder<'_> {
         }
         node
     }
+}
+
+/// A window with what the one has that it names.
+///
+/// # Errors
+/// 4123 for what both say.
+fn refined(window: tree::Window, named: tree::Window) -> Result<tree::Window, Fault> {
+    let twice = !window.partition_by.is_empty() && !named.partition_by.is_empty()
+        || !window.order_by.is_empty() && !named.order_by.is_empty()
+        || window.frame.is_some() && named.frame.is_some();
+    if twice {
+        let state = if named.frame.is_some() { 2 } else { 3 };
+        return Err(Box::new(SqlError::window_element_twice().with_state(state)));
+    }
+    let (mut partition_by, mut order_by) = (window.partition_by, window.order_by);
+    partition_by.extend(named.partition_by);
+    order_by.extend(named.order_by);
+    Ok(tree::Window { base: window.base, partition_by, order_by, frame: window.frame.or(named.frame) })
+}
+
+/// Whether a function takes what its window has. What comes from the WINDOW clause is told of by numbers of its own.
+///
+/// # Errors
+/// 10752, 4112, 10756 and 10758; 4106, 5366, 5364 and 5363.
+fn check_window(function: &str, kind: Kind, window: &tree::Window, over: &tree::Over) -> Result<(), Fault> {
+    let (named, own_frame) = match over {
+        tree::Over::Name(_) => (true, false),
+        tree::Over::Window(own) => (own.base.is_some(), own.frame.is_some()),
+    };
+    let is_percentile = matches!(kind, Kind::Percentile { .. });
+    let takes_frame = matches!(kind, Kind::End { .. } | Kind::Aggregate(_));
+    let needs_order = !is_percentile && !matches!(kind, Kind::Aggregate(_));
+    let by_rows = matches!(kind, Kind::Shift { .. } | Kind::End { .. });
+    let unordered = window.order_by.is_empty();
+    Err(Box::new(if window.frame.is_some() && !takes_frame {
+        let state = if by_rows || is_percentile { 1 } else { 2 };
+        match named && !own_frame {
+            true => SqlError::named_window_frame_not_allowed(function).with_state(state),
+            false => SqlError::window_frame_not_allowed(function),
+        }
+    } else if unordered && needs_order {
+        let state = if by_rows { 2 } else { 3 };
+        match named {
+            true => SqlError::named_window_needs_order(function).with_state(state),
+            false => SqlError::window_needs_order(function),
+        }
+    } else if unordered && window.frame.is_some() {
+        if named { SqlError::named_window_frame_needs_order() } else { SqlError::window_frame_needs_order() }
+    } else if is_percentile && !unordered {
+        match named {
+            true => SqlError::named_window_order_not_allowed(function),
+            false => SqlError::window_order_not_allowed(function),
+        }
+    } else {
+        return Ok(());
+    }))
 }
 
 /// Functions over rows in the order of their window.

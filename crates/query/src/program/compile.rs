@@ -153,6 +153,9 @@ pub(super) struct Compiler<'a> {
     reads_clock: Cell<bool>,
 }
 
+/// OUTPUT and MERGE that the triggers of their table forbid, wherever they stand.
+const REFUSED_FOR_TRIGGERS: [i32; 2] = [334, 5316];
+
 impl<'a> Compiler<'a> {
     pub(super) fn new(text: &'a str, context: &'a CompileContext<'a>) -> Compiler<'a> {
         Compiler {
@@ -397,7 +400,13 @@ impl<'a> Compiler<'a> {
             None
         } else {
             match bind::bind(&kind, &self.names(), self.reserved) {
-                Ok(plan) => Some(plan),
+                Ok(plan) => match plan.triggers.as_ref().and_then(|triggers| triggers.fault.clone()) {
+                    Some(fault) if REFUSED_FOR_TRIGGERS.contains(&fault.number) => {
+                        self.errors.push(fault.at_line(self.line));
+                        None
+                    }
+                    _ => Some(plan),
+                },
                 // Whoever asks for types is told of what is not there.
                 Err(fault)
                     if self.context.undeclared.is_none()
@@ -560,6 +569,9 @@ impl<'a> Compiler<'a> {
         self.check_not_read_only(statement)?;
         match &statement.kind {
             StatementKind::BeginTransaction(begin) => {
+                if begin.mark.is_some() && begin.name.is_none() {
+                    return Err(Box::new(SqlError::mark_needs_name()));
+                }
                 let name = self.transaction_name(begin.name.as_ref())?;
                 self.emit(Instruction::Begin(name));
             }

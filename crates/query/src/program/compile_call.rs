@@ -185,8 +185,11 @@ impl Compiler<'_> {
             tree::Target::Variable(name) => tree::ObjectName::of(name.clone()),
             tree::Target::Function(_) => return Err(crate::errors::unsupported("A rowset function as a target")),
         };
-        if insert.output.is_some() || insert.top.is_some() {
-            return Err(crate::errors::unsupported("OUTPUT or TOP in INSERT ... EXEC"));
+        if insert.output.is_some() {
+            return Err(Box::new(SqlError::output_in_insert_execute()));
+        }
+        if insert.top.is_some() {
+            return Err(crate::errors::unsupported("TOP in INSERT ... EXEC"));
         }
         if call.result_sets.is_some() {
             return Err(Box::new(SqlError::incorrect_syntax("RESULT")));

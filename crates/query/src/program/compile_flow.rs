@@ -77,7 +77,7 @@ impl Compiler<'_> {
         if let Some(FunctionResult::Value(slot, ty)) = self.returns {
             return self.return_of_function(value, slot, ty);
         }
-        if value.is_some() && (self.trigger.is_some() || self.returns.is_some()) {
+        if value.is_some() && (self.is_batch || self.trigger.is_some() || self.returns.is_some()) {
             return Err(Box::new(SqlError::return_value_not_allowed()));
         }
         let value = match value {

@@ -11,7 +11,9 @@ use crate::access::Table;
 use crate::bind::{self, Names, TableColumn};
 use crate::expression::Fault;
 use crate::security::Requirement;
-use pikepole_engine::{Check, Computed, ForeignKey, IndexDefinition, IndexKind, Permission, ReferentialAction, TableDefinition};
+use pikepole_engine::{
+    Check, Computed, ForeignKey, IndexDefinition, IndexKind, Permission, ReferentialAction, TableDefinition,
+};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{Collated, Collation, Length, Mask, SqlError, SqlType};
 

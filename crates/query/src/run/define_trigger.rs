@@ -16,6 +16,13 @@ impl Machine<'_> {
         if create.on == tree::TriggerTarget::Database {
             return self.create_definition_trigger(create, text).await;
         }
+        if create.name.database.is_some() {
+            let statement = if create.mode == tree::ModuleMode::Alter { "ALTER TRIGGER" } else { "CREATE TRIGGER" };
+            return Err(Box::new(SqlError::database_prefix_not_allowed(statement)));
+        }
+        if matches!(&create.on, tree::TriggerTarget::Table(name) if name.is_temporary()) {
+            return Err(Box::new(SqlError::trigger_on_temporary()));
+        }
         let parent = self.trigger_target(&create.on)?;
         let events = events(&create.events)?;
         let is_view = match &parent {
@@ -140,7 +147,7 @@ impl Machine<'_> {
             tree::TriggerTarget::Database => return Err(Box::new(SqlError::trigger_target_invalid("DATABASE"))),
             tree::TriggerTarget::Server => return Err(errors::unsupported("A trigger of the server (ON ALL SERVER)")),
         };
-        let invalid = || Box::new(SqlError::trigger_target_invalid(name.dotted()));
+        let invalid = || Box::new(SqlError::trigger_target_invalid(name.dotted()).with_state(4));
         if name.is_temporary() {
             return Err(invalid());
         }

@@ -179,6 +179,9 @@ impl Machine<'_> {
         if create.instead_of {
             return Err(Box::new(SqlError::incorrect_syntax("INSTEAD")));
         }
+        if tree::execute_as(&create.options).is_some_and(|says| says.eq_ignore_ascii_case("OWNER")) {
+            return Err(Box::new(SqlError::owner_of_database_trigger()));
+        }
         let mut events = Vec::with_capacity(create.events.len());
         for name in &create.events {
             let event = DefinitionEvent::by_name(name);

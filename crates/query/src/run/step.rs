@@ -171,12 +171,12 @@ impl Machine<'_> {
         match &self.context.identity_insert {
             Some((database, object, other)) if (*database, *object) != own => {
                 if on {
-                    let error = SqlError::identity_insert_elsewhere(other, table.qualified_name());
+                    let error = SqlError::identity_insert_elsewhere(other, name.dotted());
                     return Err(Stop::Error(Box::new(error)));
                 }
             }
             _ => {
-                let setting = (own.0, own.1, table.qualified_name());
+                let setting = (own.0, own.1, format!("{}.{}", table.database, table.qualified_name()));
                 self.context.identity_insert = on.then_some(setting);
             }
         }

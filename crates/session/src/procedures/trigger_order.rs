@@ -36,8 +36,11 @@ pub(super) async fn set(arguments: &Arguments<'_>, context: &mut ExecutionContex
     if !context.token().has(Permission::Alter, catalog.securable(parent)) {
         return Err(missing());
     }
-    if trigger.instead_of || !trigger.events.contains(&event) {
-        return Err(SqlError::trigger_of_another(&trigger.module.name, event.name()));
+    if trigger.instead_of {
+        return Err(SqlError::instead_of_trigger_order(&trigger.module.name));
+    }
+    if !trigger.events.contains(&event) {
+        return Err(SqlError::trigger_of_another(&trigger.module.name, event.name().to_lowercase()));
     }
     context.begin_definition()?;
     let database = context.database().clone();

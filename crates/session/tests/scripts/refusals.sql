@@ -106,3 +106,150 @@ go
 select cast(newid() as nchar(35));
 go
 select cast(newid() as char(35));
+go
+-- Syntax.
+select json_object('k': 1, );
+go
+select json_object('k': 1 null);
+go
+select json_object('k': null, 'l': 1 null on null), json_array(null null on null);
+go
+begin end;
+go
+begin ; end;
+go
+begin try end try begin catch select 1 end catch;
+go
+begin try select 1 end try begin catch end catch;
+go
+declare @v int not null;
+go
+select 1 where 'A' like 'a' collate Latin1_General_CI_AS collate Latin1_General_CS_AS;
+go
+select 1 where 'A' = ('a' collate Latin1_General_CS_AS) collate Latin1_General_CI_AS;
+go
+drop login if exists nobody;
+go
+select ฿100;
+go
+if 1 = 0 return 5;
+go
+create table merged (id int, v int);
+create table copied (a int);
+go
+merge merged as t using (values (1, 10)) as s (id, v) on t.id = s.id when matched then insert (id, v) values (s.id, s.v);
+go
+merge merged as t using (values (1, 10)) as s (id, v) on t.id = s.id when not matched by source then insert (id, v) values (1, 1);
+go
+merge merged as t using (values (1, 10)) as s (id, v) on t.id = s.id when not matched then update set v = 0;
+go
+merge merged as t using (values (1, 10)) as s (id, v) on t.id = s.id when not matched then delete;
+go
+insert copied output inserted.a exec ('select 42');
+go
+-- Triggers that forbid a statement are found before it runs.
+create trigger watches on merged after insert as print 'watched';
+go
+select 'not reached';
+if 1 = 0 insert dbo.merged output inserted.id values (3, 3);
+go
+drop trigger watches;
+go
+create trigger instead on merged instead of insert as print 'instead';
+go
+select 'not reached';
+merge merged as t using (values (1, 10)) as s (id, v) on t.id = s.id
+when matched then delete when not matched then insert (id, v) values (s.id, s.v);
+go
+create view seen as select id, v from merged;
+go
+create trigger instead_of_update on seen instead of update as print 'instead';
+go
+update s set v = c.a from seen s join copied c on c.a = s.id;
+go
+update s set v = 1 from seen s;
+select columns_updated() as bits;
+go
+create table numbered (id int identity, a int);
+create table numbered_too (id int identity, a int);
+go
+set identity_insert numbered on;
+set identity_insert numbered_too on;
+go
+set identity_insert numbered off;
+go
+-- Windows by name.
+create table w (id int, g int, v int);
+go
+select row_number() over (x) from w window x as (order by id);
+go
+select sum(v) over (x order by id) from w window x as (order by v);
+go
+select sum(v) over (x partition by g) from w window x as (partition by v order by id rows unbounded preceding);
+go
+select sum(v) over x from w window x as (order by id), X as (order by v);
+go
+select row_number() over x from w window x as (order by id rows unbounded preceding);
+go
+select lag(v) over x from w window x as (order by id rows unbounded preceding);
+go
+select row_number() over (x rows unbounded preceding) from w window x as (order by id);
+go
+select row_number() over x from w window x as (partition by g);
+go
+select lag(v) over x from w window x as (partition by g);
+go
+select percentile_disc(0.5) within group (order by v) over x from w window x as (partition by g order by id);
+go
+select sum(v) over x from w window x as (partition by g rows unbounded preceding);
+go
+select sum(v) over x from w window x as (y order by id), y as (x partition by g);
+go
+select sum(v) over x from w window x as (x order by id);
+go
+select sum(v) over (x order by id) from w window x as (partition by g);
+select row_number() over (order by isnull(null, 1)) from w;
+go
+select row_number() over (partition by g) from w;
+go
+select row_number() from w;
+go
+-- Triggers.
+alter trigger stray on merged after insert as print 'stray';
+go
+create procedure stray as select 1;
+go
+alter trigger stray on merged after insert as print 'stray';
+go
+create trigger master.dbo.far on merged after insert as print 'far';
+go
+create table #passing (a int);
+go
+create trigger brief on #passing after insert as print 'brief';
+go
+create trigger lost on nowhere after insert as print 'lost';
+go
+create trigger unheard on merged after foo as print 'unheard';
+go
+create trigger owned on database with execute as owner for create_table as print 'owned';
+go
+exec sp_settriggerorder 'instead', 'first', 'INSERT';
+go
+create trigger heard on copied after insert as print 'heard';
+go
+exec sp_settriggerorder 'heard', 'first', 'UPDATE';
+go
+begin transaction with mark;
+go
+-- What a sql_variant is not.
+declare @v sql_variant = 1; select @v + 1;
+go
+declare @v sql_variant = 1; select 'a' + @v;
+go
+declare @v sql_variant = 1; select @v + @v;
+go
+select sql_variant_property(cast('x' as varchar(max)), 'BaseType');
+go
+select sql_variant_property(cast('<x/>' as xml), 'BaseType');
+go
+select sql_variant_property(hierarchyid::GetRoot(), 'BaseType');

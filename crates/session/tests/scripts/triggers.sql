@@ -190,6 +190,7 @@ TRUNCATE TABLE dbo.target;
 GO
 -- Triggers that are off, dropped, altered, shown.
 DISABLE TRIGGER dbo.of_insert ON dbo.target;
+GO
 INSERT dbo.target OUTPUT inserted.id VALUES (1, 1);
 ENABLE TRIGGER ALL ON dbo.target;
 INSERT dbo.target VALUES (2, 2);

@@ -71,9 +71,13 @@ FROM deleted d LEFT JOIN inserted i ON i.author = d.author ORDER BY d.author;
 UPDATE a SET name = i.name FROM dbo.author a JOIN inserted i ON i.author = a.id;
 GO
 UPDATE dbo.written SET name = UPPER(name) + '!' WHERE author < 4;
-UPDATE w SET name = 'of ' + b.title FROM dbo.written AS w JOIN dbo.book b ON b.id = w.id WHERE b.title = 'third';
+UPDATE dbo.written SET name = 'of ' + title WHERE title = 'third';
 DELETE TOP (1) FROM dbo.written WHERE author = 2;
 SELECT title, name, author FROM dbo.written ORDER BY author;
+GO
+UPDATE w SET name = 'of ' + b.title FROM dbo.written AS w JOIN dbo.book b ON b.id = w.id WHERE b.title = 'third';
+GO
+DELETE w FROM dbo.written AS w JOIN dbo.book b ON b.id = w.id;
 GO
 INSERT dbo.written (title, nothing) VALUES ('x', 'y');
 GO

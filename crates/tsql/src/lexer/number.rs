@@ -9,7 +9,7 @@ const PRECISION_MAX: usize = 38;
 
 /// Whether a character may stand before an amount of money, besides `$`.
 pub(super) fn is_currency(letter: char) -> bool {
-    matches!(letter, '\u{00A2}'..='\u{00A5}' | '\u{20A0}'..='\u{20C0}')
+    matches!(letter, '\u{00A2}'..='\u{00A5}' | '\u{0E3F}' | '\u{20A0}'..='\u{20C0}')
 }
 
 impl Lexer<'_> {

@@ -221,7 +221,8 @@ impl Parser<'_> {
             return self.drop_partition();
         }
         let kind = self.drop_kind()?;
-        let if_exists = self.eat_words(&["IF", "EXISTS"]);
+        // A login is dropped that is there.
+        let if_exists = kind != DropKind::Login && self.eat_words(&["IF", "EXISTS"]);
         let names = self.list(Self::object_name)?;
         let at_trigger_place = kind == DropKind::Trigger && self.eat_keyword(Keyword::On);
         let trigger_on = if at_trigger_place { Some(self.trigger_target()?) } else { None };

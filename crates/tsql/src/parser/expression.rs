@@ -125,10 +125,14 @@ impl Parser<'_> {
 
     /// COLLATE, AT TIME ZONE and calls of methods behind an operand.
     pub(super) fn suffixes(&mut self, mut expr: Expr) -> Parsed<Expr> {
+        let mut collated = false;
         loop {
             if self.at_member() {
                 expr = self.method_of(expr)?;
             } else if self.at_keyword(Keyword::Collate) {
+                if std::mem::replace(&mut collated, true) {
+                    return Err(self.unexpected());
+                }
                 self.bump();
                 let collation = self.name()?;
                 let span = expr.span.to(collation.span);

@@ -89,6 +89,14 @@ impl Parser<'_> {
                 self.bump();
                 Ok(MergeAction::Delete)
             }
+            TokenKind::Keyword(Keyword::Insert) => {
+                let clause = if when == MergeWhen::Matched { "WHEN MATCHED" } else { "WHEN NOT MATCHED BY SOURCE" };
+                Err(SyntaxError::merge_insert_misplaced(self.peek().line, clause))
+            }
+            TokenKind::Keyword(keyword @ (Keyword::Update | Keyword::Delete)) => {
+                let action = if keyword == Keyword::Update { "UPDATE" } else { "DELETE" };
+                Err(SyntaxError::merge_action_misplaced(self.peek().line, action))
+            }
             _ => Err(self.unexpected()),
         }
     }

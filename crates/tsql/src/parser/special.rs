@@ -1,7 +1,7 @@
 //! Functions, and the expressions with a syntax of their own: CASE, CAST, CONVERT, IIF, COALESCE, NULLIF, TRIM, windows.
 
 use super::Parser;
-use crate::error::Parsed;
+use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 use crate::tree::{
     Case, CaseBranches, Cast, Convert, Expr, ExprKind, Frame, FrameBound, FunctionArgument, FunctionCall, Iif,
@@ -74,6 +74,14 @@ impl Parser<'_> {
             if absent_on_null.is_none() && !self.eat_symbol(Symbol::Comma) {
                 break;
             }
+            if absent_on_null.is_none() && self.at_symbol(Symbol::Close) {
+                return Err(self.unexpected());
+            }
+        }
+        if absent_on_null.is_none() && self.at_keyword(Keyword::Null) {
+            // It begins what is said of NULL, which does not come.
+            self.bump();
+            return Err(self.unexpected());
         }
         self.expect_symbol(Symbol::Close)?;
         let absent_on_null = absent_on_null.unwrap_or(!object);
@@ -253,7 +261,16 @@ impl Parser<'_> {
         if self.at_name() {
             return self.name().map(Over::Name);
         }
-        self.window().map(|window| Over::Window(Box::new(window)))
+        let window = self.window()?;
+        let is_name_alone = window.base.is_some()
+            && window.partition_by.is_empty()
+            && window.order_by.is_empty()
+            && window.frame.is_none();
+        if is_name_alone {
+            // A name stands in parentheses with what is added to its window.
+            return Err(SyntaxError::near(self.tokens[self.at - 1].line, ")"));
+        }
+        Ok(Over::Window(Box::new(window)))
     }
 
     /// A window in its parentheses.

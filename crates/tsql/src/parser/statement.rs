@@ -153,13 +153,19 @@ impl Parser<'_> {
             return self.begin_transaction();
         }
         self.bump();
-        let empty = self.at_keyword(Keyword::End);
         let statements = self.statements_until(|parser| parser.at_keyword(Keyword::End))?;
-        if empty {
-            return Err(self.unexpected());
-        }
+        self.check_not_empty(&statements)?;
         self.bump();
         Ok(StatementKind::Block(statements))
+    }
+
+    /// A block has statements; its END is told as a plain word where there are none.
+    fn check_not_empty(&self, statements: &[Statement]) -> Parsed<()> {
+        if !statements.is_empty() {
+            return Ok(());
+        }
+        let end = self.peek();
+        Err(SyntaxError::near(end.line, &self.plain(end)))
     }
 
     fn try_catch(&mut self) -> Parsed<StatementKind> {
@@ -177,6 +183,9 @@ impl Parser<'_> {
         self.bump();
         self.bump();
         let statements = self.statements_until(|parser| parser.at_keyword(Keyword::End))?;
+        if word == "TRY" {
+            self.check_not_empty(&statements)?;
+        }
         self.bump();
         self.expect_word(word)?;
         Ok(statements)

@@ -74,7 +74,11 @@ impl Parser<'_> {
             return Ok(VariableDeclaration { name, kind: VariableKind::Cursor });
         }
         let data_type = self.data_type()?;
-        // NULL says nothing; NOT NULL holds in natively compiled modules, and there is no such code here.
+        // NULL says nothing; NOT NULL is for natively compiled modules, and there is no such code here.
+        if self.at_keyword(Keyword::Not) {
+            let not = self.peek();
+            return Err(SyntaxError::near(not.line, &self.plain(not)));
+        }
         self.optional_nullable()?;
         let initial = if self.eat_symbol(Symbol::Equal) { Some(self.expression()?) } else { None };
         Ok(VariableDeclaration { name, kind: VariableKind::Value { data_type, initial } })

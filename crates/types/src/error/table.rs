@@ -65,6 +65,7 @@ error_table! {
     158 15 1 aggregate_in_output() "An aggregate may not appear in the OUTPUT clause.";
     164 15 1 group_by_needs_a_column() "Each GROUP BY expression must contain at least one column that is not an outer reference.";
     166 15 1 database_prefix_not_allowed(statement) "'{statement}' does not allow specifying the database name as a prefix to the object name.";
+    167 15 1 trigger_on_temporary() "Cannot create trigger on a temporary object.";
     168 15 1 float_literal_out_of_range(text, bytes) "The floating point value '{text}' is out of the range of computer representation ({bytes} bytes).";
     169 15 1 order_by_column_twice() "A column has been specified more than once in the order by list. Columns in the order by list must be unique.";
     173 15 1 column_needs_type(column) "The definition for column '{column}' must include a data type.";
@@ -163,6 +164,7 @@ error_table! {
     408 16 1 constant_in_order_by(position) "A constant expression was encountered in the ORDER BY list, position {position}.";
     409 16 2 operator_takes_no(operator, ty) "The {operator} operator cannot take a {ty} data type as an argument.";
     414 16 1 update_of_joined_instead_view(view) "UPDATE is not allowed because the statement updates view \"{view}\" which participates in a join and has an INSTEAD OF UPDATE trigger.";
+    415 16 1 delete_of_joined_instead_view(view) "DELETE is not allowed because the statement updates view \"{view}\" which participates in a join and has an INSTEAD OF DELETE trigger.";
     421 16 1 not_distinct(ty) "The {ty} data type cannot be selected as DISTINCT because it is not comparable.";
     423 16 16 xml_method_in_check(table) "Xml data type methods are not supported in check constraints. Create a scalar user-defined function to wrap the method invocation. The error occurred at table \"{table}\".";
     446 16 9 collation_unresolved(operation) "Cannot resolve collation conflict for {operation} operation.";
@@ -245,6 +247,7 @@ error_table! {
     1062 15 1 ties_without_order() "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
     1065 15 1 nolock_on_target() "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or MERGE statements.";
     1067 15 1 show_plan_not_alone() "The SET SHOWPLAN statements must be the only statements in the batch.";
+    1083 15 1 owner_of_database_trigger() "OWNER is not a valid option for EXECUTE AS in the context of server and database level triggers.";
     1084 15 1 trigger_event_unknown(event) "'{event}' is an invalid event type.";
     1087 15 2 table_variable_not_declared(name) "Must declare the table variable \"{name}\".";
     1088 16 12 object_not_found(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
@@ -463,12 +466,14 @@ error_table! {
     4060 11 1 login_database_failed(database) "Cannot open database \"{database}\" requested by the login. The login failed.";
     4101 16 1 aggregate_of_apply() "Aggregates on the right side of an APPLY cannot reference columns from the left side.";
     4104 16 1 identifier_not_bound(name) "The multi-part identifier \"{name}\" could not be bound.";
+    4106 15 2 named_window_frame_not_allowed(function) "The function '{function}' may not have a window frame.";
     4108 15 1 window_function_misplaced() "Windowed functions can only appear in the SELECT or ORDER BY clauses.";
     4109 15 1 window_function_within_another() "Windowed functions cannot be used in the context of another windowed function or aggregate.";
     4112 15 1 window_needs_order(function) "The function '{function}' must have an OVER clause with ORDER BY.";
     4113 16 1 not_a_window_function(function) "The function '{function}' is not a valid windowing function, and cannot be used with the OVER clause.";
     4116 16 1 tiles_not_positive() "The function 'ntile' takes only a positive int or bigint expression as its input.";
     4121 16 1 function_not_found(column, function) "Cannot find either column \"{column}\" or the user-defined function or aggregate \"{function}\", or the name is ambiguous.";
+    4123 15 3 window_element_twice() "Window element in OVER clause can not also be specified in WINDOW clause.";
     4127 16 1 coalesce_of_nulls() "At least one of the arguments to COALESCE must be an expression that is not the NULL constant.";
     4145 15 1 condition_expected(near) "An expression of non-boolean type specified in a context where a condition is expected, near '{near}'.";
     4151 16 1 nullif_of_null() "The type of the first argument to NULLIF cannot be the NULL constant because the type of the first argument has to be known.";
@@ -581,6 +586,10 @@ error_table! {
     5324 15 1 merge_clause_without_effect(clause) "In a MERGE statement, a '{clause}' clause with a search condition cannot appear after a '{clause}' clause with no search condition.";
     5335 16 1 not_in_set_operation(ty) "The data type {ty} cannot be used as an operand to the UNION, INTERSECT or EXCEPT operators because it is not comparable.";
     5362 15 3 window_unknown(name) "Window '{name}' is undefined.";
+    5363 15 1 named_window_order_not_allowed(function) "The function '{function}' may not have ORDER BY in OVER or WINDOW clause.";
+    5364 15 1 named_window_frame_needs_order() "Window frame with ROWS or RANGE must have an ORDER BY clause.";
+    5365 15 1 windows_cyclic() "Cyclic window references are not permitted.";
+    5366 15 3 named_window_needs_order(function) "The function '{function}' must have an OVER clause or a WINDOW with ORDER BY.";
     5373 16 1 series_types_differ() "All the input parameters should be of the same type. Supported types are tinyint, smallint, int, bigint, decimal and numeric.";
     5701 10 1 changed_database(name) "Changed database context to '{name}'.";
     5703 10 1 changed_language(name) "Changed language setting to {name}.";
@@ -827,8 +836,6 @@ error_table! {
     10705 15 1 subquery_in_output() "Subqueries are not allowed in the OUTPUT clause.";
     10706 15 1 too_many_grouping_values(maximum) "Too many expressions are specified in the GROUP BY clause. The maximum number is {maximum} when grouping sets are supplied.";
     10709 16 1 value_rows_differ() "The number of columns for each row in a table value constructor must be the same.";
-    10710 15 1 merge_action_not_allowed(action) "An action of type '{action}' is not allowed in the 'WHEN NOT MATCHED' clause of a MERGE statement.";
-    10711 15 1 merge_insert_not_allowed(clause) "An action of type 'INSERT' is not allowed in the '{clause}' clause of a MERGE statement.";
     10714 15 1 merge_action_twice(action, clause) "An action of type '{action}' cannot appear more than once in a '{clause}' clause of a MERGE statement.";
     10735 15 1 filter_incorrect(kind, index, table) "Incorrect WHERE clause for filtered {kind} '{index}' on table '{table}'.";
     10738 15 1 too_many_value_rows() "The number of row value expressions in the INSERT statement exceeds the maximum allowed number of 1000 row values.";
@@ -1025,6 +1032,7 @@ error_table! {
     16005 16 0 mask_argument_invalid(function, column) "Invalid argument for data masking function '{function}' for column '{column}'.";
     16006 16 0 mask_format_invalid(function, column) "Invalid data masking format for function '{function}' in column '{column}'.";
     16007 16 0 mask_missing(column) "The column '{column}' does not have a data masking function.";
+    16211 15 1 window_name_twice() "Cannot repeat window name in the WINDOW clause.";
     16902 16 1 cursor_parameter_invalid(procedure, parameter) "{procedure}: The value of the parameter '{parameter}' is invalid.";
     16905 16 1 cursor_already_open() "The cursor is already open.";
     16909 16 1 cursor_handle_unknown(procedure, handle) "{procedure}: The cursor identifier value provided ({handle}) is not valid.";
