@@ -66,7 +66,7 @@ fn chains_are_bounded() {
         for text in [
             format!("SELECT a{}", " + a".repeat(long)),
             format!("SELECT a{}", " * a".repeat(long)),
-            format!("SELECT a{}", " COLLATE x".repeat(long)),
+            format!("SELECT a{}", " AT TIME ZONE x".repeat(long)),
             format!("SELECT 1 FROM a{}", " CROSS JOIN b".repeat(long)),
             format!("SELECT 1 FROM a{}", " PIVOT (SUM(x) FOR y IN (z)) AS p".repeat(long)),
             // Chains inside chains: each is short enough, but not the whole.
