@@ -268,9 +268,17 @@ impl Binder<'_> {
         let mut left = named.len();
         while let Some(name) = base {
             let found = named.iter().find(|(known, _)| known.is(&name.text)).map(|(_, window)| window.clone());
-            let found = found.ok_or_else(|| SqlError::window_unknown(&name.text))?;
+            let of_definition = left < named.len();
+            let found = found.ok_or_else(|| {
+                let state = match (named.is_empty(), of_definition) {
+                    (true, _) => 3,
+                    (_, false) => 4,
+                    (_, true) => 7,
+                };
+                SqlError::window_unknown(&name.text).with_state(state)
+            })?;
             if found.base.as_ref().is_some_and(|own| own.is(&name.text)) {
-                return Err(Box::new(SqlError::window_unknown(&name.text)));
+                return Err(Box::new(SqlError::window_unknown(&name.text).with_state(7)));
             }
             if left == 0 {
                 return Err(Box::new(SqlError::windows_cyclic()));

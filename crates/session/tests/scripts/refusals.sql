@@ -124,6 +124,8 @@ begin try select 1 end try begin catch end catch;
 go
 declare @v int not null;
 go
+print 'before'; begin catch select 1 end catch;
+go
 select 1 where 'A' like 'a' collate Latin1_General_CI_AS collate Latin1_General_CS_AS;
 go
 select 1 where 'A' = ('a' collate Latin1_General_CS_AS) collate Latin1_General_CI_AS;
@@ -206,6 +208,12 @@ go
 select sum(v) over x from w window x as (y order by id), y as (x partition by g);
 go
 select sum(v) over x from w window x as (x order by id);
+go
+select sum(v) over x from w;
+go
+select sum(v) over y from w window x as (order by id);
+go
+select sum(v) over x from w window x as (y order by id);
 go
 select sum(v) over (x order by id) from w window x as (partition by g);
 select row_number() over (order by isnull(null, 1)) from w;

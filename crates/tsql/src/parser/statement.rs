@@ -149,6 +149,11 @@ impl Parser<'_> {
         if self.nth_word(1, "TRY") {
             return self.try_catch();
         }
+        if self.nth_word(1, "CATCH") {
+            // It stands behind END TRY alone.
+            let begin = self.peek();
+            return Err(SyntaxError::near(begin.line, &self.plain(begin)));
+        }
         if matches!(self.nth(1).kind, TokenKind::Keyword(Keyword::Tran | Keyword::Transaction | Keyword::Distributed)) {
             return self.begin_transaction();
         }
