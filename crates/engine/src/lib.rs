@@ -81,7 +81,7 @@ pub use database::{
     IndexExtras, IndexKind, LogFullReason, MessageChange, ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn,
     NumberRange, PageCheck, PageFinding, PropertyChange, PropertyPlace, PutMode, RecordChange, RecoveryModel,
     RecoveryProgress, RecoveryWatch, RowMap, ScopedConfiguration, ScopedKind, ScopedName, ScopedRow, ScopedValue,
-    Switches, TableDefinition, Tested, TriggerDefinition, UserAccess,
+    Switches, TableDefinition, Tested, TriggerDefinition, UserAccess, generated_name,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};

@@ -128,13 +128,16 @@ pub(crate) fn reach(error: &SqlError) -> Reach {
         11535..=11538 | 11553 => Reach::Scope,
         // Failed conversions.
         241 | 242 | 244 | 245 | 248 | 235 | 236 | 295 | 8114 | 8169 | 9807 => Reach::Transaction,
+        // Arguments of which no date can be made; documents and paths of JSON.
+        289 | 13607..=13609 | 13623 => Reach::Transaction,
         // Texts that are no XML.
         9400..=9465 => Reach::Transaction,
         // Deadlock victim, doomed at the end, nesting, snapshot conflicts.
         1205 | 3960 | 3961 | 3998 => Reach::Transaction,
         // A trigger that has caught an error and gone on.
         3616 => Reach::Transaction,
-        217 | 916 | 3609 => Reach::Batch,
+        // IDENTITY_INSERT that another table has.
+        217 | 916 | 3609 | 8106 | 8107 => Reach::Batch,
         CANCELLED => Reach::Batch,
         _ if error.severity >= 19 => Reach::Transaction,
         _ => Reach::Statement,

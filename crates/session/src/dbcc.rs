@@ -8,7 +8,7 @@ use crate::views::{self, log};
 use crate::{check_identity, dbcc_check, dbcc_space, dbcc_statistics};
 use pikepole_contention::Statistics;
 use pikepole_engine::{Database, Permission, Securable};
-use pikepole_query::{ExecutionContext, NullDefault, Output};
+use pikepole_query::{ExecutionContext, Isolation, NullDefault, Output};
 use pikepole_tsql::{Dbcc, DbccArgument};
 use pikepole_types::{Length, SqlError, SqlType, Value, convert, to_text};
 use std::collections::BTreeSet;
@@ -447,6 +447,9 @@ fn user_options(host: &SessionHost, context: &ExecutionContext, output: &mut dyn
     for (name, _) in switches.iter().filter(|(_, on)| *on) {
         add(name, "SET".to_string());
     }
-    add("isolation level", settings.isolation.name().to_string());
+    let versioned =
+        settings.isolation == Isolation::ReadCommitted && context.database().options().read_committed_snapshot;
+    let suffix = if versioned { " snapshot" } else { "" };
+    add("isolation level", format!("{}{suffix}", settings.isolation.name()));
     set.send(output);
 }

@@ -31,8 +31,8 @@ const ALWAYS_OFF: &[&str] = &["NUMERIC_ROUNDABORT", "FORCEPLAN", "REMOTE_PROC_TR
 const INDIFFERENT: &[&str] = &["OFFSETS"];
 
 impl ClientOptions {
-    /// Whether the batch is to run at all: PARSEONLY and NOEXEC keep it from running, except for the SET statements that end
-    /// them. Errors of syntax are reported all the same.
+    /// Whether the batch is to run at all: PARSEONLY keeps it from running, and NOEXEC if nothing in it ends that. Errors of syntax are
+    /// reported all the same.
     pub(crate) fn allows_running(
         &mut self,
         sql: &str,
@@ -50,18 +50,20 @@ impl ClientOptions {
                 return false;
             }
         };
-        for statement in &batch.statements {
-            let StatementKind::SetOption(option) = &statement.kind else { continue };
-            let off = option.value == OptionSetting::Off;
-            for name in option.names.iter().filter(|_| off) {
-                match name.as_str() {
-                    "PARSEONLY" => context.settings.parseonly = false,
-                    "NOEXEC" if !context.settings.parseonly => context.settings.noexec = false,
-                    _ => {}
+        let ends = |name: &str| {
+            batch.statements.iter().any(|statement| match &statement.kind {
+                StatementKind::SetOption(option) => {
+                    option.value == OptionSetting::Off && option.names.iter().any(|own| own == name)
                 }
-            }
+                _ => false,
+            })
+        };
+        if context.settings.parseonly {
+            context.settings.parseonly = !ends("PARSEONLY");
+            return false;
         }
-        false
+        // What stands before the statement that ends it is not run.
+        ends("NOEXEC")
     }
 
     /// Obeys a SET statement.

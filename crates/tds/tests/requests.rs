@@ -47,7 +47,7 @@ fn scalar<'a>(call: &'a Rpc<'_>, at: usize) -> &'a Value {
 fn logins_of_all_versions_are_read() {
     for version in VERSIONS {
         let features = if version.has_features() {
-            hex("01 0E000000 05000000 00 00 00 07 00 03000000 00 00 00 0A 01000000 01 04 01000000 03 0D 01000000 01 FF")
+            hex("01 10000000 05000000 00 00 00 07 00 03000000 00 00 00 0A 01000000 01 04 01000000 03 0D 01000000 01 FF")
         } else {
             Vec::new()
         };

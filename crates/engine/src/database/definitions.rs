@@ -734,10 +734,17 @@ fn included_columns(
     Ok(included)
 }
 
-/// A name such as `PK__Orders__00000000000F4243` for a constraint that was given none.
-fn generated_name(prefix: &str, table: &str, column: &str, object_id: i32) -> String {
+/// A name for a constraint that was given none, of 30 characters at most: `PK__Orders__00000000000F4243` of a table,
+/// `FK__Orders__PersonID__000F4244` of a column, which has the more room the shorter the table's name is.
+pub fn generated_name(prefix: &str, table: &str, column: &str, object_id: i32) -> String {
+    if column.is_empty() {
+        let table: String = table.chars().take(8).collect();
+        return match prefix {
+            "PK" | "UQ" => format!("{prefix}__{table}__{object_id:016X}"),
+            _ => format!("{prefix}__{table}__{object_id:08X}"),
+        };
+    }
     let table: String = table.chars().take(9).collect();
-    let column: String = column.chars().take(5).collect();
-    let middle = if column.is_empty() { table } else { format!("{table}__{column}") };
-    format!("{prefix}__{middle}__{object_id:016X}")
+    let column: String = column.chars().take(14 - table.chars().count()).collect();
+    format!("{prefix}__{table}__{column}__{object_id:08X}")
 }

@@ -63,7 +63,7 @@ pub(crate) use chain::Hold;
 pub use chain::LogFullReason;
 pub(crate) use definitions::now_us;
 pub use definitions::{
-    ColumnDefinition, IndexDefinition, IndexExtras, IndexKind, RecordChange, TableDefinition, Tested,
+    ColumnDefinition, IndexDefinition, IndexExtras, IndexKind, RecordChange, TableDefinition, Tested, generated_name,
 };
 pub(crate) use files::{DATABASE_FILE, DatabaseFile, LogChain, Restoring};
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};

@@ -90,6 +90,7 @@ impl Binder<'_> {
         columns: &[usize],
         row: &[tree::InsertValue],
     ) -> Result<Vec<Option<Typed>>, Fault> {
+        check_identity(all_columns, table, columns, row.len())?;
         check_count(all_columns, columns.len(), row.len())?;
         let mut values = Vec::with_capacity(columns.len());
         for (value, column) in row.iter().zip(columns) {
@@ -116,6 +117,15 @@ impl Binder<'_> {
         };
         let values = given.into_iter().zip(columns).map(stored).collect::<Result<Vec<_>, Fault>>()?;
         self.complete(table, columns, values)
+    }
+}
+
+/// One value too many without a list of columns is meant for the identity column.
+pub(super) fn check_identity(all_columns: bool, table: &Table, columns: &[usize], values: usize) -> Result<(), Fault> {
+    let is_for_identity = table.identity.is_some_and(|identity| !columns.contains(&identity));
+    match all_columns && is_for_identity && values == columns.len() + 1 {
+        true => Err(Box::new(SqlError::identity_needs_column_list(table.qualified_name()))),
+        false => Ok(()),
     }
 }
 

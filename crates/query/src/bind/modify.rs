@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::change::NewValue;
 use super::hint::target_hints;
+use super::insert_values::check_identity;
 use super::join::{JoinTree, Leaf};
 use super::output::OutputRows;
 use super::query::cut;
@@ -96,7 +97,18 @@ impl Binder<'_> {
         let rows = OutputRows { inserted, ..OutputRows::default() };
         let output = self.output_clause(insert.output.as_ref(), &Arc::clone(&table), rows)?;
         match &insert.source {
-            tree::InsertSource::Values(rows) => self.insert_values(insert, table, &columns, rows, output),
+            tree::InsertSource::Values(rows) => {
+                // A rowversion column has its place among the values without a list of columns: DEFAULT stands there.
+                let takes = |column: &usize| {
+                    let own = &table.columns[*column];
+                    columns.contains(column) || names.is_empty() && own.rowversion && !own.hidden
+                };
+                let columns: Vec<usize> = match names.is_empty() {
+                    true => (0..table.columns.len()).filter(takes).collect(),
+                    false => columns,
+                };
+                self.insert_values(insert, table, &columns, rows, output)
+            }
             tree::InsertSource::DefaultValues => {
                 let row = self.complete(&table, &[], Vec::new())?;
                 let source = self.place_pending(0, Node::One);
@@ -107,6 +119,7 @@ impl Binder<'_> {
                 self.plan_hints(&query.options)?;
                 Self::refuse_for(query, "INSERT")?;
                 let bound = self.query(query)?;
+                check_identity(names.is_empty(), &table, &columns, bound.values.len())?;
                 self.insert_rows(insert.top.as_ref(), table, &columns, bound, output)
             }
             tree::InsertSource::Execute(_) => Err(errors::unsupported("INSERT ... EXEC here")),

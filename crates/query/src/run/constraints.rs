@@ -13,6 +13,7 @@ use crate::expression::Fault;
 use crate::security::Requirement;
 use pikepole_engine::{
     Check, Computed, ForeignKey, IndexDefinition, IndexKind, Permission, ReferentialAction, TableDefinition,
+    generated_name,
 };
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{Collated, Collation, Length, Mask, SqlError, SqlType};
@@ -31,14 +32,6 @@ pub(crate) enum Existing {
     Checked,
     /// WITH NOCHECK: nobody looks, and the constraint is not trusted.
     NotChecked,
-}
-
-/// A name for a constraint that was given none.
-fn generated_name(prefix: &str, table: &str, column: &str, object_id: i32) -> String {
-    let table: String = table.chars().take(9).collect();
-    let column: String = column.chars().take(5).collect();
-    let middle = if column.is_empty() { table } else { format!("{table}__{column}") };
-    format!("{prefix}__{middle}__{object_id:08X}")
 }
 
 fn action(action: tree::ReferentialAction) -> ReferentialAction {

@@ -392,6 +392,9 @@ async fn run_at(
         restarts: 0,
         attempts: 0,
     };
+    if machine.context.settings.noexec {
+        machine.skip_unexecuted(0);
+    }
     machine.run().await
 }
 

@@ -166,7 +166,29 @@ impl Machine<'_> {
         // The host has told the views what it did.
         self.command = "";
         self.context.state.row_count = 0;
+        if self.context.settings.noexec || self.context.settings.parseonly {
+            self.skip_unexecuted(self.frame.pc + 1);
+            // The instruction at hand is left behind.
+            self.frame.pc -= 1;
+        }
         Ok(true)
+    }
+
+    /// From here on statements are not executed, up to the SET that ends that; to the end without one.
+    pub(super) fn skip_unexecuted(&mut self, from: usize) {
+        let ends = |instruction: &Instruction| match instruction {
+            Instruction::Host(statement) => match &statement.kind {
+                pikepole_tsql::StatementKind::SetOption(option) => {
+                    option.value == pikepole_tsql::OptionSetting::Off
+                        && option.names.iter().any(|name| name == "NOEXEC" || name == "PARSEONLY")
+                }
+                _ => false,
+            },
+            _ => false,
+        };
+        let instructions = &self.frame.program.instructions;
+        let next = instructions.iter().skip(from).position(ends).map(|behind| from + behind);
+        self.frame.pc = next.unwrap_or(instructions.len());
     }
 
     fn name(&self, name: &Name) -> String {

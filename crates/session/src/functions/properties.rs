@@ -7,7 +7,7 @@ use crate::names;
 use crate::views::columns::TYPES;
 use crate::views::databases::{COMPATIBILITY_LEVEL, DATABASE_VERSION, last_good_check};
 use crate::views::in_variant;
-use pikepole_engine::{Catalog, Module, Table, TableRecord, Trigger, TriggerEvent, UserTypeKind, Versioning};
+use pikepole_engine::{Catalog, Module, Object, Table, TableRecord, Trigger, TriggerEvent, UserTypeKind, Versioning};
 use pikepole_types::{Collation, DateTime, Length, SecondName, SqlType, Value, Variant};
 
 /// `EditionID` of the Developer Edition, which has everything.
@@ -280,38 +280,62 @@ pub(super) fn column_property(call: &Call<'_>) -> Answer {
     let (Some(object_id), Some(column), Some(property)) = (call.number(0), call.text(1), call.text(2)) else {
         return Ok(None);
     };
+    let property = property.to_ascii_lowercase();
     let (table, catalog) = (call.table_by_id(object_id), call.catalog());
     // The table of a table type has columns too.
     let of_type = || catalog.table_shapes().find(|shape| shape.object_id == object_id);
-    let Some(table) = table.as_deref().map(|table| -> &TableRecord { table }).or_else(of_type) else { return Ok(None) };
+    let Some(table) = table.as_deref().map(|table| -> &TableRecord { table }).or_else(of_type) else {
+        return Ok(view_column_property(call, object_id, column, &property));
+    };
     let Some(place) = table.column(column) else { return Ok(None) };
     let column = &table.columns[place];
-    Ok(match property.to_ascii_lowercase().as_str() {
-        "allowsnull" => flag(column.nullable),
-        // Columns that are dropped leave no gaps in the numbers.
-        "columnid" | "ordinal" => Some(Value::Int(place as i32 + 1)),
+    Ok(match property.as_str() {
         "isidentity" => flag(column.identity.is_some()),
         "iscomputed" => flag(column.computed.is_some()),
         "issparse" => flag(column.sparse),
         "ishidden" => flag(column.hidden),
         "ismasked" => flag(column.mask.is_some()),
         "generatedalwaystype" => Some(Value::Int(column.generated.map_or(0, |bound| bound as i32))),
+        property => any_column_property(property, place, &column.ty, column.nullable),
+    })
+}
+
+/// The same of a column of a view, which is never one that is dealt, computed or hidden itself.
+fn view_column_property(call: &Call<'_>, object_id: i32, column: &str, property: &str) -> Option<Value> {
+    let catalog = call.catalog();
+    let Some(Object::View(view)) = catalog.object_by_id(object_id) else { return None };
+    let columns = call.host.columns_of_view(&view.schema, &view.name, call.context)?;
+    let place = columns.iter().position(|own| own.name.to_lowercase() == column.to_lowercase())?;
+    let column = &columns[place];
+    match property {
+        "isidentity" | "iscomputed" | "issparse" | "ishidden" | "ismasked" => flag(false),
+        "generatedalwaystype" => Some(Value::Int(0)),
+        property => any_column_property(property, place, &column.ty, column.nullable),
+    }
+}
+
+/// What every column has: its place, its type and whether it takes NULL.
+fn any_column_property(property: &str, place: usize, ty: &SqlType, nullable: bool) -> Option<Value> {
+    match property {
+        "allowsnull" => flag(nullable),
+        // Columns that are dropped leave no gaps in the numbers.
+        "columnid" | "ordinal" => Some(Value::Int(place as i32 + 1)),
         "isrowguidcol" | "isidnotforrepl" => flag(false),
-        "precision" => Some(Value::Int(match column.ty.declared_length() {
+        "precision" => Some(Value::Int(match ty.declared_length() {
             Some(Length::Limit(length)) => length.into(),
             Some(Length::Max) => -1,
-            None => column.ty.precision().into(),
+            None => ty.precision().into(),
         })),
-        "scale" => Some(Value::Int(column.ty.scale().into())),
-        "charmaxlen" => match (column.ty.units_max(), column.ty.declared_length()) {
+        "scale" => Some(Value::Int(ty.scale().into())),
+        "charmaxlen" => match (ty.units_max(), ty.declared_length()) {
             (Some(units), _) => Some(Value::Int(units)),
             (None, Some(Length::Limit(length))) => Some(Value::Int(length.into())),
             (None, Some(Length::Max)) => Some(Value::Int(-1)),
             (None, None) => None,
         },
-        "usesansitrim" => column.ty.is_string().then_some(Value::Int(1)),
+        "usesansitrim" => ty.is_string().then_some(Value::Int(1)),
         _ => None,
-    })
+    }
 }
 
 pub(super) fn index_property(call: &Call<'_>) -> Answer {

@@ -47,7 +47,7 @@ SELECT COUNT(*) AS events FROM sys.fn_trace_gettable(N'log.trc', DEFAULT) WHERE 
 DROP TABLE #info;
 GO
 -- Of several results, all have as many columns as the table.
-CREATE TABLE #used (a nvarchar(128), b varchar(20), c varchar(20));
+CREATE TABLE #used (a nvarchar(128), b varchar(40), c varchar(20));
 INSERT #used EXEC sp_spaceused;
 GO
 SELECT COUNT(*) AS used FROM #used;

@@ -117,3 +117,41 @@ DROP TABLE dbo.c;
 GO
 SELECT s, LAG(s, 1, 'longer') OVER (ORDER BY s) AS l, LEAD(s, 1, N'zz') OVER (ORDER BY s) AS n FROM (VALUES ('a'), ('b')) v (s);
 GO
+-- A rowversion column has its place among values without a list, and an identity column has none.
+CREATE TABLE dbo.rv (a int, v rowversion, b int);
+INSERT dbo.rv VALUES (1, DEFAULT, 2), (3, DEFAULT, 4);
+SELECT a, b FROM dbo.rv;
+GO
+INSERT dbo.rv VALUES (1, 2);
+GO
+INSERT dbo.rv VALUES (1, 0x1, 2);
+GO
+CREATE TABLE dbo.own (id int IDENTITY, a int, b int);
+GO
+INSERT dbo.own VALUES (1, 2, 3);
+GO
+INSERT dbo.own SELECT 1, 2, 3;
+GO
+INSERT dbo.own VALUES (1);
+GO
+SET IDENTITY_INSERT dbo.own ON;
+CREATE TABLE dbo.other (id int IDENTITY);
+SET IDENTITY_INSERT dbo.other ON;
+SELECT 'not reached';
+GO
+SET IDENTITY_INSERT dbo.own OFF;
+SELECT name FROM sys.default_constraints WHERE 1 = 0;
+DROP TABLE dbo.rv, dbo.own, dbo.other;
+GO
+-- NOEXEC within a batch and across batches.
+SELECT 1 AS runs; SET NOEXEC ON; SELECT 2 AS does_not; SET NOEXEC OFF; SELECT 3 AS runs_again; SET NOEXEC ON;
+GO
+SELECT 4 AS does_not;
+GO
+SELECT 5 AS does_not; SET NOEXEC OFF; SELECT 6 AS runs;
+GO
+BEGIN TRAN;
+DECLARE @m int = 13; SELECT DATEFROMPARTS(2024, @m, 1);
+GO
+SELECT @@TRANCOUNT AS open_transactions;
+GO

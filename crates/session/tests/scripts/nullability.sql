@@ -4,6 +4,8 @@ GO
 CREATE VIEW dbo.v AS SELECT id, CAST(f AS varchar(8000)) AS c, id + 1 AS s, ISNULL(n, 0) AS i, CASE WHEN n > 1 THEN 'y' ELSE 'n' END AS y FROM dbo.t;
 GO
 SELECT name, is_nullable FROM sys.columns WHERE object_id = OBJECT_ID('dbo.v') ORDER BY column_id;
+SELECT COLUMNPROPERTY(OBJECT_ID('dbo.v'), 'c', 'AllowsNull') AS c, COLUMNPROPERTY(OBJECT_ID('dbo.v'), 'id', 'AllowsNull') AS id, COLUMNPROPERTY(OBJECT_ID('dbo.v'), 'id', 'IsIdentity') AS dealt,
+    COLUMNPROPERTY(OBJECT_ID('dbo.v'), 's', 'ColumnId') AS place, COLUMNPROPERTY(OBJECT_ID('dbo.v'), 'c', 'PRECISION') AS size, COLUMNPROPERTY(OBJECT_ID('dbo.v'), 'nothing', 'ColumnId') AS nothing;
 GO
 SELECT * INTO dbo.a FROM (SELECT id, CAST(f AS varchar(8000)) AS c, f AS g FROM dbo.t) AS d;
 WITH w AS (SELECT id, CONVERT(bigint, id) AS c FROM dbo.t) SELECT id, c INTO dbo.b FROM w;
