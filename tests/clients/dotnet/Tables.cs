@@ -224,7 +224,7 @@ public static class Tables
                 Drive.Equal(column("ColumnSize"), new[] { 4, 30, 17, 17, 8, 2147483647, 17, 8 }, "ColumnSize");
                 Drive.Equal(column("NumericPrecision"), new[] { 10, 255, 9, 11, 255, 255, 10, 23 }.Select(n => (short)n), "NumericPrecision");
                 Drive.Equal(column("NumericScale"), new[] { 255, 255, 2, 2, 255, 255, 2, 3 }.Select(n => (short)n), "NumericScale");
-                Drive.Equal(column("AllowDBNull"), new[] { false, true, false, true, false, true, false, false }, "AllowDBNull");
+                Drive.Equal(column("AllowDBNull"), new[] { false, true, false, true, false, true, true, false }, "AllowDBNull");
                 Drive.Equal(column("IsReadOnly"), new[] { true, false, false, true, true, false, true, true }, "IsReadOnly");
                 Drive.Equal(column("IsAutoIncrement"), new[] { true, false, false, false, false, false, false, false }, "IsAutoIncrement");
                 Drive.Equal(column("IsRowVersion"), new[] { false, false, false, false, true, false, false, false }, "IsRowVersion");
