@@ -250,7 +250,7 @@ impl SessionHost {
         let of_views =
             views.filter_map(|view| Some((view.object_id, self.columns_of_view(&view.schema, &view.name, context)?)));
         let of_functions = definitions.functions().filter_map(|function| {
-            let arguments = crate::modules::parameters_of_rows(definitions, &function.text)?;
+            let arguments = crate::modules::parameters_of_rows(definitions, function)?;
             let arguments = vec!["NULL"; arguments].join(", ");
             let called = format!("{}.{}({arguments})", quoted(&function.schema), quoted(&function.name));
             Some((function.object_id, self.columns_of(&called, context)?))

@@ -201,7 +201,7 @@ impl RecoverableState {
 }
 
 /// The options that are on or off, each at its place.
-fn flags<'a>(settings: &'a mut Settings, options: &'a mut ClientOptions) -> [&'a mut bool; 16] {
+fn flags<'a>(settings: &'a mut Settings, options: &'a mut ClientOptions) -> [&'a mut bool; 17] {
     [
         &mut settings.nocount,
         &mut settings.xact_abort,
@@ -219,6 +219,7 @@ fn flags<'a>(settings: &'a mut Settings, options: &'a mut ClientOptions) -> [&'a
         &mut settings.quoted_identifier,
         &mut options.arithabort,
         &mut options.arithignore,
+        &mut settings.ansi_padding,
     ]
 }
 

@@ -213,7 +213,7 @@ impl Session {
         let catalog = context.catalog();
         let catalog = catalog.definitions();
         let found = catalog.procedure(parts.schema.as_deref().unwrap_or("dbo"), &parts.name)?;
-        let parameters = crate::modules::parameters(catalog, &found.text);
+        let parameters = crate::modules::parameters(catalog, found);
         let wanted = match name {
             "" => parameters.get(place),
             name => parameters.iter().find(|parameter| parameter.name.eq_ignore_ascii_case(name)),
@@ -238,7 +238,7 @@ impl Session {
         let catalog = context.catalog();
         let catalog = catalog.definitions();
         let found = catalog.function(parts.schema.as_deref().unwrap_or("dbo"), &parts.name)?;
-        let ty = crate::modules::result_type(catalog, &found.text)?.scalar()?;
+        let ty = crate::modules::result_type(catalog, found)?.scalar()?;
         let quoted = |part: &str| format!("[{}]", part.replace(']', "]]"));
         Some((format!("{}.{}", quoted(&found.schema), quoted(&found.name)), ty))
     }

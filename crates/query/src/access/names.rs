@@ -11,7 +11,7 @@ use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
     self as engine, Catalog, Database, Module, Residence, Server, TEMPDB, TemporaryEntry, TemporaryTables,
 };
-use pikepole_tsql::{ObjectName, ParseOptions};
+use pikepole_tsql::{DataType, Name, ObjectName, ParseOptions};
 use pikepole_types::{Collation, SqlError};
 
 /// The error of a database that is not there.
@@ -85,6 +85,18 @@ impl Place<'_> {
         }
         let (schema, name) = (place.schema.into_owned().into(), place.name.into_owned().into());
         Ok(Some(Place { view: place.view, schema, name }))
+    }
+}
+
+/// A type as its name is meant where names without a schema mean this one first.
+pub(crate) fn meant_type<'a>(catalog: &Catalog, schema: Option<&str>, written: &'a DataType) -> Cow<'a, DataType> {
+    let own = schema.filter(|own| written.schema.is_none() && catalog.user_type(own, &written.name.text).is_some());
+    match own {
+        Some(own) => {
+            let schema = Name { text: own.to_owned(), span: written.name.span };
+            Cow::Owned(DataType { schema: Some(schema), ..written.clone() })
+        }
+        None => Cow::Borrowed(written),
     }
 }
 
@@ -167,6 +179,11 @@ impl CatalogView {
             Some(own) if self.catalog.object(own, name).is_some() => own.to_string().into(),
             _ => "dbo".into(),
         }
+    }
+
+    /// A type as its name is meant here: one that names no schema may be of the schema that such names mean.
+    pub(crate) fn meant<'a>(&self, written: &'a DataType) -> Cow<'a, DataType> {
+        meant_type(&self.catalog, self.default_schema.as_deref(), written)
     }
 
     /// A format file by its name.

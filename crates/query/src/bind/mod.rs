@@ -76,7 +76,7 @@ pub(crate) use routine::{check_column_names, check_function, is_run, parsed_func
 pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};
 pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, constant_value, convert_to};
-pub use undeclared::{Undeclared, UndeclaredParameter, undeclared_parameters};
+pub use undeclared::{Undeclared, UndeclaredParameter, first_result_set, undeclared_parameters};
 pub(crate) use view::check_option;
 
 use std::collections::HashSet;

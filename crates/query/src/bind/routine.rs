@@ -67,7 +67,7 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
         if arguments.iter().any(|(name, _): &(String, Given)| parameter.name.is(name)) {
             return Err(Box::new(SqlError::variable_declared_twice(&parameter.name.text)));
         }
-        let given = match binder.parameter_type(parameter, place)? {
+        let given = match parameter_type(names.catalog, parameter, place)? {
             Declared::Table(user_type) => Given::Shape(user_type),
             Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => {
                 Given::Value(Typed::new(Expr::Slot(binder.register()), ty, true))
@@ -77,7 +77,8 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
     }
     match &function.returns {
         tree::FunctionReturns::Scalar { data_type, body } => {
-            let ty = sql_type(&names.catalog.catalog, data_type, TypePlace::Declaration, 1)?;
+            let meant = names.catalog.meant(data_type);
+            let ty = sql_type(&names.catalog.catalog, &meant, TypePlace::Declaration, 1)?;
             let Some(value) = returned(body) else {
                 return Ok(());
             };
@@ -122,6 +123,18 @@ pub(crate) fn check_column_names(names: &[&str], module: &str) -> Result<(), Fau
     Ok(())
 }
 
+/// What a parameter of a function is declared as.
+fn parameter_type(catalog: &CatalogView, parameter: &tree::Parameter, place: usize) -> Result<Declared, Fault> {
+    let declared = declared(&catalog.catalog, &catalog.meant(&parameter.data_type), place + 1)?;
+    match (&declared, parameter.readonly) {
+        (Declared::Table(_), false) => Err(Box::new(SqlError::readonly_needed(&parameter.name.text))),
+        (Declared::System(_) | Declared::Second(..) | Declared::Alias(..), true) => {
+            Err(Box::new(SqlError::readonly_of_scalar(&parameter.name.text)))
+        }
+        _ => Ok(declared),
+    }
+}
+
 /// The columns of the table that a function fills.
 fn returned_columns(catalog: &CatalogView, elements: &[tree::TableElement]) -> Result<Vec<SourceColumn>, Fault> {
     let (mut columns, defaults) = (Vec::new(), ColumnDefaults::of(catalog.collation()));
@@ -130,7 +143,7 @@ fn returned_columns(catalog: &CatalogView, elements: &[tree::TableElement]) -> R
         let data_type = column.data_type();
         let data_type = data_type.ok_or_else(|| errors::unsupported("A computed column of a function's table"))?;
         let decimal_name;
-        let ty = match declared(&catalog.catalog, data_type, columns.len() + 1)? {
+        let ty = match declared(&catalog.catalog, &catalog.meant(data_type), columns.len() + 1)? {
             ref declared @ (Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty)) => {
                 decimal_name = DecimalName::written(declared.second_name());
                 ty
@@ -229,18 +242,6 @@ impl Binder<'_> {
         (Leaf::Rows(Node::Values { rows: Vec::new(), registers }), columns)
     }
 
-    /// What a parameter of a function is declared as.
-    fn parameter_type(&self, parameter: &tree::Parameter, place: usize) -> Result<Declared, Fault> {
-        let declared = declared(&self.catalog().catalog, &parameter.data_type, place + 1)?;
-        match (&declared, parameter.readonly) {
-            (Declared::Table(_), false) => Err(Box::new(SqlError::readonly_needed(&parameter.name.text))),
-            (Declared::System(_) | Declared::Second(..) | Declared::Alias(..), true) => {
-                Err(Box::new(SqlError::readonly_of_scalar(&parameter.name.text)))
-            }
-            _ => Ok(declared),
-        }
-    }
-
     /// The caller's table variable that is passed for a parameter of this type.
     fn table_argument(&self, argument: Option<&tree::Expr>, user_type: &UserType) -> Result<Given, Fault> {
         let clash = |from: &str| Err(Box::new(SqlError::operand_type_clash(from, &user_type.name)));
@@ -293,10 +294,10 @@ impl Binder<'_> {
         }))
     }
 
-    /// The arguments of a call, each of its parameter's type.
+    /// The arguments of a call, each of its parameter's type in the catalog of the function.
     fn routine_arguments(
         &mut self,
-        function: &tree::CreateFunction,
+        (function, catalog): (&tree::CreateFunction, &CatalogView),
         call: &tree::FunctionCall,
     ) -> Result<Vec<(String, Given)>, Fault> {
         let shown = call.name.dotted();
@@ -308,7 +309,7 @@ impl Binder<'_> {
         }
         let mut arguments = Vec::with_capacity(function.parameters.len());
         for (place, (parameter, argument)) in function.parameters.iter().zip(&call.arguments).enumerate() {
-            let ty = match self.parameter_type(parameter, place)? {
+            let ty = match parameter_type(catalog, parameter, place)? {
                 Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => ty,
                 Declared::Table(user_type) => {
                     let given = self.table_argument(argument.expr(), &user_type)?;
@@ -350,9 +351,9 @@ impl Binder<'_> {
         let tree::FunctionReturns::Scalar { data_type, .. } = &function.returns else {
             return Err(unknown());
         };
-        let ty: SqlType = sql_type(&catalog.catalog, data_type, TypePlace::Declaration, 1)?;
+        let ty: SqlType = sql_type(&catalog.catalog, &catalog.meant(data_type), TypePlace::Declaration, 1)?;
         let owner = self.require(Permission::Execute, &call.name)?.or(self.view_owner);
-        let arguments = self.routine_arguments(&function, call)?;
+        let arguments = self.routine_arguments((&function, &catalog), call)?;
         let database = catalog.database.id();
         let place = (database, module.object_id);
         // Where a body can be run, its errors name it and their line.
@@ -410,7 +411,7 @@ impl Binder<'_> {
         &mut self,
         source: &tree::TableFunction,
         lateral: bool,
-        function: &tree::CreateFunction,
+        (function, catalog): (&tree::CreateFunction, &CatalogView),
         elements: &[tree::TableElement],
     ) -> Result<JoinTree, Fault> {
         let name = &source.call.name;
@@ -423,10 +424,10 @@ impl Binder<'_> {
         let Some(Object::Function(module)) = place.object().cloned() else {
             return Err(unknown());
         };
-        let mut columns = returned_columns(self.names.catalog, elements)?;
+        let mut columns = returned_columns(catalog, elements)?;
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let mark = self.pending.len();
-        let arguments = self.routine_arguments(function, &source.call);
+        let arguments = self.routine_arguments((function, catalog), &source.call);
         if !lateral {
             self.scope().sources = sources;
         }
@@ -464,13 +465,13 @@ impl Binder<'_> {
             tree::FunctionReturns::Inline(query) => query,
             tree::FunctionReturns::Scalar { .. } => return Err(unknown()),
             tree::FunctionReturns::Table { elements, .. } => {
-                return self.called_function(source, lateral, &function, elements);
+                return self.called_function(source, lateral, (&function, &catalog), elements);
             }
         };
         // Arguments do not see the siblings in FROM; those at the right side of APPLY do.
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let mark = self.pending.len();
-        let arguments = self.routine_arguments(&function, &source.call);
+        let arguments = self.routine_arguments((&function, &catalog), &source.call);
         let source_rows = arguments.and_then(|arguments| {
             if self.pending.len() > mark {
                 return Err(Box::new(SqlError::subquery_not_allowed()));

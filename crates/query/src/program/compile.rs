@@ -337,7 +337,8 @@ impl<'a> Compiler<'a> {
         place: TypePlace<'_>,
         position: usize,
     ) -> Result<Declared, Fault> {
-        let declared = bind::declared_at(&self.context.catalog.catalog, written, place, position)?;
+        let view = &self.context.catalog;
+        let declared = bind::declared_at(&view.catalog, &view.meant(written), place, position)?;
         self.user_types.borrow_mut().extend(declared.user_type().cloned());
         Ok(declared)
     }

@@ -335,8 +335,8 @@ impl Machine<'_> {
     ) -> Result<ColumnDefinition, Fault> {
         let catalog = self.context.catalog();
         let of = if table.is_temporary() { ColumnDefaults::of_temporary } else { ColumnDefaults::of };
-        let (defaults, nulls) = (of(catalog.collation()), self.context.settings.null_default);
-        table_definition::column(definition, position, &table.name, &catalog.catalog, defaults, nulls)
+        let (defaults, options) = (of(catalog.collation()), self.context.settings.column_options());
+        table_definition::column(definition, position, &table.name, &catalog.catalog, defaults, options)
     }
 
     fn new_column(

@@ -263,9 +263,9 @@ fn event_text(happening: &Happening, session_id: i32, around: &[String], command
     }
     let on = |is_on: bool| if is_on { "ON" } else { "OFF" };
     let (nulls, quoted) = (on(settings.ansi_nulls), on(settings.quoted_identifier));
-    let null_default = on(settings.null_default == NullDefault::On);
+    let (null_default, padding) = (on(settings.null_default == NullDefault::On), on(settings.ansi_padding));
     text.push_str(&format!(
-        r#"<TSQLCommand><SetOptions ANSI_NULLS="{nulls}" ANSI_NULL_DEFAULT="{null_default}" ANSI_PADDING="ON" QUOTED_IDENTIFIER="{quoted}" ENCRYPTED="FALSE"/>"#
+        r#"<TSQLCommand><SetOptions ANSI_NULLS="{nulls}" ANSI_NULL_DEFAULT="{null_default}" ANSI_PADDING="{padding}" QUOTED_IDENTIFIER="{quoted}" ENCRYPTED="FALSE"/>"#
     ));
     push_element(&mut text, "CommandText", command);
     text.push_str("</TSQLCommand></EVENT_INSTANCE>");

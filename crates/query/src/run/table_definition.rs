@@ -6,7 +6,7 @@ use super::period::WantedBound;
 use crate::bind::{ColumnDefaults, TypePlace, column_collation, declared, declared_at};
 use crate::errors;
 use crate::expression::Fault;
-use crate::settings::NullDefault;
+use crate::settings::{ColumnOptions, NullDefault};
 use pikepole_engine::{Catalog, ColumnDefinition, Identity, IndexDefinition, IndexExtras, IndexKind, TableDefinition};
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, Mask, SqlError, SqlType};
@@ -123,7 +123,7 @@ pub(crate) fn table(
     schema: String,
     catalog: &Catalog,
     defaults: ColumnDefaults,
-    nulls: NullDefault,
+    options: ColumnOptions,
 ) -> Result<(TableDefinition, Wishes), Fault> {
     for option in &create.options {
         let plain = matches!(option.value, Some(tree::SettingValue::Off) | None);
@@ -139,7 +139,7 @@ pub(crate) fn table(
     let mut wishes = Wishes::default();
     for definition in create.columns() {
         let position = columns.len() + 1;
-        columns.push(column(definition, position, &name, catalog, defaults, nulls)?);
+        columns.push(column(definition, position, &name, catalog, defaults, options)?);
         wishes.column(definition);
     }
     let inline_index = |inline: &tree::InlineIndex, own: Option<&tree::Name>| {
@@ -232,7 +232,7 @@ pub(crate) fn column(
     table: &str,
     catalog: &Catalog,
     defaults: ColumnDefaults,
-    nulls: NullDefault,
+    options: ColumnOptions,
 ) -> Result<ColumnDefinition, Fault> {
     let name = &definition.name.text;
     if definition.sparse {
@@ -267,6 +267,7 @@ pub(crate) fn column(
     }
     let declared = declared_at(catalog, data_type, TypePlace::Column(name), position)?;
     let ty = declared.scalar().ok_or_else(|| Box::new(SqlError::column_of_table_type(name)))?;
+    check_padding(&ty, options)?;
     if let Some(mask) = &definition.masked {
         Mask::parse(mask, ty, name)?;
     }
@@ -289,7 +290,7 @@ pub(crate) fn column(
         ty,
         nullable: definition.nullable.unwrap_or_else(|| {
             // A user's type says it itself.
-            let by_default = nulls == NullDefault::On || declared.user_type().is_some();
+            let by_default = options.nulls == NullDefault::On || declared.user_type().is_some();
             identity.is_none() && definition.generated.is_none() && declared.is_nullable() && by_default
         }),
         default,
@@ -297,6 +298,18 @@ pub(crate) fn column(
         user_type: declared.user_type_id(),
         collation,
     })
+}
+
+/// A column made while ANSI_PADDING is off loses the blanks or zeros that its values end in.
+///
+/// # Errors
+/// Such columns are not supported.
+pub(super) fn check_padding(ty: &SqlType, options: ColumnOptions) -> Result<(), Fault> {
+    let is_trimmed = matches!(ty, SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Binary(_) | SqlType::VarBinary(_));
+    match is_trimmed && !options.padded {
+        true => Err(errors::unsupported(format!("A column of {} made while ANSI_PADDING is off", ty.name()))),
+        false => Ok(()),
+    }
 }
 
 /// A computed column has no number and no DEFAULT, is never said to take NULL, and takes rules only where its values are stored.

@@ -22,8 +22,7 @@ use std::sync::Arc;
 
 /// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
 pub(crate) const PRODUCT_VERSION: &str = "16.0.1000.6";
-/// `@@OPTIONS`, what is always on: ANSI_PADDING.
-const OPTION_BITS: i32 = 16;
+const OPTION_ANSI_PADDING: i32 = 16;
 const OPTION_ANSI_NULLS: i32 = 32;
 const OPTION_CONCAT_NULL_YIELDS_NULL: i32 = 4096;
 const OPTION_ANSI_NULL_DFLT_ON: i32 = 1024;
@@ -440,6 +439,7 @@ fn options(call: &Call<'_>) -> i32 {
         (call.host.options.arithignore, OPTION_ARITHIGNORE),
         (settings.ansi_nulls, OPTION_ANSI_NULLS),
         (settings.concat_null_yields_null, OPTION_CONCAT_NULL_YIELDS_NULL),
+        (settings.ansi_padding, OPTION_ANSI_PADDING),
         (settings.ansi_warnings, OPTION_ANSI_WARNINGS),
         (settings.null_default == NullDefault::On, OPTION_ANSI_NULL_DFLT_ON),
         (settings.null_default == NullDefault::Off, OPTION_ANSI_NULL_DFLT_OFF),
@@ -448,7 +448,7 @@ fn options(call: &Call<'_>) -> i32 {
         (settings.xact_abort, OPTION_XACT_ABORT),
         (settings.implicit_transactions, OPTION_IMPLICIT_TRANSACTIONS),
     ];
-    switched.iter().filter(|(on, _)| *on).fold(OPTION_BITS, |bits, (_, bit)| bits | bit)
+    switched.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit)
 }
 
 fn database_id(call: &Call<'_>) -> Answer {

@@ -107,7 +107,7 @@ pub(super) fn session_property(call: &Call<'_>) -> Answer {
         "ANSI_NULLS" => call.context.settings.ansi_nulls,
         "CONCAT_NULL_YIELDS_NULL" => call.context.settings.concat_null_yields_null,
         "ARITHABORT" => call.host.options.arithabort,
-        "ANSI_PADDING" => true,
+        "ANSI_PADDING" => call.context.settings.ansi_padding,
         "NUMERIC_ROUNDABORT" => false,
         _ => return Ok(None),
     };
@@ -124,6 +124,7 @@ pub(super) fn database_property(call: &Call<'_>) -> Answer {
         "collation" => string(database.options.collation.name()),
         "lcid" => int(database.options.collation.lcid()),
         "comparisonstyle" => int(database.options.collation.comparison_style()),
+        "sqlsortorder" => Ok(Some(Value::TinyInt(database.options.collation.sort_order()))),
         "recovery" => string(database.options.recovery.name()),
         "updateability" => string("READ_WRITE"),
         "useraccess" => string(database.options.user_access.name()),

@@ -9,7 +9,9 @@ use crate::names::{self, Found};
 use crate::result_set::{NAME, ResultSet, string, text};
 use crate::security;
 use crate::views;
-use pikepole_engine::{Catalog, Column, DEFAULT_SCHEMA, Identity, Object, Permission, Table, UserType, UserTypeKind};
+use pikepole_engine::{
+    Catalog, Column, DEFAULT_SCHEMA, Identity, Module, Object, Permission, Table, UserType, UserTypeKind,
+};
 use pikepole_query::{ColumnInfo, ExecutionContext, Output, Provenance};
 use pikepole_types::{SecondName, SqlError, SqlType, Value};
 use std::borrow::Cow;
@@ -76,7 +78,7 @@ pub(super) fn help(name: Option<&str>, context: &ExecutionContext, output: &mut 
         table_indexes(table, output);
     }
     if let Some(module) = catalog.procedures().find(|module| module.object_id == found.object_id) {
-        procedure_parameters(catalog, &module.text, output);
+        procedure_parameters(catalog, module, output);
     }
     Ok(())
 }
@@ -254,7 +256,7 @@ pub(super) fn help_index(name: &str, context: &ExecutionContext, output: &mut dy
     Ok(())
 }
 
-fn procedure_parameters(catalog: &Catalog, module: &str, output: &mut dyn Output) {
+fn procedure_parameters(catalog: &Catalog, module: &Module, output: &mut dyn Output) {
     let mut set = ResultSet::new(&[
         ("Parameter_name", NAME),
         ("Type", NAME),

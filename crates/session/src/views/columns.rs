@@ -296,13 +296,13 @@ fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for function in source.catalog.functions() {
         // What a scalar function returns is a parameter without a name, number zero.
-        if let Some(declared) = modules::result_type(source.catalog, &function.text) {
+        if let Some(declared) = modules::result_type(source.catalog, function) {
             let row = view.row().integer("object_id", function.object_id).text("name", "");
             rows.push(with_declared(row.bit("is_output", true).bit("is_nullable", true), &declared).done());
         }
     }
     for procedure in source.catalog.procedures().chain(source.catalog.functions()) {
-        for (place, parameter) in modules::parameters(source.catalog, &procedure.text).into_iter().enumerate() {
+        for (place, parameter) in modules::parameters(source.catalog, procedure).into_iter().enumerate() {
             let ParameterInfo { name, declared, output, has_default, readonly } = parameter;
             let row = view
                 .row()

@@ -4,7 +4,7 @@ use super::Kind::{BigInt, Bit, Bytes, Code, DateTime, Int, Name, SmallInt, Text,
 use super::Nullable::{No, Yes};
 use super::objects::object_rows;
 use super::{Rows, Source, View, shown_name};
-use pikepole_types::{Collated, SqlError, SqlType, Value};
+use pikepole_types::{Collated, Length, SqlError, SqlType, Value};
 
 pub(super) const VIEWS: &[View] = &[
     View {
@@ -223,8 +223,8 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .integer("colorder", place as i64 + 1)
             .integer("number", 0)
             .integer("type", ty.system_type_id())
-            .integer("prec", ty.precision())
-            .integer("scale", ty.scale())
+            .integer("prec", declared_precision(ty))
+            .value("scale", if ty.is_number() { Value::Int(ty.scale().into()) } else { Value::Null })
             .integer("isoutparam", 0)
             .bit("isnullable", nullable)
             .text_if("collation", ty.is_string().then_some(collation.name()));
@@ -256,6 +256,16 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         }
     }
     Ok(rows)
+}
+
+/// The digits of a number, the length of a text in characters, of bytes in bytes; -1 for what has no limit.
+fn declared_precision(ty: &SqlType) -> i64 {
+    match ty {
+        SqlType::NChar(_) | SqlType::NVarChar(Length::Limit(_)) => i64::from(ty.max_length()) / 2,
+        SqlType::Xml => -1,
+        _ if ty.is_string() || ty.is_binary() => ty.max_length().into(),
+        _ => ty.precision().into(),
+    }
 }
 
 fn databases(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

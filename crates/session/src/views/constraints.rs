@@ -355,7 +355,7 @@ fn constraint_table_usage(view: &View, source: &Source<'_>) -> Result<Rows, SqlE
 fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for procedure in source.catalog.procedures() {
-        for (place, parameter) in modules::parameters(source.catalog, &procedure.text).into_iter().enumerate() {
+        for (place, parameter) in modules::parameters(source.catalog, procedure).into_iter().enumerate() {
             let row = view
                 .row()
                 .text("SPECIFIC_CATALOG", source.database.name())

@@ -219,6 +219,12 @@ impl TypeInfo {
         TypeInfo { collation, ..self }
     }
 
+    /// The same type; if it is a string type whose collation a client leaves open, its bytes are those of this page.
+    #[must_use]
+    pub(crate) fn or_page(self, page: CodePage) -> TypeInfo {
+        TypeInfo { collation: self.collation.or_page(page), ..self }
+    }
+
     /// The same type by the name of `numeric`, where it is a decimal.
     #[must_use]
     pub fn called_numeric(self) -> TypeInfo {

@@ -854,6 +854,7 @@ error_table! {
     11501 16 2 batch_not_analyzed() "The batch could not be analyzed because of compile errors.";
     11502 16 2 parameter_type_not_deduced(name) "The type for parameter '{name}' cannot be deduced in this context.";
     11508 16 1 undeclared_parameter_used_twice(name) "The undeclared parameter '{name}' is used more than once in the batch being analyzed.";
+    11521 16 1 undeclared_parameter_in_metadata(statement) "The metadata could not be determined because statement '{statement}' uses an undeclared parameter in a context that affects its metadata.";
     11535 16 1 more_result_sets(promised) "EXECUTE statement failed because its WITH RESULT SETS clause specified {promised} result set(s), and the statement tried to send more result sets than this.";
     11536 16 1 fewer_result_sets(promised, sent) "EXECUTE statement failed because its WITH RESULT SETS clause specified {promised} result set(s), but the statement only sent {sent} result set(s) at run time.";
     11537 16 1 other_result_columns(promised, set, sent) "EXECUTE statement failed because its WITH RESULT SETS clause specified {promised} column(s) for result set number {set}, but the statement sent {sent} column(s) at run time.";
