@@ -145,6 +145,19 @@ pub(crate) struct ColumnOptions {
 }
 
 impl Settings {
+    /// What sessions begin with whose clients do not say that they are of the kind of ODBC, as of DB-Library: standard SQL is what they
+    /// have to ask for. ANSI_PADDING is on all the same, without which columns of `varchar` would be refused, and TEXTSIZE is not 4096.
+    pub fn of_db_library() -> Settings {
+        Settings {
+            ansi_nulls: false,
+            ansi_warnings: false,
+            concat_null_yields_null: false,
+            null_default: NullDefault::OfDatabase,
+            quoted_identifier: false,
+            ..Settings::default()
+        }
+    }
+
     pub(crate) fn column_options(&self) -> ColumnOptions {
         ColumnOptions { nulls: self.null_default, padded: self.ansi_padding }
     }

@@ -357,6 +357,15 @@ fn texts_without_a_collation_are_in_the_databases_page() {
 }
 
 #[test]
+fn a_decimal_of_no_precision_is_null() {
+    // As DB-Library sends it.
+    let data = [headers(V, 0), call_by_name("p", &[hex("00 00 6A 01 00 00 00")])].concat();
+    let calls = calls(&data, V).expect("a call");
+    let Argument::Scalar { info, value } = &calls[0].parameters[0].argument else { panic!("a scalar") };
+    assert_eq!((info.sql_type(), value), (SqlType::Decimal { precision: 38, scale: 0 }, &Value::Null));
+}
+
+#[test]
 fn tables_have_forms() {
     let one = |bytes: &str| [headers(V, 0), call_by_name("p", &[hex("00 00 F3"), hex(bytes)])].concat();
     let argument = |bytes: &str| -> Result<(usize, Vec<Vec<Value>>), TdsError> {

@@ -182,3 +182,21 @@ fn a_login_brings_its_new_password() {
     assert!(refused.is_closed());
     Client::connect(fixture.address()).log_in("eva", "a new öne 2");
 }
+
+#[test]
+fn a_client_that_is_not_of_odbc_begins_with_other_options() {
+    let fixture = Fixture::new();
+    let mut login = crate::client::login7("sa", PASSWORD, "");
+    // fODBC
+    login[25] &= !0x02;
+    let mut client = Client::connect(fixture.address());
+    client.send(pikepole_tds::PacketKind::Login7, 0, &login);
+    assert!(errors(&client.reply()).is_empty());
+    // ANSI_PADDING and ARITHABORT are on.
+    let begins = Value::Int(16 + 64);
+    assert_eq!(client.scalar("SELECT @@OPTIONS"), begins);
+    assert_eq!(client.scalar("SELECT \"a text\""), Value::Str("a text".into()));
+    client.run("SET ANSI_DEFAULTS ON");
+    assert!(errors(&client.call(&[crate::client::Call::name("sp_reset_connection")])).is_empty());
+    assert_eq!(client.scalar("SELECT @@OPTIONS"), begins);
+}

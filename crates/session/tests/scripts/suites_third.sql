@@ -81,3 +81,12 @@ select cast(decryptbypassphrase('key', @signed, 1, 'row 7') as varchar(10)) own,
 go
 select encryptbypassphrase(1, 'text')
 go
+-- A query of a system's view begins a transaction, too, one of nothing does not.
+set implicit_transactions on
+select 1 one
+select @@trancount depth
+select count(*) has from sys.schemas where name = 'dbo'
+select @@trancount depth
+rollback
+set implicit_transactions off
+go

@@ -263,7 +263,7 @@ impl<'a> RpcMessage<'a> {
             let read = TableArgument::read(&mut self.reader, self.version, &self.limits, self.page);
             return read.map(Argument::Table);
         }
-        let info = TypeInfo::read(&mut self.reader, self.version)?.or_page(self.page);
+        let info = TypeInfo::read_sent(&mut self.reader, self.version)?.or_page(self.page);
         if info.token() == TypeToken::Variant {
             let (info, mut value) = read_variant(&mut self.reader)?;
             info.fill_up(&mut value);

@@ -144,7 +144,7 @@ fn columns(
     for _ in 0..count {
         let _user_type = reader.u32(WHAT)?;
         let flags = reader.u16(WHAT)?;
-        let info = TypeInfo::read_of_table(reader, version)?.or_page(page);
+        let info = TypeInfo::read_sent(reader, version)?.or_page(page);
         let name = reader.short_text(WHAT)?;
         columns.push(TableColumn { name, info, default: flags & DEFAULT_COLUMN != 0 });
     }
