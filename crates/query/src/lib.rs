@@ -47,7 +47,7 @@ pub use bind::{Declared, UndeclaredParameter, first_result_set, undeclared_param
 pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;
 pub use errors::cancelled;
-pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};
+pub use host::{Argument, BoundReference, Host, HostFunction, HostFuture, TableRows, VirtualTable};
 pub use output::{
     BrowsedColumn, Collected, ColumnInfo, DecimalName, Definition, Discard, Done, DoneKind, Event, Output, Provenance,
 };

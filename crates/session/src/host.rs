@@ -1,12 +1,16 @@
 //! What the query machine asks of a session.
 
+use crate::dependencies::Lookup;
 use crate::options::ClientOptions;
 use crate::registry::{Registry, SessionRow, SharedCell};
 use crate::security::{self, Seen};
 use crate::session_context::SessionContext;
+use crate::views::dependencies::{Entity, bound_to};
 use crate::{functions, procedures, statements, views};
-use pikepole_engine::{Database, LoginPrincipal, SecurityToken, Server, UserAccess};
-use pikepole_query::{Argument, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable};
+use pikepole_engine::{DEFAULT_SCHEMA, Database, LoginPrincipal, SecurityToken, Server, UserAccess};
+use pikepole_query::{
+    Argument, BoundReference, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable,
+};
 use pikepole_tsql::{Statement, StatementKind};
 use pikepole_types::{SqlError, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,6 +103,28 @@ impl Host for SessionHost {
             let rows = (view.rows)(view, &source)?;
             Ok(self.seen_rows(view, seen, rows))
         })
+    }
+
+    fn bound_references(&self, object_id: i32, context: &ExecutionContext) -> Vec<BoundReference> {
+        let catalog = context.catalog();
+        let catalog = catalog.definitions();
+        let Some(object) = catalog.object_by_id(object_id) else { return Vec::new() };
+        let (token, database) = (context.token(), context.database().name());
+        let of_columns = |view_columns: &BTreeMap<i32, Vec<ColumnInfo>>| {
+            let lookup = Lookup { catalog, token, database, schema: DEFAULT_SCHEMA, view_columns };
+            let bound = bound_to(lookup, object);
+            let reference = |entity: Entity| {
+                let own = entity.references.iter().filter(|found| found.id == Some(object_id));
+                let columns = own.flat_map(|found| &found.columns).map(|column| column.id as usize - 1);
+                BoundReference { columns: columns.collect(), name: entity.name }
+            };
+            bound.into_iter().map(reference).collect::<Vec<_>>()
+        };
+        // The columns of views tell whose the others are: they are asked for when it matters.
+        match of_columns(&BTreeMap::new()) {
+            none if none.is_empty() => none,
+            _ => of_columns(&self.view_columns(context)),
+        }
     }
 
     fn sequential_guid(&self) -> [u8; 16] {

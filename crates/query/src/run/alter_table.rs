@@ -417,11 +417,12 @@ impl Machine<'_> {
         let nulls = self.context.settings.null_default;
         let wanted = self.column_of(&table, definition, at + 1)?;
         check_text_or_image(&old.name, &old.ty, &wanted.ty)?;
-        if wanted.collation != old.collation {
-            self.check_column_is_free(&table, at, ColumnChange::Recollate)?;
-        } else if wanted.ty != old.ty {
-            self.check_column_is_free(&table, at, ColumnChange::Retype(wanted.ty))?;
-        }
+        let change = match old {
+            old if wanted.collation != old.collation => ColumnChange::Recollate,
+            old if wanted.ty != old.ty => ColumnChange::Retype(wanted.ty),
+            _ => ColumnChange::Renull,
+        };
+        self.check_column_is_free(&table, at, change)?;
         let mask = definition.masked.as_deref().map(|text| Mask::parse(text, wanted.ty, &old.name)).transpose()?;
         let mask = mask.map(|mask| mask.to_string());
         let former = &table.engine.columns[at].mask;

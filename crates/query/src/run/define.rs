@@ -279,6 +279,7 @@ impl Machine<'_> {
         if create.check_option {
             self.check_option(create)?;
         }
+        self.check_unbound_to_alter(&create.name, &schema, create.mode)?;
         let definition = self.module(&schema, &create.name.name.text, text, None);
         let (database, tx) = self.context.engine();
         Ok(database.put_view(tx, definition, put_mode(create.mode)).await?)
@@ -314,6 +315,7 @@ impl Machine<'_> {
                 return Err(self.report_all(found));
             }
         }
+        self.check_unbound_to_alter(&create.name, &schema, create.mode)?;
         let definition = self.module(&schema, &create.name.name.text, text, None);
         let (database, tx) = self.context.engine();
         Ok(database.put_function(tx, definition, put_mode(create.mode)).await?)
@@ -325,6 +327,9 @@ impl Machine<'_> {
             return Err(errors::unsupported("ALTER SCHEMA ... TRANSFER of what is no object"));
         }
         let from = self.own_schema(&transfer.object)?;
+        if self.bound_to(&from, &transfer.object.name.text).is_some() {
+            return Err(Box::new(SqlError::transfer_of_schema_bound()));
+        }
         let (database, tx) = self.context.engine();
         Ok(database.transfer(tx, &from, &transfer.object.name.text, &transfer.schema.text).await?)
     }
@@ -415,6 +420,7 @@ impl Machine<'_> {
                 self.drop_sequence(name, &schema).await?;
                 continue;
             }
+            self.check_unbound_to_drop(drop.kind, name, &schema)?;
             let (database, tx) = self.context.engine();
             let dropped = match drop.kind {
                 tree::DropKind::Table if !exists => Err(SqlError::object_missing("drop", "table", shown)),

@@ -13,6 +13,7 @@ mod administer;
 mod alter_database;
 mod alter_table;
 mod apply;
+mod bound;
 mod bulk_insert;
 mod bulk_rowset;
 mod call;

@@ -7,7 +7,7 @@ use super::{Function, RowBuilder, Rows, Source, View};
 use crate::dependencies::{Class, ColumnReference, Lookup, Reference, Usage, Walk, is_bound, merged};
 use crate::names;
 use crate::security;
-use pikepole_engine::{DEFAULT_SCHEMA, Module, Table};
+use pikepole_engine::{DEFAULT_SCHEMA, Module, Object, Table};
 use pikepole_tsql::{ObjectName, ParseOptions, Part, parse_condition, parse_expression, parse_with};
 use pikepole_types::{SqlError, Value};
 
@@ -132,7 +132,7 @@ pub(crate) struct Entity {
     /// The column, of a computed column.
     column: i32,
     schema: Option<String>,
-    name: String,
+    pub(crate) name: String,
     class: (i64, &'static str),
     /// Its text is WITH SCHEMABINDING, or part of a table.
     bound: bool,
@@ -164,6 +164,36 @@ fn entities_of(lookup: Lookup<'_>, wanted: &dyn Fn(i32) -> bool) -> Vec<Entity> 
     }
     all.retain(|entity| !entity.references.is_empty());
     all
+}
+
+/// What is bound to an object and no part of it, with the columns of the object that it names; the oldest first. Only texts that say the
+/// object's name are read.
+pub(crate) fn bound_to(lookup: Lookup<'_>, object: &Object) -> Vec<Entity> {
+    let name = object.name().to_lowercase();
+    let says = |text: &str, word: &str| text.to_lowercase().contains(word);
+    let modules = lookup.catalog.modules().filter(|module| module.object_id != object.object_id());
+    let modules = modules.filter(|module| says(&module.text, "schemabinding") && says(&module.text, &name));
+    let mut all: Vec<Entity> = modules.map(|module| of_module(lookup, module, OBJECT)).collect();
+    for table in lookup.catalog.tables().filter(|table| table.object_id != object.object_id()) {
+        if texts_of(table).any(|text| says(text, &name)) {
+            all.extend(of_table(lookup, table));
+        }
+    }
+    let refers = |entity: &Entity| {
+        let mut references = entity.references.iter();
+        references.any(|found| found.class == Class::Object && found.id == Some(object.object_id()))
+    };
+    all.retain(|entity| entity.bound && refers(entity));
+    all.sort_by_key(|entity| entity.id);
+    all
+}
+
+/// The texts of a table's columns and constraints.
+fn texts_of(table: &Table) -> impl Iterator<Item = &str> {
+    let columns = table.columns.iter();
+    let computed = columns.clone().filter_map(|column| column.computed.as_ref()).map(|computed| computed.text.as_str());
+    let defaults = columns.filter_map(|column| column.default.as_ref()).map(|default| default.text.as_str());
+    computed.chain(defaults).chain(table.checks.iter().map(|check| check.text.as_str()))
 }
 
 fn lookup<'a>(source: &'a Source<'_>) -> Lookup<'a> {

@@ -1010,6 +1010,7 @@ error_table! {
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
     15336 16 1 rename_of_enforced(name) "Object '{name}' cannot be renamed because the object participates in enforced dependencies.";
     15347 16 1 transfer_of_part() "Cannot transfer an object that is owned by a parent object.";
+    15348 16 1 transfer_of_schema_bound() "Cannot transfer a schemabound object.";
     15388 11 1 table_of_option_missing(name) "There is no user table matching the input name '{name}' in the current database or you do not have permission to access the object.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
     15406 16 1 cannot_execute_as_login(name) "Cannot execute as the server principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
