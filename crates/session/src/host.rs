@@ -7,9 +7,10 @@ use crate::security::{self, Seen};
 use crate::session_context::SessionContext;
 use crate::views::dependencies::{Entity, bound_to};
 use crate::{functions, procedures, statements, views};
-use pikepole_engine::{DEFAULT_SCHEMA, Database, LoginPrincipal, SecurityToken, Server, UserAccess};
+use pikepole_engine::{Catalog, DEFAULT_SCHEMA, Database, LoginPrincipal, SecurityToken, Server, UserAccess};
 use pikepole_query::{
     Argument, BoundReference, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable,
+    kept_columns,
 };
 use pikepole_tsql::{Statement, StatementKind};
 use pikepole_types::{SqlError, Value};
@@ -225,7 +226,7 @@ impl SessionHost {
         rows
     }
 
-    /// A view's rows as another database has them; tables' rows are not counted, views' columns not compiled.
+    /// A view's rows as another database has them; tables' rows are not counted, and views have the columns that are kept of them.
     fn rows_of_database(
         &self,
         view: &views::View,
@@ -260,38 +261,45 @@ impl SessionHost {
             registry: &self.registry,
             row_counts: BTreeMap::new(),
             partition_rows: BTreeMap::new(),
-            view_columns: BTreeMap::new(),
+            view_columns: kept_of_all(&catalog),
             checked_columns: BTreeMap::new(),
             arguments,
         };
         (view.rows)(view, &source)
     }
 
-    /// The columns of every view, and of every function that gives rows, of the current database, by object id. One that cannot be
-    /// compiled now has none.
+    /// The columns of every view, and of every function that gives rows, of the current database, by object id: those that are kept, or
+    /// that it gives now. One of which none are kept and that cannot be compiled has none.
     pub(crate) fn view_columns(&self, context: &ExecutionContext) -> BTreeMap<i32, Vec<ColumnInfo>> {
         let catalog = context.catalog();
         let definitions = catalog.definitions();
         let views = definitions.views();
-        let of_views =
-            views.filter_map(|view| Some((view.object_id, self.columns_of_view(&view.schema, &view.name, context)?)));
-        let of_functions = definitions.functions().filter_map(|function| {
+        let of_views = views.filter(|view| view.columns.is_empty());
+        let of_views = of_views
+            .filter_map(|view| Some((view.object_id, self.columns_of_view(&view.schema, &view.name, context)?)));
+        let of_functions = definitions.functions().filter(|function| function.columns.is_empty());
+        let of_functions = of_functions.filter_map(|function| {
             let arguments = crate::modules::parameters_of_rows(definitions, function)?;
             let arguments = vec!["NULL"; arguments].join(", ");
             let called = format!("{}.{}({arguments})", quoted(&function.schema), quoted(&function.name));
             Some((function.object_id, self.columns_of(&called, context)?))
         });
-        of_views.chain(of_functions).collect()
+        let mut columns = kept_of_all(definitions);
+        columns.extend(of_views.chain(of_functions));
+        columns
     }
 
-    /// The columns of one view of the current database; None when it cannot be compiled.
+    /// The columns of one view of the current database; None when none are kept and it cannot be compiled.
     pub(crate) fn columns_of_view(
         &self,
         schema: &str,
         name: &str,
         context: &ExecutionContext,
     ) -> Option<Vec<ColumnInfo>> {
-        self.columns_of(&format!("{}.{}", quoted(schema), quoted(name)), context)
+        let catalog = context.catalog();
+        let kept = catalog.definitions().view(schema, name).map(|view| kept_columns(view));
+        let kept = kept.filter(|kept| !kept.is_empty());
+        kept.or_else(|| self.columns_of(&format!("{}.{}", quoted(schema), quoted(name)), context))
     }
 
     /// The columns of something that FROM can name, as it would be written there.
@@ -308,6 +316,13 @@ impl SessionHost {
             .map(|(table, check)| (check.object_id, pikepole_query::checked_columns(table, check, context, self)));
         read.collect()
     }
+}
+
+/// The columns of views, and of functions that give rows, as far as they are kept.
+fn kept_of_all(catalog: &Catalog) -> BTreeMap<i32, Vec<ColumnInfo>> {
+    let modules = catalog.views().chain(catalog.functions());
+    let kept = modules.filter(|module| !module.columns.is_empty());
+    kept.map(|module| (module.object_id, kept_columns(module))).collect()
 }
 
 /// The rows of every table of the current database that the session can see.

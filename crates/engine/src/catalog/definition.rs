@@ -495,6 +495,30 @@ pub struct Module {
     /// QUOTED_IDENTIFIER likewise: its text is read by that.
     #[serde(default = "on", skip_serializing_if = "is_on")]
     pub quoted_identifier: bool,
+    /// The columns of a view, or of a function that is one query, as they were when it was made, altered or refreshed: whatever its query
+    /// gives later has these names. Empty: it is of a version that did not keep them, and has what its query gives.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<KeptColumn>,
+}
+
+/// A column of a view or function as it was when that was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptColumn {
+    /// The name.
+    pub name: String,
+    /// The type.
+    pub ty: SqlType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// How its texts compare.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub collation: Collation,
+    /// It is a table's identity column.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub identity: bool,
+    /// Its type was declared as `decimal`, not `numeric`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub decimal: bool,
 }
 
 /// Modules of an earlier version were all made with ON, or can be read with it.

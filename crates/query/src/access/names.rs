@@ -9,7 +9,7 @@ use crate::expression::Fault;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
-    self as engine, Catalog, Database, Module, Residence, Server, TEMPDB, TemporaryEntry, TemporaryTables,
+    self as engine, Catalog, Database, Module, Residence, Server, TEMPDB, TemporaryEntry, TemporaryTables, View,
 };
 use pikepole_tsql::{DataType, Name, ObjectName, ParseOptions};
 use pikepole_types::{Collation, SqlError};
@@ -358,16 +358,16 @@ impl CatalogView {
         }))
     }
 
-    /// The text of the view of a name, and what the names in it are looked up in.
+    /// The view of a name, and what the names in its text are looked up in.
     ///
     /// # Errors
     /// A name on a linked server is refused by name.
-    pub fn view_text(&self, name: &ObjectName) -> Result<Option<(String, CatalogView)>, Fault> {
+    pub fn view(&self, name: &ObjectName) -> Result<Option<(Arc<View>, CatalogView)>, Fault> {
         let Some(place) = self.place(name)? else {
             return Ok(None);
         };
         let found = place.view.catalog.view(&place.schema, &place.name).cloned();
-        Ok(found.map(|view| (view.text.clone(), place.view.of_module(&view))))
+        Ok(found.map(|view| (Arc::clone(&view), place.view.of_module(&view))))
     }
 }
 

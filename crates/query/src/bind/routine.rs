@@ -9,6 +9,7 @@ use std::sync::Arc;
 use super::collate::{ColumnDefaults, column_collation};
 use super::data_type::{Declared, TypePlace, declared, sql_type};
 use super::join::{JoinTree, Leaf};
+use super::kept_columns::{kept, name_columns};
 use super::scope::SourceColumn;
 use super::source::{infos, rename, table_columns, too_few_arguments};
 use super::straight::Straight;
@@ -19,7 +20,7 @@ use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::output::DecimalName;
 use crate::plan::{Node, Test, VirtualSource};
-use pikepole_engine::{Column, Function, Object, Permission, TableRecord, UserType};
+use pikepole_engine::{Column, Function, KeptColumn, Object, Permission, TableRecord, UserType};
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, SqlError, SqlType};
 
@@ -45,11 +46,11 @@ pub(crate) fn parsed_function(module: &Function, name: &str) -> Result<tree::Cre
     }
 }
 
-/// Checks a function that is to be made.
+/// Checks a function that is to be made; the columns of one that is a query.
 ///
 /// # Errors
 /// Names and types of its body; 4514 for a column without a name; what is not supported, by name.
-pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>) -> Result<(), Fault> {
+pub(crate) fn checked_function(function: &tree::CreateFunction, names: &Names<'_>) -> Result<Vec<KeptColumn>, Fault> {
     if tree::execute_as(&function.options).is_some_and(|says| !says.eq_ignore_ascii_case("CALLER")) {
         return Err(errors::unsupported("EXECUTE AS other than CALLER of a function"));
     }
@@ -80,20 +81,21 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
             let meant = names.catalog.meant(data_type);
             let ty = sql_type(&names.catalog.catalog, &meant, TypePlace::Declaration, 1)?;
             let Some(value) = returned(body) else {
-                return Ok(());
+                return Ok(Vec::new());
             };
             match binder.in_body(arguments, |binder| binder.expr(value)) {
                 // What it calls may be made later, as the function itself is.
-                Err(fault) if crate::program::is_missing(&fault) => Ok(()),
-                typed => assign_to(typed?, &ty, names.catalog.collation(), None).map(|_| ()),
+                Err(fault) if crate::program::is_missing(&fault) => Ok(Vec::new()),
+                typed => assign_to(typed?, &ty, names.catalog.collation(), None).map(|_| Vec::new()),
             }
         }
         tree::FunctionReturns::Inline(query) => {
-            let bound = binder.in_body(arguments, |binder| binder.query(query))?;
+            let bound = binder.in_body(arguments, |binder| binder.query(query))?.of_known_types();
             match bound.columns.iter().position(|column| column.name.is_empty()) {
                 None => {
                     let names: Vec<&str> = bound.columns.iter().map(|column| column.name.as_str()).collect();
-                    check_column_names(&names, &function.name.name.text)
+                    check_column_names(&names, &function.name.name.text)?;
+                    Ok(kept(&infos(&bound.columns)))
                 }
                 Some(at) => Err(Box::new(SqlError::new(
                     4514,
@@ -105,7 +107,7 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
         }
         tree::FunctionReturns::Table { elements, .. } => {
             returned_columns(names.catalog, elements)?;
-            Ok(())
+            Ok(Vec::new())
         }
     }
 }
@@ -481,10 +483,12 @@ impl Binder<'_> {
         if !lateral {
             self.scope().sources = sources;
         }
-        let (leaf, mut columns) = source_rows?;
+        let (mut leaf, mut columns) = source_rows?;
         of_known_types(&mut columns);
         let alias = source.alias.as_ref().map_or_else(|| name.name.text.clone(), |alias| alias.text.clone());
         let mut columns = infos(&columns);
+        name_columns(&module.columns, name, &[], &mut columns)?;
+        leaf.cut(&mut columns, module.columns.len());
         rename(&mut columns, &source.columns, &alias)?;
         self.add(alias, None, columns, leaf)
     }

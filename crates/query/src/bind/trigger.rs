@@ -58,8 +58,8 @@ impl TriggerShape {
             }
             return Ok(TriggerShape { trigger, parent, version, columns, computed });
         }
-        let (text, _) = names.catalog.view_text(&name)?.ok_or_else(invalid)?;
-        let (_, columns) = Binder::new(names, 0).expand_view(&name, &text)?;
+        let (view, _) = names.catalog.view(&name)?.ok_or_else(invalid)?;
+        let (_, columns) = Binder::new(names, 0).expand_view(&name, &view)?;
         let computed = vec![false; columns.len()];
         Ok(TriggerShape { trigger, parent, version, columns, computed })
     }

@@ -142,7 +142,7 @@ impl Machine<'_> {
         wanted: &WantedColumnstore,
     ) -> Result<(), Fault> {
         let missing = || Box::new(SqlError::object_not_found(name.dotted()));
-        let is_view = self.context.catalog().view_text(name)?.is_some();
+        let is_view = self.context.catalog().view(name)?.is_some();
         if is_view {
             return Err(errors::unsupported("An index on a view"));
         }

@@ -202,8 +202,15 @@ impl Machine<'_> {
         }
         let settings = &self.context.settings;
         let (ansi_nulls, quoted_identifier) = (settings.ansi_nulls, settings.quoted_identifier);
-        let definition =
-            ModuleDefinition { schema: DEFAULT_SCHEMA, name, text, execute_as, ansi_nulls, quoted_identifier };
+        let definition = ModuleDefinition {
+            schema: DEFAULT_SCHEMA,
+            name,
+            text,
+            execute_as,
+            ansi_nulls,
+            quoted_identifier,
+            columns: &[],
+        };
         let (database, tx) = self.context.engine();
         Ok(database.put_definition_trigger(tx, definition, events, put_mode(create.mode)).await?)
     }

@@ -250,6 +250,10 @@ async fn rename_view_column(
     let Some(StatementKind::CreateView(create)) = batch.statements.first().map(|statement| &statement.kind) else {
         return Err(ambiguous("COLUMN"));
     };
+    let mut kept = view.columns.clone();
+    if let Some(column) = kept.get_mut(at) {
+        new.clone_into(&mut column.name);
+    }
     let quoted = |name: &str| format!("[{}]", name.replace(']', "]]"));
     let mut text = view.text.clone();
     match create.columns.get(at) {
@@ -268,6 +272,7 @@ async fn rename_view_column(
         execute_as: view.execute_as,
         ansi_nulls: view.ansi_nulls,
         quoted_identifier: view.quoted_identifier,
+        columns: &kept,
     };
     database.put_view(tx, definition, PutMode::Alter).await
 }
