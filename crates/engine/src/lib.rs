@@ -73,6 +73,7 @@ pub use catalog::message::UserMessage;
 pub use catalog::partition::{PartitionFunction, PartitionScheme, Partitioned};
 pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
+pub use catalog::storage_options::{Compression, StorageOptions, StorageWish};
 pub use catalog::temporal::{Generated, Retention, RetentionUnit, Versioning};
 pub use catalog::user_type::{UserType, UserTypeKind};
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};

@@ -69,7 +69,11 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
-            // Rows lie as this engine lays them: there is nothing to rebuild.
+            // Rows lie as this engine lays them: there is nothing to rebuild, only what is said of it to be kept.
+            tree::AlterTableAction::Rebuild { partition: None, options } => {
+                self.altered(&alter.table)?;
+                self.set_storage_of_rows(&alter.table, options).await
+            }
             tree::AlterTableAction::Rebuild { .. } => Ok(()),
             tree::AlterTableAction::SetTriggers { enable, names } => {
                 self.set_triggers_of_table(&alter.table, *enable, names).await
@@ -153,6 +157,7 @@ impl Machine<'_> {
             tree::AlterIndexAction::Disable => self.disable_indexes(&table, name).await,
             tree::AlterIndexAction::Rebuild => {
                 let table = self.set_ignores_duplicates(&table, alter).await?;
+                let table = self.set_storage_of_indexes(table, alter).await?;
                 let (database, tx) = self.context.engine();
                 Ok(database.rebuild_indexes(tx, &table, name.map(tree::Name::as_str)).await?)
             }

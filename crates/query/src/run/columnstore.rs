@@ -10,7 +10,7 @@ use super::table_definition;
 use crate::access::Table;
 use crate::errors;
 use crate::expression::Fault;
-use pikepole_engine::{Columnstore, Index, StorageRef, TableRecord};
+use pikepole_engine::{Columnstore, Index, StorageOptions, StorageRef, TableRecord};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{Length, SqlError, SqlType};
 
@@ -179,6 +179,7 @@ impl Machine<'_> {
                 disabled: true,
                 columnstore: Some(columnstore),
                 partitioned: None,
+                options: StorageOptions::default(),
                 storage: StorageRef { object: 0, root: None, key_bytes_max: 0 },
             });
             Ok(())

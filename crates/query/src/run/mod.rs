@@ -68,6 +68,7 @@ mod split;
 mod spool;
 mod statement;
 mod step;
+mod storage_options;
 mod table_definition;
 mod temporary;
 mod temporary_procedure;

@@ -7,7 +7,10 @@ use crate::bind::{ColumnDefaults, TypePlace, column_collation, declared, declare
 use crate::errors;
 use crate::expression::Fault;
 use crate::settings::{ColumnOptions, NullDefault};
-use pikepole_engine::{Catalog, ColumnDefinition, Identity, IndexDefinition, IndexExtras, IndexKind, TableDefinition};
+use pikepole_engine::{
+    Catalog, ColumnDefinition, Compression, Identity, IndexDefinition, IndexExtras, IndexKind, StorageWish,
+    TableDefinition,
+};
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, Mask, SqlError, SqlType};
 
@@ -407,7 +410,11 @@ pub(crate) fn constraint_index(
             unique: true,
             clustered: false,
             columns,
-            extras: IndexExtras { ignores_duplicates: is_on(&key.options, IGNORE_DUP_KEY), ..IndexExtras::default() },
+            extras: IndexExtras {
+                ignores_duplicates: is_on(&key.options, IGNORE_DUP_KEY),
+                storage: storage_wish(&key.options)?,
+                ..IndexExtras::default()
+            },
             replaces: false,
         },
         clustered: key.clustered,
@@ -466,6 +473,31 @@ pub(crate) fn degree(options: &[tree::SettingOption]) -> Result<Option<u16>, Fau
     degree.map(Some).ok_or_else(|| Box::new(SqlError::incorrect_syntax(&option.name)))
 }
 
+/// What options say of how rows and entries lie. What is said of some partitions only is not kept.
+///
+/// # Errors
+/// 129 for a FILLFACTOR that is no percentage of a page.
+pub(crate) fn storage_wish(options: &[tree::SettingOption]) -> Result<StorageWish, Fault> {
+    let mut wish = StorageWish::default();
+    for option in options {
+        match (option.name.as_str(), &option.value) {
+            ("FILLFACTOR", Some(tree::SettingValue::Expr(expr))) => {
+                let Some(tree::Literal::Int(percent)) = expr.literal() else {
+                    return Err(Box::new(SqlError::incorrect_syntax(&option.name)));
+                };
+                let given = u8::try_from(*percent).ok().filter(|percent| (1..=100).contains(percent));
+                wish.fill_factor = Some(given.ok_or_else(|| SqlError::fill_factor_invalid(percent))?);
+            }
+            ("PAD_INDEX", _) => wish.padded = Some(is_on(options, "PAD_INDEX")),
+            ("DATA_COMPRESSION", Some(tree::SettingValue::Word(word))) => {
+                wish.compression = Compression::ALL.into_iter().find(|known| known.name() == word);
+            }
+            _ => {}
+        }
+    }
+    Ok(wish)
+}
+
 /// Whether an option is on; to name it alone is to say so.
 pub(crate) fn is_on(options: &[tree::SettingOption], name: &str) -> bool {
     let said = options.iter().find(|option| option.name == name);
@@ -500,6 +532,7 @@ pub(crate) fn extras(
         included: include.iter().map(|name| name.text.clone()).collect(),
         filter: filter.map(tree::stored_filter),
         ignores_duplicates: is_on(options, IGNORE_DUP_KEY),
+        storage: storage_wish(options)?,
         ..IndexExtras::default()
     };
     if let Some(filter) = filter {

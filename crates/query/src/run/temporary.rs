@@ -153,6 +153,9 @@ impl Machine<'_> {
         }
         self.add_wishes(&create.name, wishes, Existing::None).await?;
         self.partition_table(create).await?;
+        if residence == Residence::Database {
+            self.set_storage_of_rows(&create.name, &create.options).await?;
+        }
         for option in create.options.iter().filter(|option| option.name == SYSTEM_VERSIONING) {
             if let Some(wanted) = WantedVersioning::of(option)? {
                 self.start_versioning(&create.name, &wanted).await?;

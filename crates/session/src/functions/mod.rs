@@ -545,7 +545,12 @@ fn trigger_level(call: &Call<'_>) -> Answer {
 fn column_name(call: &Call<'_>) -> Answer {
     let (Some(object_id), Some(column_id)) = (call.number(0), call.number(1)) else { return Ok(None) };
     let Some(place) = column_id.checked_sub(1).and_then(|place| usize::try_from(place).ok()) else { return Ok(None) };
-    let own = call.table_by_id(object_id).and_then(|table| Some(table.columns.get(place)?.name.clone()));
+    let table = call.table_by_id(object_id);
+    let own = table.and_then(|table| Some(table.columns[table.place_of_number(column_id)?].name.clone()));
+    let catalog = call.catalog();
+    let view = catalog.views().find(|view| view.object_id == object_id);
+    let of_view = || Some(view?.columns.get(place)?.name.clone());
+    let own = own.or_else(of_view);
     let of_view = || Some(views::by_object_id(object_id)?.columns.get(place)?.0.to_string());
     Ok(own.or_else(of_view).map(Value::Str))
 }

@@ -297,6 +297,7 @@ pub(super) fn column_property(call: &Call<'_>) -> Answer {
         "ishidden" => flag(column.hidden),
         "ismasked" => flag(column.mask.is_some()),
         "generatedalwaystype" => Some(Value::Int(column.generated.map_or(0, |bound| bound as i32))),
+        "columnid" => Some(Value::Int(column.number(place))),
         property => any_column_property(property, place, &column.ty, column.nullable),
     })
 }
@@ -319,7 +320,7 @@ fn view_column_property(call: &Call<'_>, object_id: i32, column: &str, property:
 fn any_column_property(property: &str, place: usize, ty: &SqlType, nullable: bool) -> Option<Value> {
     match property {
         "allowsnull" => flag(nullable),
-        // Columns that are dropped leave no gaps in the numbers.
+        // Columns that are dropped leave gaps in their numbers, and none in their order.
         "columnid" | "ordinal" => Some(Value::Int(place as i32 + 1)),
         "isrowguidcol" | "isidnotforrepl" => flag(false),
         "precision" => Some(Value::Int(match ty.declared_length() {

@@ -386,6 +386,7 @@ fn viewed(info: ColumnInfo) -> Column {
         generated: None,
         hidden: false,
         mask: None,
+        id: 0,
     }
 }
 

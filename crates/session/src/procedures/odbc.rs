@@ -474,7 +474,7 @@ pub(super) fn table_collations(arguments: &Arguments<'_>, context: &ExecutionCon
     for (place, column) in found.iter().flat_map(|table| table.columns.iter().enumerate()) {
         let has = column.ty.is_string();
         set.push(vec![
-            Value::Int(place as i32 + 1),
+            Value::Int(column.number(place)),
             string(&column.name),
             if has { Value::Bin(column.collation.wire_bytes().to_vec()) } else { Value::Null },
             if has { string(column.collation.name()) } else { Value::Null },

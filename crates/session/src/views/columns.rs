@@ -4,7 +4,7 @@ use super::Kind::{BigInt, Bit, Int, LongText, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use crate::modules::{self, ParameterInfo};
-use pikepole_engine::Column;
+use pikepole_engine::{Catalog, Column};
 use pikepole_query::{ColumnInfo, Declared, Provenance};
 use pikepole_types::{ClrType, Length, SecondName, SqlError, SqlType};
 
@@ -166,9 +166,15 @@ fn column_row(view: &View, object_id: i32, place: usize, column: &ColumnInfo) ->
     with_type(row, ty)
 }
 
+/// The number of the column at a place of a table or view.
+pub(crate) fn column_number(catalog: &Catalog, object_id: i32, place: usize) -> i32 {
+    catalog.table_by_id(object_id).map_or(place as i32 + 1, |table| table.column_number(place))
+}
+
 pub(super) fn table_column(view: &View, object_id: i32, place: usize, column: &Column) -> RowBuilder {
     let info = ColumnInfo { collated: column.collated(), ..ColumnInfo::new(&column.name, column.ty, column.nullable) };
     let row = column_row(view, object_id, place, &info)
+        .integer("column_id", column.number(place))
         .bit("is_identity", column.identity.is_some())
         .bit("is_computed", column.computed.is_some())
         .bit("is_sparse", column.sparse)

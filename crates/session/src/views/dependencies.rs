@@ -3,6 +3,7 @@
 
 use super::Kind::{Bit, Int, Name, Text, TinyInt};
 use super::Nullable::{No, Yes};
+use super::columns::column_number;
 use super::{Function, RowBuilder, Rows, Source, View};
 use crate::dependencies::{Class, ColumnReference, Lookup, Reference, Usage, Walk, is_bound, merged};
 use crate::names;
@@ -245,7 +246,7 @@ fn of_table(lookup: Lookup<'_>, table: &Table) -> Vec<Entity> {
     for (place, column) in table.columns.iter().enumerate() {
         if let Some(computed) = &column.computed {
             let expr = parse_expression(&computed.text).ok();
-            all.push(entity(table.object_id, place as i32 + 1, &table.name, expr.as_ref().map(Part::Expr)));
+            all.push(entity(table.object_id, column.number(place), &table.name, expr.as_ref().map(Part::Expr)));
         }
         if let Some(default) = &column.default {
             let expr = parse_expression(&default.text).ok();
@@ -286,6 +287,12 @@ fn named(row: RowBuilder, reference: &Reference) -> RowBuilder {
         .bit("is_ambiguous", reference.ambiguous)
 }
 
+/// The number under which a column that is referred to is shown.
+fn shown_number(source: &Source<'_>, reference: &Reference, column: &ColumnReference) -> i32 {
+    let place = column.id as usize - 1;
+    reference.id.map_or(column.id, |object_id| column_number(source.catalog, object_id, place))
+}
+
 fn expression_dependencies(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Rows::new();
     for entity in entities(lookup(source)) {
@@ -301,7 +308,8 @@ fn expression_dependencies(view: &View, source: &Source<'_>) -> Result<Rows, Sql
                     .done()
             };
             rows.extend(entity.names_object(reference).then(|| row(0)));
-            rows.extend(entity.bound_columns(reference).iter().map(|column| row(column.id)));
+            let columns = entity.bound_columns(reference).iter();
+            rows.extend(columns.map(|column| row(shown_number(source, reference, column))));
         }
     }
     Ok(rows)
@@ -320,7 +328,7 @@ fn dependencies(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                     .integer("object_id", entity.id)
                     .integer("column_id", entity.column)
                     .integer("referenced_major_id", id)
-                    .integer("referenced_minor_id", column.map_or(0, |column| column.id))
+                    .integer("referenced_minor_id", column.map_or(0, |column| shown_number(source, &reference, column)))
                     .bit("is_selected", usage.selected)
                     .bit("is_updated", usage.updated)
                     .bit("is_select_all", reference.select_all)
@@ -370,7 +378,7 @@ fn referenced_entities(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
                 named(view.row(), reference)
                     .integer("referencing_minor_id", entity.column)
                     .text_if("referenced_minor_name", column.map(|column| column.name.as_str()))
-                    .integer("referenced_minor_id", column.map_or(0, |column| column.id))
+                    .integer("referenced_minor_id", column.map_or(0, |column| shown_number(source, reference, column)))
                     .bit("is_selected", usage.selected)
                     .bit("is_updated", usage.updated)
                     .bit("is_select_all", column.is_none() && reference.select_all)

@@ -59,6 +59,7 @@ error_table! {
     147 15 1 aggregate_in_where() "An aggregate may not appear in the WHERE clause unless it is in a subquery contained in a HAVING clause or a select list, and the column being aggregated is an outer reference.";
     148 15 1 bad_waitfor_time(text) "Incorrect time syntax in time string '{text}' used with WAITFOR.";
     154 15 1 not_allowed_in(what, place) "{what} is not allowed in {place}.";
+    129 15 1 fill_factor_invalid(percent) "Fillfactor {percent} is not a valid percentage; fillfactor must be between 1 and 100.";
     155 15 1 option_not_recognized(option, kind) "'{option}' is not a recognized {kind} option.";
     156 15 1 incorrect_syntax_keyword(keyword) "Incorrect syntax near the keyword '{keyword}'.";
     157 15 1 aggregate_in_set_list() "An aggregate may not appear in the set list of an UPDATE statement.";
