@@ -118,8 +118,10 @@ impl Cursor {
             RELATIVE => (self.first + row, count),
             _ => (self.first, self.count),
         };
-        let goes_back = matches!(kind, PREVIOUS) || (row < 0 && matches!(kind, ABSOLUTE | RELATIVE));
-        let is_put = goes_back && first < 1;
+        // From the first row it goes before all of them, else a client that reads backwards would never come to an end.
+        let leaves = self.first <= 1 && (kind == PREVIOUS || kind == RELATIVE && row < 0);
+        let goes_back = kind == PREVIOUS || (row < 0 && matches!(kind, ABSOLUTE | RELATIVE));
+        let is_put = goes_back && !leaves && first < 1;
         if is_put {
             first = 1;
         }
@@ -626,7 +628,10 @@ mod tests {
             (PREVIOUS, 0, 4, 6..10, false),
             (PREVIOUS, 0, 4, 2..6, false),
             (PREVIOUS, 0, 4, 0..4, false),
-            (PREVIOUS, 0, 4, 0..4, true),
+            (PREVIOUS, 0, 4, 0..0, false),
+            (PREVIOUS, 0, 4, 0..0, false),
+            (NEXT, 0, 4, 0..4, false),
+            (RELATIVE, -4, 4, 0..0, false),
             (ABSOLUTE, 3, 4, 2..6, false),
             (PREVIOUS_UNADJUSTED, 0, 4, 0..2, false),
             (PREVIOUS_UNADJUSTED, 0, 4, 0..0, false),

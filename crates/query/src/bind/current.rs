@@ -124,7 +124,8 @@ impl Binder<'_> {
         let schema = Some(name.schema_str().unwrap_or("dbo").to_owned());
         let (columns, used) = (table_columns(&table), vec![true; count]);
         let (alias, hints) = (shown.clone(), ReadHints::default());
-        let source = Source { alias, schema, columns, registers, used, hidden: false, located: false, hints };
+        let (hidden, located, written) = (false, false, None);
+        let source = Source { alias, schema, written, columns, registers, used, hidden, located, hints };
         self.scope().sources.push(source);
         let at = self.scope().sources.len() - 1;
         let rows = TargetRows {

@@ -1,5 +1,6 @@
 //! FOR JSON and FOR XML: which values of a row stand where in the text.
 
+use super::scope::Source;
 use super::{Binder, Bound, Typed};
 use crate::errors;
 use crate::expression::{Expr, Fault};
@@ -146,7 +147,7 @@ impl Binder<'_> {
 
     /// The places of the select list by table, in the order in which the tables first come: what is of no table belongs to the
     /// one before it.
-    pub(super) fn by_table(&mut self, parts: &[Part]) -> Vec<(String, Vec<usize>)> {
+    pub(super) fn by_table(&mut self, parts: &[Part], shown: impl Fn(&Source) -> String) -> Vec<(String, Vec<usize>)> {
         let mut tables: Vec<(Option<usize>, Vec<usize>)> = Vec::new();
         for (place, part) in parts.iter().enumerate() {
             let known = match part.source {
@@ -160,7 +161,7 @@ impl Binder<'_> {
         }
         let sources = &self.scope().sources;
         let alias = |source: Option<usize>| source.or(Some(0)).and_then(|source| sources.get(source));
-        let named = |(source, places)| (alias(source).map_or_else(String::new, |source| source.alias.clone()), places);
+        let named = |(source, places)| (alias(source).map_or_else(String::new, &shown), places);
         tables.into_iter().map(named).collect()
     }
 
@@ -178,7 +179,7 @@ impl Binder<'_> {
                             FROM clause with a table name.";
                 return Err(Box::new(SqlError::new(13600, 16, 1, text)));
             }
-            let tables = self.by_table(parts);
+            let tables = self.by_table(parts, |source| source.alias.clone());
             return tables
                 .into_iter()
                 .map(|(name, places)| {

@@ -2,6 +2,7 @@
 
 use super::Binder;
 use super::document::{Directives, Part};
+use super::scope::Source;
 use super::xml_names::{check_identifier, encoded};
 use crate::expression::Fault;
 use crate::plan::{ExplicitForm, ExplicitTag, Language, Level, Member};
@@ -61,7 +62,8 @@ impl Binder<'_> {
                     let members = places.into_iter().map(flat).collect::<Result<_, Fault>>()?;
                     Ok(Level { name: encoded(&name), members })
                 };
-                self.by_table(parts).into_iter().map(level).collect::<Result<_, Fault>>()?
+                let shown = |source: &Source| source.written.clone().unwrap_or_else(|| source.alias.clone());
+                self.by_table(parts, shown).into_iter().map(level).collect::<Result<_, Fault>>()?
             }
             _ => return Err(Box::new(SqlError::incorrect_syntax("XML"))),
         };

@@ -142,6 +142,7 @@ impl Binder<'_> {
         let empty = || Source {
             alias: String::new(),
             schema: None,
+            written: None,
             columns: Vec::new(),
             registers: Registers { first: 0, count: 0 },
             used: Vec::new(),

@@ -56,6 +56,7 @@ impl Binder<'_> {
             scope.sources.push(Source {
                 alias: alias.to_owned(),
                 schema: None,
+                written: None,
                 columns,
                 registers,
                 used,
@@ -69,6 +70,7 @@ impl Binder<'_> {
             scope.sources.push(Source {
                 alias: String::new(),
                 schema: None,
+                written: None,
                 columns: vec![SourceColumn::new("$action", ty, false)],
                 registers: Registers { first: slot, count: 1 },
                 used: vec![true],

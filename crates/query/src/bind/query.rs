@@ -478,6 +478,7 @@ impl Binder<'_> {
         self.scope().sources.push(Source {
             alias: alias.to_owned(),
             schema: None,
+            written: None,
             columns,
             registers,
             used,

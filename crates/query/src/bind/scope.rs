@@ -67,6 +67,8 @@ pub(crate) struct Source {
     pub(crate) alias: String,
     /// The schema, when no alias hides it.
     pub(crate) schema: Option<String>,
+    /// The name as FROM says it, if that is a name of several parts: FOR XML AUTO calls elements so.
+    pub(crate) written: Option<String>,
     pub(crate) columns: Vec<SourceColumn>,
     pub(crate) registers: Registers,
     /// The columns some expression reads.

@@ -87,6 +87,7 @@ impl Binder<'_> {
         let tree = self.add(alias, schema, columns, leaf)?;
         if let Some(source) = self.scope().sources.last_mut() {
             source.hints = hints;
+            source.written = (table.alias.is_none() && table.name.schema.is_some()).then(|| table.name.dotted());
             let (registers, names) = (source.registers, source.names());
             self.watch(registers, needs, names);
         }
@@ -119,7 +120,8 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::same_exposed_names(&alias, &alias)));
         }
         let hints = ReadHints::default();
-        scope.sources.push(Source { alias, schema, columns, registers, used, hidden: false, located: false, hints });
+        let (hidden, located, written) = (false, false, None);
+        scope.sources.push(Source { alias, schema, written, columns, registers, used, hidden, located, hints });
         let index = scope.sources.len() - 1;
         Ok(JoinTree::Leaf(index, leaf))
     }

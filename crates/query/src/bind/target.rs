@@ -191,6 +191,7 @@ impl Binder<'_> {
         let source = Source {
             alias: shown,
             schema,
+            written: None,
             columns: columns_shown,
             registers,
             used,
@@ -227,7 +228,8 @@ impl Binder<'_> {
         self.columns_of_target(needs, registers, names);
         let used = vec![true; count];
         let alias = shown.clone();
-        let source = Source { alias, schema, columns, registers, used, hidden: false, located: true, hints };
+        let (hidden, located, written) = (false, true, None);
+        let source = Source { alias, schema, written, columns, registers, used, hidden, located, hints };
         self.scope().sources.push(source);
         let at = self.scope().sources.len() - 1;
         self.target_found = Some(TargetRows {

@@ -402,7 +402,9 @@ impl Call<'_> {
         let shown = || {
             let (name, number) = parts.name.split_at_checked(parts.name.len().checked_sub(TEMPDB_NUMBER_DIGITS)?)?;
             let table = self.context.temporary_table(name.trim_end_matches('_'))?;
-            i64::from_str_radix(number, 16).is_ok_and(|number| number == i64::from(table.object_id).abs()).then_some(table)
+            i64::from_str_radix(number, 16)
+                .is_ok_and(|number| number == i64::from(table.object_id).abs())
+                .then_some(table)
         };
         self.context.temporary_table(&parts.name).or_else(shown)
     }

@@ -100,3 +100,13 @@ create table long_types (a text, b ntext, c image, d varchar(max), e varchar(5))
 exec sp_describe_undeclared_parameters N'insert long_types values (@a, @b, @c, @d, @e)'
 drop table long_types
 go
+-- FOR XML AUTO calls elements as FROM names the tables.
+create table named (k int)
+insert named values (1)
+go
+select k from dbo.named for xml auto
+select k from named for xml auto
+select n.k from dbo.named n for xml auto
+select dbo.named.k, name from dbo.named join sys.schemas on schemas.schema_id = k for xml auto, elements
+drop table named
+go
