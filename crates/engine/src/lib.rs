@@ -64,8 +64,8 @@ mod unlogged_tests;
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
     Check, Column, Columnstore, Computed, Default, DefinitionTrigger, ForeignKey, Function, Identity, Index,
-    IndexColumn, LockEscalation, Module, Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord,
-    Trigger, TriggerEvent, TriggerPlace, View,
+    IndexColumn, KeptColumn, LockEscalation, Module, Procedure, ReferentialAction, Schema, StorageRef, Synonym,
+    TableRecord, Trigger, TriggerEvent, TriggerPlace, View,
 };
 pub use catalog::event::DefinitionEvent;
 pub use catalog::filter::{FilterOp, FilterTest, Passes};
@@ -73,6 +73,7 @@ pub use catalog::message::UserMessage;
 pub use catalog::partition::{PartitionFunction, PartitionScheme, Partitioned};
 pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
+pub use catalog::storage_options::{Compression, StorageOptions, StorageWish};
 pub use catalog::temporal::{Generated, Retention, RetentionUnit, Versioning};
 pub use catalog::user_type::{UserType, UserTypeKind};
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};

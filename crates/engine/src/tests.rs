@@ -476,6 +476,7 @@ fn definitions_are_part_of_their_transaction() {
             execute_as: None,
             ansi_nulls: true,
             quoted_identifier: true,
+            columns: &[],
         };
         db.put_procedure(&mut a.tx, procedure, PutMode::Create).await.expect("new");
         db.rollback_to(&mut a.tx, save).await.expect("a savepoint");
@@ -557,6 +558,7 @@ fn everything_is_there_after_a_restart() {
             execute_as: Some(Module::AS_OWNER),
             ansi_nulls: true,
             quoted_identifier: true,
+            columns: &[],
         };
         db.put_procedure(&mut a.tx, procedure, PutMode::CreateOrAlter).await.expect("new");
         a.commit().await;

@@ -487,15 +487,21 @@ impl ExecutionContext {
         if writes && self.state.doomed {
             return Err(Box::new(SqlError::transaction_is_doomed()));
         }
-        if self.settings.implicit_transactions && self.state.transaction_count == 0 {
-            self.begin();
-        }
+        self.begin_implicitly();
         if self.state.transaction_count == 0 {
             self.transaction_time = None;
         }
         self.lend_patience();
         self.statement = Some(self.database.begin_statement(&mut self.transaction));
         Ok(())
+    }
+
+    /// A statement begins that reads tables or views: where transactions are implicit, it begins one.
+    #[inline]
+    pub(crate) fn begin_implicitly(&mut self) {
+        if self.settings.implicit_transactions && self.state.transaction_count == 0 && self.functions == 0 {
+            self.begin();
+        }
     }
 
     /// What was read for a statement that touches no table is over: such a statement has no end of its own.

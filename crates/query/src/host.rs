@@ -85,6 +85,15 @@ impl TableRows {
     }
 }
 
+/// What is bound to an object, so that this must stay as it is: a module WITH SCHEMABINDING, a computed column or a constraint.
+#[derive(Debug, Clone)]
+pub struct BoundReference {
+    /// The name of what refers; of a computed column, its table's.
+    pub name: String,
+    /// The columns of the object that it names, by their places.
+    pub columns: Vec<usize>,
+}
+
 /// What the session provides to the machine.
 ///
 /// Names are given as written; the host compares them without regard to case. Functions that only read (`virtual_table`,
@@ -120,6 +129,12 @@ pub trait Host: Send + Sync {
     fn virtual_name(&self, id: u32) -> Option<&str> {
         let _ = id;
         None
+    }
+
+    /// What is bound to an object of the current database and no part of it, the oldest first.
+    fn bound_references(&self, object_id: i32, context: &ExecutionContext) -> Vec<BoundReference> {
+        let _ = (object_id, context);
+        Vec::new()
     }
 
     /// The next identifier of NEWSEQUENTIALID, for the rows that a table has already.

@@ -43,11 +43,13 @@ use std::sync::Arc;
 pub use access::{CatalogView, Table, tempdb_name};
 pub use activity::{Activity, Running};
 pub use application_lock::LockOwner;
-pub use bind::{Declared, UndeclaredParameter, undeclared_parameters};
+pub use bind::{
+    Declared, UndeclaredParameter, columns_made_now, first_result_set, kept_columns, undeclared_parameters,
+};
 pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;
 pub use errors::cancelled;
-pub use host::{Argument, Host, HostFunction, HostFuture, TableRows, VirtualTable};
+pub use host::{Argument, BoundReference, Host, HostFunction, HostFuture, TableRows, VirtualTable};
 pub use output::{
     BrowsedColumn, Collected, ColumnInfo, DecimalName, Definition, Discard, Done, DoneKind, Event, Output, Provenance,
 };
@@ -69,31 +71,16 @@ pub use state::{RunningTrigger, SessionState};
 
 use pikepole_types::SqlError;
 
-/// What a parameter or column is declared with.
+/// What a parameter or column is declared with, in a module of a schema.
 ///
 /// # Errors
 /// As a statement that declares it: 2715 for an unknown type, 2716, 131, 1001, 2750, 2751 for sizes.
 pub fn declared_type(
     catalog: &pikepole_engine::Catalog,
+    schema: &str,
     written: &pikepole_tsql::DataType,
 ) -> Result<Declared, SqlError> {
-    bind::declared(catalog, written, 1).map_err(|fault| *fault)
-}
-
-/// The columns of the first result set that a text gives when it runs; None: it gives none, or only what runs before it can
-/// tell.
-///
-/// # Errors
-/// As [`compile`].
-pub fn first_result_set(
-    text: &str,
-    parameters: &str,
-    context: &ExecutionContext,
-    host: &dyn Host,
-) -> Result<Option<Vec<ColumnInfo>>, Vec<SqlError>> {
-    let compile_context = context.compile_context(host);
-    let program = compile(text, parameters, &compile_context)?;
-    Ok(program.first_columns(&compile_context))
+    bind::declared(catalog, &access::meant_type(catalog, Some(schema), written), 1).map_err(|fault| *fault)
 }
 
 /// The columns of its table that a CHECK constraint reads, by their places; none while its condition cannot be bound.

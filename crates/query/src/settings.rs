@@ -113,6 +113,8 @@ pub struct Settings {
     pub concat_null_yields_null: bool,
     /// ANSI_NULL_DFLT_ON and ANSI_NULL_DFLT_OFF.
     pub null_default: NullDefault,
+    /// ANSI_PADDING: columns that are made keep the blanks and zeros that values end in.
+    pub ansi_padding: bool,
     /// ANSI_WARNINGS: no text is cut to fit into a column, and NULLs that an aggregate leaves out are told.
     pub ansi_warnings: bool,
     /// QUOTED_IDENTIFIER.
@@ -133,7 +135,33 @@ pub struct Settings {
     pub isolation: Isolation,
 }
 
+/// What a session's options say of the columns that it makes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ColumnOptions {
+    /// Whether a column takes NULL of which nothing is said.
+    pub(crate) nulls: NullDefault,
+    /// ANSI_PADDING.
+    pub(crate) padded: bool,
+}
+
 impl Settings {
+    /// What sessions begin with whose clients do not say that they are of the kind of ODBC, as of DB-Library: standard SQL is what they
+    /// have to ask for. ANSI_PADDING is on all the same, without which columns of `varchar` would be refused, and TEXTSIZE is not 4096.
+    pub fn of_db_library() -> Settings {
+        Settings {
+            ansi_nulls: false,
+            ansi_warnings: false,
+            concat_null_yields_null: false,
+            null_default: NullDefault::OfDatabase,
+            quoted_identifier: false,
+            ..Settings::default()
+        }
+    }
+
+    pub(crate) fn column_options(&self) -> ColumnOptions {
+        ColumnOptions { nulls: self.null_default, padded: self.ansi_padding }
+    }
+
     /// SET LANGUAGE: it brings its order of dates and its first day of weeks.
     pub fn set_language(&mut self, language: &'static Language) {
         self.language = language;
@@ -176,6 +204,7 @@ impl Default for Settings {
             ansi_nulls: true,
             concat_null_yields_null: true,
             null_default: NullDefault::default(),
+            ansi_padding: true,
             ansi_warnings: true,
             quoted_identifier: true,
             row_count: 0,

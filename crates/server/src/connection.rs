@@ -12,6 +12,7 @@ use crate::transport::Sender;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_engine::TEMPDB;
+use pikepole_query::Settings;
 use pikepole_scheduler::{self as scheduler, Placement};
 use pikepole_session::{ConnectionInfo, LineInfo, RecoverableState, Session, SessionOptions};
 use pikepole_tds::{
@@ -128,6 +129,7 @@ async fn new_session(
         database: wished.to_owned(),
         login: established.principal.clone(),
         language,
+        settings: if login.is_odbc { Settings::default() } else { Settings::of_db_library() },
         connection: Some(Arc::clone(info)),
     };
     Session::new(Arc::clone(&shared.server), Arc::clone(&shared.registry), options)

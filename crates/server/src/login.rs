@@ -189,15 +189,17 @@ async fn verify(login: &Login7, client: SocketAddr, shared: &Arc<Shared>) -> Res
             "Login failed. The login is from an untrusted domain and cannot be used with Integrated authentication.";
         return Err(SqlError::new(18452, 14, 1, text));
     }
-    if login.new_password.is_some() {
-        return Err(SqlError::new(40517, 16, 1, "Changing a password at login is not supported; use ALTER LOGIN."));
-    }
     let (server, name) = (Arc::clone(&shared.server), login.user.clone());
     let (password, host) = (login.password.clone(), client.ip().to_string());
     let verified = scheduler::run_blocking(move || server.verify_login_from(&name, password.reveal(), &host)).await;
-    match verified {
-        Ok(principal) => Ok(principal),
-        Err(failure) => {
+    match (verified, &login.new_password) {
+        (Ok(principal), None) => Ok(principal),
+        (Ok(principal), Some(new)) => {
+            shared.server.change_password(principal.id, new.reveal()).await?;
+            tracing::info!(login = %principal.name.escape_debug(), client = %client.ip(), "a password was changed at login");
+            Ok(principal)
+        }
+        (Err(failure), _) => {
             tracing::warn!(
                 login = %login.user.escape_debug(), client = %client.ip(), failures = failure.failures,
                 "login failed: {}", failure.reason.text()

@@ -250,7 +250,8 @@ impl Connection {
     }
 
     async fn answer_calls(&mut self, data: &[u8]) -> Result<(), Broken> {
-        let mut calls = RpcMessage::parse(data, self.version, &self.limits)?;
+        let page = self.session.collation().code_page();
+        let mut calls = RpcMessage::parse(data, self.version, &self.limits)?.in_page(page);
         if let Err(error) = self.check_transaction(&calls.headers) {
             self.answer_error(&error);
             return Ok(());

@@ -437,7 +437,7 @@ fn user_options(host: &SessionHost, context: &ExecutionContext, output: &mut dyn
         ("ansi_null_dflt_on", settings.null_default == NullDefault::On),
         ("ansi_null_dflt_off", settings.null_default == NullDefault::Off),
         ("ansi_warnings", settings.ansi_warnings),
-        ("ansi_padding", true),
+        ("ansi_padding", settings.ansi_padding),
         ("ansi_nulls", settings.ansi_nulls),
         ("concat_null_yields_null", settings.concat_null_yields_null),
         ("nocount", settings.nocount),

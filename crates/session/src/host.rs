@@ -1,12 +1,17 @@
 //! What the query machine asks of a session.
 
+use crate::dependencies::Lookup;
 use crate::options::ClientOptions;
 use crate::registry::{Registry, SessionRow, SharedCell};
 use crate::security::{self, Seen};
 use crate::session_context::SessionContext;
+use crate::views::dependencies::{Entity, bound_to};
 use crate::{functions, procedures, statements, views};
-use pikepole_engine::{Database, LoginPrincipal, SecurityToken, Server, UserAccess};
-use pikepole_query::{Argument, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable};
+use pikepole_engine::{Catalog, DEFAULT_SCHEMA, Database, LoginPrincipal, SecurityToken, Server, UserAccess};
+use pikepole_query::{
+    Argument, BoundReference, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable,
+    kept_columns,
+};
 use pikepole_tsql::{Statement, StatementKind};
 use pikepole_types::{SqlError, Value};
 use std::collections::{BTreeMap, BTreeSet};
@@ -99,6 +104,28 @@ impl Host for SessionHost {
             let rows = (view.rows)(view, &source)?;
             Ok(self.seen_rows(view, seen, rows))
         })
+    }
+
+    fn bound_references(&self, object_id: i32, context: &ExecutionContext) -> Vec<BoundReference> {
+        let catalog = context.catalog();
+        let catalog = catalog.definitions();
+        let Some(object) = catalog.object_by_id(object_id) else { return Vec::new() };
+        let (token, database) = (context.token(), context.database().name());
+        let of_columns = |view_columns: &BTreeMap<i32, Vec<ColumnInfo>>| {
+            let lookup = Lookup { catalog, token, database, schema: DEFAULT_SCHEMA, view_columns };
+            let bound = bound_to(lookup, object);
+            let reference = |entity: Entity| {
+                let own = entity.references.iter().filter(|found| found.id == Some(object_id));
+                let columns = own.flat_map(|found| &found.columns).map(|column| column.id as usize - 1);
+                BoundReference { columns: columns.collect(), name: entity.name }
+            };
+            bound.into_iter().map(reference).collect::<Vec<_>>()
+        };
+        // The columns of views tell whose the others are: they are asked for when it matters.
+        match of_columns(&BTreeMap::new()) {
+            none if none.is_empty() => none,
+            _ => of_columns(&self.view_columns(context)),
+        }
     }
 
     fn sequential_guid(&self) -> [u8; 16] {
@@ -203,7 +230,7 @@ impl SessionHost {
         rows
     }
 
-    /// A view's rows as another database has them; tables' rows are not counted, views' columns not compiled.
+    /// A view's rows as another database has them; tables' rows are not counted, and views have the columns that are kept of them.
     fn rows_of_database(
         &self,
         view: &views::View,
@@ -238,38 +265,45 @@ impl SessionHost {
             registry: &self.registry,
             row_counts: BTreeMap::new(),
             partition_rows: BTreeMap::new(),
-            view_columns: BTreeMap::new(),
+            view_columns: kept_of_all(&catalog),
             checked_columns: BTreeMap::new(),
             arguments,
         };
         (view.rows)(view, &source)
     }
 
-    /// The columns of every view, and of every function that gives rows, of the current database, by object id. One that cannot be
-    /// compiled now has none.
+    /// The columns of every view, and of every function that gives rows, of the current database, by object id: those that are kept, or
+    /// that it gives now. One of which none are kept and that cannot be compiled has none.
     pub(crate) fn view_columns(&self, context: &ExecutionContext) -> BTreeMap<i32, Vec<ColumnInfo>> {
         let catalog = context.catalog();
         let definitions = catalog.definitions();
         let views = definitions.views();
-        let of_views =
-            views.filter_map(|view| Some((view.object_id, self.columns_of_view(&view.schema, &view.name, context)?)));
-        let of_functions = definitions.functions().filter_map(|function| {
-            let arguments = crate::modules::parameters_of_rows(definitions, &function.text)?;
+        let of_views = views.filter(|view| view.columns.is_empty());
+        let of_views = of_views
+            .filter_map(|view| Some((view.object_id, self.columns_of_view(&view.schema, &view.name, context)?)));
+        let of_functions = definitions.functions().filter(|function| function.columns.is_empty());
+        let of_functions = of_functions.filter_map(|function| {
+            let arguments = crate::modules::parameters_of_rows(definitions, function)?;
             let arguments = vec!["NULL"; arguments].join(", ");
             let called = format!("{}.{}({arguments})", quoted(&function.schema), quoted(&function.name));
             Some((function.object_id, self.columns_of(&called, context)?))
         });
-        of_views.chain(of_functions).collect()
+        let mut columns = kept_of_all(definitions);
+        columns.extend(of_views.chain(of_functions));
+        columns
     }
 
-    /// The columns of one view of the current database; None when it cannot be compiled.
+    /// The columns of one view of the current database; None when none are kept and it cannot be compiled.
     pub(crate) fn columns_of_view(
         &self,
         schema: &str,
         name: &str,
         context: &ExecutionContext,
     ) -> Option<Vec<ColumnInfo>> {
-        self.columns_of(&format!("{}.{}", quoted(schema), quoted(name)), context)
+        let catalog = context.catalog();
+        let kept = catalog.definitions().view(schema, name).map(|view| kept_columns(view));
+        let kept = kept.filter(|kept| !kept.is_empty());
+        kept.or_else(|| self.columns_of(&format!("{}.{}", quoted(schema), quoted(name)), context))
     }
 
     /// The columns of something that FROM can name, as it would be written there.
@@ -286,6 +320,13 @@ impl SessionHost {
             .map(|(table, check)| (check.object_id, pikepole_query::checked_columns(table, check, context, self)));
         read.collect()
     }
+}
+
+/// The columns of views, and of functions that give rows, as far as they are kept.
+fn kept_of_all(catalog: &Catalog) -> BTreeMap<i32, Vec<ColumnInfo>> {
+    let modules = catalog.views().chain(catalog.functions());
+    let kept = modules.filter(|module| !module.columns.is_empty());
+    kept.map(|module| (module.object_id, kept_columns(module))).collect()
 }
 
 /// The rows of every table of the current database that the session can see.

@@ -1,6 +1,6 @@
 //! What can be read off the stored text of a procedure.
 
-use pikepole_engine::Catalog;
+use pikepole_engine::{Catalog, Module};
 use pikepole_query::{Declared, declared_type};
 use pikepole_tsql::{DataType, FunctionReturns, ModuleOption, Parameter, StatementKind};
 
@@ -15,11 +15,14 @@ pub(crate) struct ParameterInfo {
 }
 
 /// The parameters that a CREATE PROCEDURE or CREATE FUNCTION declares; none when the text is something else.
-pub(crate) fn parameters(catalog: &Catalog, text: &str) -> Vec<ParameterInfo> {
-    let Ok(batch) = parse(text) else { return Vec::new() };
+pub(crate) fn parameters(catalog: &Catalog, module: &Module) -> Vec<ParameterInfo> {
+    let Ok(batch) = parse(&module.text) else { return Vec::new() };
+    let all = |parameters: &[Parameter]| {
+        parameters.iter().filter_map(|parameter| info(catalog, &module.schema, parameter)).collect()
+    };
     match batch.statements.first().map(|statement| &statement.kind) {
-        Some(StatementKind::CreateProcedure(procedure)) => all(catalog, &procedure.parameters),
-        Some(StatementKind::CreateFunction(function)) => all(catalog, &function.parameters),
+        Some(StatementKind::CreateProcedure(procedure)) => all(&procedure.parameters),
+        Some(StatementKind::CreateFunction(function)) => all(&function.parameters),
         _ => Vec::new(),
     }
 }
@@ -47,8 +50,8 @@ pub(crate) fn is_encrypted(text: &str) -> bool {
 }
 
 /// The type that a scalar function returns; None: the text makes something else.
-pub(crate) fn result_type(catalog: &Catalog, text: &str) -> Option<Declared> {
-    declared_type(catalog, &returned(text)?).ok()
+pub(crate) fn result_type(catalog: &Catalog, module: &Module) -> Option<Declared> {
+    declared_type(catalog, &module.schema, &returned(&module.text)?).ok()
 }
 
 fn returned(text: &str) -> Option<DataType> {
@@ -63,9 +66,9 @@ fn returned(text: &str) -> Option<DataType> {
 }
 
 /// How many parameters a function has that gives rows; None: it gives a value, or the text makes something else.
-pub(crate) fn parameters_of_rows(catalog: &Catalog, text: &str) -> Option<usize> {
-    let gives_rows = !matches!(function_kind(text).0, "FN" | "FS");
-    gives_rows.then(|| parameters(catalog, text).len())
+pub(crate) fn parameters_of_rows(catalog: &Catalog, module: &Module) -> Option<usize> {
+    let gives_rows = !matches!(function_kind(&module.text).0, "FN" | "FS");
+    gives_rows.then(|| parameters(catalog, module).len())
 }
 
 /// The code and the name of a function's kind.
@@ -81,14 +84,10 @@ pub(crate) fn function_kind(text: &str) -> (&'static str, &'static str) {
     }
 }
 
-fn all(catalog: &Catalog, parameters: &[Parameter]) -> Vec<ParameterInfo> {
-    parameters.iter().filter_map(|parameter| info(catalog, parameter)).collect()
-}
-
-fn info(catalog: &Catalog, parameter: &Parameter) -> Option<ParameterInfo> {
+fn info(catalog: &Catalog, schema: &str, parameter: &Parameter) -> Option<ParameterInfo> {
     Some(ParameterInfo {
         name: parameter.name.text.clone(),
-        declared: declared_type(catalog, &parameter.data_type).ok()?,
+        declared: declared_type(catalog, schema, &parameter.data_type).ok()?,
         output: parameter.output,
         has_default: parameter.default.is_some(),
         readonly: parameter.readonly,

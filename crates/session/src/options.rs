@@ -23,10 +23,18 @@ impl Default for ClientOptions {
     }
 }
 
-/// Options that are always on here; OFF would change what statements mean.
-const ALWAYS_ON: &[&str] = &["ANSI_PADDING", "ANSI_DEFAULTS"];
 /// Options that are always off here; ON would change what statements do.
 const ALWAYS_OFF: &[&str] = &["NUMERIC_ROUNDABORT", "FORCEPLAN", "REMOTE_PROC_TRANSACTIONS"];
+/// The options that ANSI_DEFAULTS sets at once.
+const ANSI_DEFAULTS: &[&str] = &[
+    "ANSI_NULLS",
+    "ANSI_NULL_DFLT_ON",
+    "ANSI_PADDING",
+    "ANSI_WARNINGS",
+    "CURSOR_CLOSE_ON_COMMIT",
+    "IMPLICIT_TRANSACTIONS",
+    "QUOTED_IDENTIFIER",
+];
 /// Options that make no difference here, whatever they are set to.
 const INDIFFERENT: &[&str] = &["OFFSETS"];
 
@@ -129,7 +137,13 @@ impl ClientOptions {
             ("ANSI_NULLS", _) if context.state.procedure_id != 0 => {}
             ("ANSI_NULLS", _) => settings.ansi_nulls = on,
             ("CONCAT_NULL_YIELDS_NULL", _) => settings.concat_null_yields_null = on,
+            ("ANSI_PADDING", _) => settings.ansi_padding = on,
             ("ANSI_WARNINGS", _) => settings.ansi_warnings = on,
+            ("ANSI_DEFAULTS", _) => {
+                for name in ANSI_DEFAULTS {
+                    self.set_one(name, value, context, output)?;
+                }
+            }
             ("ARITHABORT", _) => self.arithabort = on,
             ("ARITHIGNORE", _) => self.arithignore = on,
             ("DEADLOCK_PRIORITY", _) => self.deadlock_priority = deadlock_priority(value)?,
@@ -143,9 +157,7 @@ impl ClientOptions {
             }
             ("DATEFORMAT", _) => settings.date_format = date_format(value)?,
             _ if INDIFFERENT.contains(&name) => {}
-            (_, OptionSetting::On) if ALWAYS_ON.contains(&name) => {}
             (_, OptionSetting::Off) if ALWAYS_OFF.contains(&name) => {}
-            _ if ALWAYS_ON.contains(&name) => return Err(unsupported(format!("SET {name} OFF"))),
             _ if ALWAYS_OFF.contains(&name) => return Err(unsupported(format!("SET {name} ON"))),
             _ => return Err(unsupported(format!("SET {name}"))),
         }

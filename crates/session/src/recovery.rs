@@ -1,7 +1,8 @@
 //! What of a session its client can take along when the connection breaks, and bring to a new one: the SET options and CONTEXT_INFO.
 //!
 //! The client keeps bytes that it does not understand: each is of one length for good, because there are clients that do not note when
-//! a state gets shorter. What else a session has (a transaction, temporary tables, cursors ...) ends with it, and a session that
+//! a state gets shorter, and of less than 128 bytes, because Microsoft's JDBC driver before version 12.2 takes longer ones for ones of
+//! negative length. What else a session has (a transaction, temporary tables, cursors ...) ends with it, and a session that
 //! has any of that is not recovered.
 
 use crate::options::ClientOptions;
@@ -9,15 +10,16 @@ use crate::session::Session;
 use pikepole_query::{Collected, Event, Isolation, NullDefault, Settings};
 use pikepole_types::{DateFormat, SqlError};
 
-/// The state of the SET options and CONTEXT_INFO.
-const OPTIONS: u8 = 0;
 /// The state that says nothing but whether the session can be recovered.
 const HELD: u8 = 1;
 /// The bytes that CONTEXT_INFO has at most.
 const CONTEXT_INFO_BYTES: usize = 128;
 /// Flags (4), isolation, default of NULL, order of dates, first day, priority (4), TEXTSIZE (4), LOCK_TIMEOUT (4), ROWCOUNT (8),
-/// CONTEXT_INFO.
-const OPTIONS_BYTES: usize = 4 + 4 + 4 + 4 + 4 + 8 + 1 + CONTEXT_INFO_BYTES;
+/// one more than the bytes of CONTEXT_INFO, or 0.
+const OPTIONS_BYTES: usize = 4 + 4 + 4 + 4 + 4 + 8 + 1;
+/// The states that tell what a session is like, each with its length: the SET options, and the halves of CONTEXT_INFO.
+const PARTS: &[(u8, usize)] = &[(0, OPTIONS_BYTES), (2, CONTEXT_INFO_BYTES / 2), (3, CONTEXT_INFO_BYTES / 2)];
+const PARTS_BYTES: usize = OPTIONS_BYTES + CONTEXT_INFO_BYTES;
 /// What numbers mean, in the order that is for good: another version of the server may be asked to recover a session.
 const ISOLATIONS: &[Isolation] = &[
     Isolation::ReadUncommitted,
@@ -52,7 +54,8 @@ pub struct StateChange {
 impl RecoverableState {
     /// The states to begin with.
     pub fn initial(&self) -> Vec<(u8, Vec<u8>)> {
-        vec![(OPTIONS, self.bytes())]
+        let mut bytes = self.bytes();
+        PARTS.iter().map(|(number, len)| (*number, bytes.drain(..len).collect())).collect()
     }
 
     /// What a client does not know that knows a former state. What it was told while the session could not be recovered counts as
@@ -62,7 +65,7 @@ impl RecoverableState {
             != (&known.settings, &known.options, &known.context_info);
         let mut states = Vec::new();
         if has_changed || (known.holds && !self.holds) {
-            states.push((OPTIONS, self.bytes()));
+            states = self.initial();
         }
         if self.holds != known.holds {
             states.push((HELD, vec![u8::from(self.holds)]));
@@ -92,7 +95,7 @@ impl RecoverableState {
         let context_info = self.context_info.as_deref();
         out.push(context_info.map_or(0, |info| info.len() as u8 + 1));
         out.extend(context_info.unwrap_or_default());
-        out.resize(OPTIONS_BYTES, 0);
+        out.resize(PARTS_BYTES, 0);
         out
     }
 }
@@ -147,14 +150,17 @@ impl Session {
 
     fn take_states(&mut self, states: &[(u8, Vec<u8>)]) -> bool {
         let (context, host) = self.parts();
-        for (_, bytes) in states.iter().filter(|(number, _)| *number == OPTIONS) {
+        // Of what a client was told at its login and later, the last counts.
+        let last = |wanted: u8| states.iter().rfind(|(number, _)| *number == wanted).map(|(_, bytes)| &bytes[..]);
+        let parts: Vec<&[u8]> = PARTS.iter().filter_map(|(number, _)| last(*number)).collect();
+        if !parts.is_empty() {
             let mut read = RecoverableState {
                 settings: context.settings.clone(),
                 options: host.options.clone(),
                 context_info: None,
                 holds: false,
             };
-            if read.read(bytes).is_none() {
+            if read.read(&parts.concat()).is_none() {
                 return false;
             }
             context.set_isolation(read.settings.isolation);
@@ -170,7 +176,7 @@ impl Session {
 impl RecoverableState {
     /// Reads what [`RecoverableState::bytes`] wrote; None for anything else: the bytes come from a client.
     fn read(&mut self, bytes: &[u8]) -> Option<()> {
-        let bytes = <&[u8; OPTIONS_BYTES]>::try_from(bytes).ok()?;
+        let bytes = <&[u8; PARTS_BYTES]>::try_from(bytes).ok()?;
         let (bits, rest) = bytes.split_first_chunk()?;
         let bits = u32::from_le_bytes(*bits);
         let (settings, options) = (&mut self.settings, &mut self.options);
@@ -201,7 +207,7 @@ impl RecoverableState {
 }
 
 /// The options that are on or off, each at its place.
-fn flags<'a>(settings: &'a mut Settings, options: &'a mut ClientOptions) -> [&'a mut bool; 16] {
+fn flags<'a>(settings: &'a mut Settings, options: &'a mut ClientOptions) -> [&'a mut bool; 17] {
     [
         &mut settings.nocount,
         &mut settings.xact_abort,
@@ -219,6 +225,7 @@ fn flags<'a>(settings: &'a mut Settings, options: &'a mut ClientOptions) -> [&'a
         &mut settings.quoted_identifier,
         &mut options.arithabort,
         &mut options.arithignore,
+        &mut settings.ansi_padding,
     ]
 }
 
@@ -248,7 +255,9 @@ mod tests {
         written.settings.nocount = true;
         written.settings.quoted_identifier = false;
         let bytes = written.bytes();
-        assert!(bytes.len() < 0xFF, "some clients write longer ones wrongly");
+        let states = written.initial();
+        assert!(states.iter().all(|(_, state)| state.len() < 0x80), "some clients read longer ones wrongly");
+        assert_eq!(states.into_iter().flat_map(|(_, state)| state).collect::<Vec<u8>>(), bytes);
         let begins = || RecoverableState {
             settings: Settings::default(),
             options: ClientOptions::default(),
@@ -289,6 +298,9 @@ mod tests {
         assert_eq!(change, StateChange { recoverable: false, states: vec![(HELD, vec![1])] });
         // The options may have been told while the session could not be recovered.
         let change = begins.change_since(&holds).expect("it has ended");
-        assert_eq!(change, StateChange { recoverable: true, states: vec![(OPTIONS, begins.bytes()), (HELD, vec![0])] });
+        assert_eq!(
+            change,
+            StateChange { recoverable: true, states: [begins.initial(), vec![(HELD, vec![0])]].concat() }
+        );
     }
 }

@@ -72,6 +72,7 @@ pub(crate) struct ShownOptions {
     pub(crate) ansi_null_dflt_on: bool,
     pub(crate) ansi_nulls: bool,
     pub(crate) concat_null_yields_null: bool,
+    pub(crate) ansi_padding: bool,
     pub(crate) ansi_warnings: bool,
     pub(crate) arithabort: bool,
     /// As the views number it.
@@ -92,6 +93,7 @@ impl ShownOptions {
             ansi_null_dflt_on: settings.null_default == NullDefault::On,
             ansi_nulls: settings.ansi_nulls,
             concat_null_yields_null: settings.concat_null_yields_null,
+            ansi_padding: settings.ansi_padding,
             ansi_warnings: settings.ansi_warnings,
             arithabort: options.arithabort,
             isolation: match settings.isolation {

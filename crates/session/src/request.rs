@@ -143,12 +143,11 @@ impl Session {
     /// 911, 926: the database of the login is not there any more; 916, 923, 924: the session may not be in it now.
     pub async fn reset(&mut self, keep_transaction: bool) -> Result<(), SqlError> {
         let (first_database, plans) = (self.first_database.clone(), Arc::clone(self.host.registry.plans()));
-        let language = self.first_language;
+        let settings = self.first_settings.clone();
         let (context, host) = self.parts();
         context.harden().await?;
         let transaction_kept = keep_transaction && context.state.transaction_count > 0;
         if transaction_kept {
-            context.settings = pikepole_query::Settings::default();
             context.prepared = PreparedHandles::default();
             context.drop_cursors();
         } else {
@@ -164,7 +163,7 @@ impl Session {
             fresh.state.transactions_begun = begun;
             *context = fresh;
         }
-        context.settings.set_language(language);
+        context.settings = settings;
         host.options = ClientOptions::default();
         host.trace_flags.clear();
         host.session_context = SessionContext::default();

@@ -8,7 +8,7 @@ use crate::session_context::SessionContext;
 use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_engine::{LoginPrincipal, Server};
-use pikepole_query::{ColumnInfo, Done, ExecutionContext, Output, TableRows};
+use pikepole_query::{ColumnInfo, Done, ExecutionContext, Output, Settings, TableRows};
 use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::{Language, SqlError, SqlType, Value};
 use std::collections::BTreeSet;
@@ -38,6 +38,8 @@ pub struct SessionOptions {
     pub login: LoginPrincipal,
     /// The first language; none: the login's.
     pub language: Option<&'static Language>,
+    /// The options that it begins with; the language is told apart.
+    pub settings: Settings,
 }
 
 impl Default for SessionOptions {
@@ -49,6 +51,7 @@ impl Default for SessionOptions {
             connection: None,
             login: LoginPrincipal::sa(),
             language: None,
+            settings: Settings::default(),
         }
     }
 }
@@ -77,8 +80,8 @@ pub struct Session {
     cell: SharedCell,
     /// The database that the login began in.
     pub(crate) first_database: String,
-    /// The language that it began in.
-    pub(crate) first_language: &'static Language,
+    /// The options that it began with.
+    pub(crate) first_settings: Settings,
 }
 
 impl Session {
@@ -103,7 +106,8 @@ impl Session {
             login_name: options.login.name.clone(),
         };
         let first_database = database.name().to_string();
-        let first_language = options.language.unwrap_or(options.login.default_language);
+        let mut first_settings = options.settings;
+        first_settings.set_language(options.language.unwrap_or(options.login.default_language));
         let full = || SqlError::new(17809, 20, 1, "All session numbers are in use; a session must end first.");
         let (session_id, cell) = registry.add(login).ok_or_else(full)?;
         let begun = database.admit(session_id).and_then(|_admission| {
@@ -115,7 +119,7 @@ impl Session {
             registry.remove(session_id);
             return Err(SqlError::login_database_failed(&options.database));
         };
-        context.settings.set_language(first_language);
+        context.settings = first_settings.clone();
         context.progress = Arc::clone(cell.progress());
         context.activity = Arc::clone(cell.activity());
         cell.kill_switch().cancels(Arc::clone(&context.cancelled));
@@ -132,7 +136,7 @@ impl Session {
             trace_flags: BTreeSet::new(),
             session_context: SessionContext::default(),
         };
-        Ok(Session { context: Some(context), host, cell, first_database, first_language })
+        Ok(Session { context: Some(context), host, cell, first_database, first_settings })
     }
 
     /// The session's number, `@@SPID`.
@@ -213,7 +217,7 @@ impl Session {
         let catalog = context.catalog();
         let catalog = catalog.definitions();
         let found = catalog.procedure(parts.schema.as_deref().unwrap_or("dbo"), &parts.name)?;
-        let parameters = crate::modules::parameters(catalog, &found.text);
+        let parameters = crate::modules::parameters(catalog, found);
         let wanted = match name {
             "" => parameters.get(place),
             name => parameters.iter().find(|parameter| parameter.name.eq_ignore_ascii_case(name)),
@@ -238,7 +242,7 @@ impl Session {
         let catalog = context.catalog();
         let catalog = catalog.definitions();
         let found = catalog.function(parts.schema.as_deref().unwrap_or("dbo"), &parts.name)?;
-        let ty = crate::modules::result_type(catalog, &found.text)?.scalar()?;
+        let ty = crate::modules::result_type(catalog, found)?.scalar()?;
         let quoted = |part: &str| format!("[{}]", part.replace(']', "]]"));
         Some((format!("{}.{}", quoted(&found.schema), quoted(&found.name)), ty))
     }

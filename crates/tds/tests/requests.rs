@@ -6,7 +6,7 @@ use pikepole_tds::{
     Argument, BulkLoad, Feature, KeptSession, Limits, Login7, PreLogin, Procedure, Rpc, RpcMessage, Secrecy, SqlBatch,
     SystemProcedure, TdsError, TdsVersion, TlsPolicy, TransactionRequest, WireIsolation, negotiate_encryption,
 };
-use pikepole_types::{Length, SqlType, Value};
+use pikepole_types::{CodePage, Collation, Length, SqlType, Value};
 use support::*;
 
 const V: TdsVersion = TdsVersion::V7_4;
@@ -338,6 +338,31 @@ fn tables_are_parameters() {
     // Before 7.3 there are none.
     let old = [headers(TdsVersion::V7_2, 0), call_by_name("p", &[hex("00 00 F3 00 00 00 FFFF 00 00")])].concat();
     assert!(matches!(in_parameter(calls(&old, TdsVersion::V7_2)), TdsError::Unsupported(_)));
+}
+
+#[test]
+fn texts_without_a_collation_are_in_the_databases_page() {
+    let chinese = Collation::by_name("Chinese_PRC_CI_AS").expect("a collation").code_page();
+    let scalar_argument = hex("00 00 A7 0A00 0000000000 0400 D6D0CEC4");
+    let table_argument = hex("00 00 F3 00 00 00 0100 00000000 0000 A7 0A00 0000000000 00 00 01 0400 D6D0CEC4 00");
+    let data = [headers(V, 0), call_by_name("p", &[scalar_argument, table_argument])].concat();
+    for (page, wanted) in [(chinese, "中文"), (CodePage::Western, "ÖÐÎÄ")] {
+        let mut message = RpcMessage::parse(&data, V, &Limits::default()).expect("headers").in_page(page);
+        let call = message.next_call().expect("a call").expect("one");
+        let wanted = Value::Str(wanted.into());
+        assert_eq!(scalar(&call, 0), &wanted);
+        let Argument::Table(table) = &call.parameters[1].argument else { panic!("a table") };
+        table.rows(|row| if row == [wanted.clone()] { Ok(()) } else { Err(row.to_vec()) }).expect("one text");
+    }
+}
+
+#[test]
+fn a_decimal_of_no_precision_is_null() {
+    // As DB-Library sends it.
+    let data = [headers(V, 0), call_by_name("p", &[hex("00 00 6A 01 00 00 00")])].concat();
+    let calls = calls(&data, V).expect("a call");
+    let Argument::Scalar { info, value } = &calls[0].parameters[0].argument else { panic!("a scalar") };
+    assert_eq!((info.sql_type(), value), (SqlType::Decimal { precision: 38, scale: 0 }, &Value::Null));
 }
 
 #[test]

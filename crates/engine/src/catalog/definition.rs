@@ -10,6 +10,7 @@ use super::partition::{PartitionFunction, PartitionScheme, Partitioned};
 use super::property::{Properties, PropertyHolder};
 use super::rows::RowKind;
 use super::sequence::SequenceRecord;
+use super::storage_options::StorageOptions;
 use super::temporal::{Generated, Versioning};
 use super::user_type::UserType;
 use crate::security::{Level, Principal};
@@ -203,6 +204,13 @@ pub struct Column {
     /// MASKED: the function that hides its values, as the views show it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub mask: Option<String>,
+    /// Its number, where a column before it has been dropped; zero: its place, counted from one. See [`Column::number`].
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub id: i32,
+}
+
+fn is_zero(number: &i32) -> bool {
+    *number == 0
 }
 
 fn is_default(collation: &Collation) -> bool {
@@ -234,6 +242,11 @@ impl Column {
     /// What its values bring to comparisons.
     pub fn collated(&self) -> Collated {
         Collated::of_stored(&self.ty, self.collation)
+    }
+
+    /// The number that it has as long as it is there, as the one at this place among the columns of its table.
+    pub fn number(&self, place: usize) -> i32 {
+        if self.id == 0 { i32::try_from(place + 1).unwrap_or(i32::MAX) } else { self.id }
     }
 }
 
@@ -289,6 +302,9 @@ pub struct Index {
     /// `ON scheme (column)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitioned: Option<Partitioned>,
+    /// What is said of how its entries lie.
+    #[serde(default, skip_serializing_if = "StorageOptions::is_default")]
+    pub options: StorageOptions,
     /// Where its entries are.
     pub storage: StorageRef,
 }
@@ -358,6 +374,12 @@ pub struct TableRecord {
     /// `ON scheme (column)`, of the heap; a clustered index says it itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitioned: Option<Partitioned>,
+    /// What is said of how the rows of the heap lie; a clustered index says it itself.
+    #[serde(default, skip_serializing_if = "StorageOptions::is_default")]
+    pub options: StorageOptions,
+    /// The highest number that a column has had, where that is more than there are columns; zero elsewhere.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub column_number_max: i32,
     /// When it was created, in microseconds since 1970.
     pub created_us: u64,
     /// When its definition changed last, in microseconds since 1970.
@@ -365,6 +387,35 @@ pub struct TableRecord {
 }
 
 impl TableRecord {
+    /// The number of the column at a place: it keeps it when others are dropped.
+    pub fn column_number(&self, place: usize) -> i32 {
+        self.columns.get(place).map_or(0, |column| column.number(place))
+    }
+
+    /// The place of the column with a number.
+    pub fn place_of_number(&self, number: i32) -> Option<usize> {
+        (0..self.columns.len()).find(|place| self.column_number(*place) == number)
+    }
+
+    /// The highest number that a column has had.
+    pub fn column_numbers_used(&self) -> i32 {
+        let own = (0..self.columns.len()).map(|place| self.column_number(place)).max().unwrap_or(0);
+        own.max(self.column_number_max)
+    }
+
+    /// Numbers the columns after a change: those that were there, at the places of `sources`, keep their numbers of `former`, and new ones
+    /// have numbers that no column has had.
+    pub(crate) fn number_columns(&mut self, former: &TableRecord, sources: impl Iterator<Item = Option<usize>>) {
+        let mut used = former.column_numbers_used();
+        for (place, (column, source)) in self.columns.iter_mut().zip(sources).enumerate() {
+            let number = source.map_or_else(|| used + 1, |source| former.column_number(source));
+            used = used.max(number);
+            column.id = 0;
+            column.id = if column.number(place) == number { 0 } else { number };
+        }
+        self.column_number_max = if used as usize == self.columns.len() { 0 } else { used };
+    }
+
     /// The clustered index.
     pub fn clustered(&self) -> Option<&Index> {
         self.indexes.iter().find(|index| index.clustered)
@@ -495,6 +546,30 @@ pub struct Module {
     /// QUOTED_IDENTIFIER likewise: its text is read by that.
     #[serde(default = "on", skip_serializing_if = "is_on")]
     pub quoted_identifier: bool,
+    /// The columns of a view, or of a function that is one query, as they were when it was made, altered or refreshed: whatever its query
+    /// gives later has these names. Empty: it is of a version that did not keep them, and has what its query gives.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub columns: Vec<KeptColumn>,
+}
+
+/// A column of a view or function as it was when that was made.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct KeptColumn {
+    /// The name.
+    pub name: String,
+    /// The type.
+    pub ty: SqlType,
+    /// Whether it may be NULL.
+    pub nullable: bool,
+    /// How its texts compare.
+    #[serde(default, skip_serializing_if = "is_default")]
+    pub collation: Collation,
+    /// It is a table's identity column.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub identity: bool,
+    /// Its type was declared as `decimal`, not `numeric`.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub decimal: bool,
 }
 
 /// Modules of an earlier version were all made with ON, or can be read with it.

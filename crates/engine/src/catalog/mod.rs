@@ -19,6 +19,7 @@ pub(crate) mod partition;
 pub(crate) mod property;
 pub(crate) mod rows;
 pub(crate) mod sequence;
+pub(crate) mod storage_options;
 pub(crate) mod temporal;
 pub(crate) mod user_type;
 

@@ -239,6 +239,7 @@ mod tests {
             execute_as: None,
             ansi_nulls: true,
             quoted_identifier: true,
+            columns: Vec::new(),
         })
     }
 

@@ -246,7 +246,9 @@ impl Database {
                 self.check_versioning_lets_go(&catalog, &record, index)?;
                 let index_id = index.index_id;
                 self.check_not_referenced(&catalog, &record, index_id, name)?;
-                if record.indexes.remove(at).clustered {
+                let removed = record.indexes.remove(at);
+                if removed.clustered {
+                    record.options.compression = removed.options.compression;
                     record.heap = Some(self.create_storage(tx, None).await?);
                     self.renew_secondary(tx, &mut record).await?;
                     self.renew_overflow(tx, &mut record).await?;
@@ -325,6 +327,7 @@ impl Database {
                 column.mask.clone_from(&old.mask);
             }
         }
+        record.number_columns(table.record(), columns.iter().map(|column| column.source));
         move_columns(&mut record, columns, &table)?;
         for index in &mut record.indexes {
             for key in &mut index.columns {

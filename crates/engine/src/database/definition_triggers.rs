@@ -47,6 +47,7 @@ impl Database {
             execute_as: definition.execute_as,
             ansi_nulls: definition.ansi_nulls,
             quoted_identifier: definition.quoted_identifier,
+            columns: Vec::new(),
         };
         let disabled = existing.is_some_and(|existing| existing.disabled);
         let trigger = DefinitionTrigger { module, events, disabled };

@@ -17,6 +17,7 @@ use crate::catalog::definition::{
 use crate::catalog::filter::{FilterOp, FilterTest, Passes};
 use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::{RowKind, encode, row_key};
+use crate::catalog::storage_options::{StorageOptions, StorageWish};
 use crate::catalog::{Catalog, Object};
 use crate::error::Blocked;
 use crate::security::Class;
@@ -71,6 +72,8 @@ pub struct IndexExtras {
     pub tests: Vec<(String, Tested)>,
     /// IGNORE_DUP_KEY.
     pub ignores_duplicates: bool,
+    /// FILLFACTOR, PAD_INDEX and DATA_COMPRESSION.
+    pub storage: StorageWish,
 }
 
 /// What a filter wants of a column.
@@ -418,6 +421,8 @@ impl Database {
             lock_escalation: LockEscalation::default(),
             versioning: None,
             partitioned: None,
+            options: StorageOptions::default(),
+            column_number_max: 0,
             created_us: now,
             modified_us: now,
         };
@@ -483,6 +488,7 @@ impl Database {
                 generated: None,
                 hidden: false,
                 mask: None,
+                id: 0,
             });
         }
         Ok(columns)
@@ -544,6 +550,7 @@ impl Database {
         };
         let bytes = key_bytes_max(record, &columns, definition.clustered, unique);
         let storage = self.create_storage(tx, Some(bytes)).await?;
+        let former = if definition.clustered { record.options } else { StorageOptions::default() };
         let index = Index {
             index_id,
             name,
@@ -561,6 +568,8 @@ impl Database {
             disabled: false,
             columnstore: None,
             partitioned: None,
+            // A clustered index lies as the heap did, if nothing else is said.
+            options: definition.extras.storage.over(former),
             storage,
         };
         if definition.clustered {

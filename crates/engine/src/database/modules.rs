@@ -7,7 +7,7 @@ use pikepole_types::SqlError;
 use super::Database;
 use super::definitions::{now_us, user_schema};
 use crate::catalog::Object;
-use crate::catalog::definition::{Module, StoredObject};
+use crate::catalog::definition::{KeptColumn, Module, StoredObject};
 use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::RowKind;
 use crate::security::Class;
@@ -39,6 +39,8 @@ pub struct ModuleDefinition<'a> {
     pub ansi_nulls: bool,
     /// See [`Module::quoted_identifier`].
     pub quoted_identifier: bool,
+    /// See [`Module::columns`].
+    pub columns: &'a [KeptColumn],
 }
 
 /// What the text is of.
@@ -147,8 +149,9 @@ impl Database {
         name: &str,
         base: &str,
     ) -> Result<(), SqlError> {
+        let (execute_as, ansi_nulls, quoted_identifier, columns) = (None, true, true, &[][..]);
         let definition =
-            ModuleDefinition { schema, name, text: base, execute_as: None, ansi_nulls: true, quoted_identifier: true };
+            ModuleDefinition { schema, name, text: base, execute_as, ansi_nulls, quoted_identifier, columns };
         self.put_module(tx, ModuleKind::Synonym, definition, PutMode::Create).await
     }
 
@@ -167,7 +170,7 @@ impl Database {
         definition: ModuleDefinition<'_>,
         mode: PutMode,
     ) -> Result<(), SqlError> {
-        let ModuleDefinition { schema, name, text, execute_as, ansi_nulls, quoted_identifier } = definition;
+        let ModuleDefinition { schema, name, text, execute_as, ansi_nulls, quoted_identifier, columns } = definition;
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let schema = user_schema(&catalog, schema)?;
         let existing = match catalog.object(&schema.name, name) {
@@ -192,6 +195,7 @@ impl Database {
             execute_as,
             ansi_nulls,
             quoted_identifier,
+            columns: columns.to_vec(),
         };
         self.store_object(tx, &kind.stored(module.clone())).await?;
         catalog.remove(module.object_id);

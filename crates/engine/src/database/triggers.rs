@@ -97,6 +97,7 @@ impl Database {
                 execute_as,
                 ansi_nulls,
                 quoted_identifier,
+                columns: Vec::new(),
             },
             parent_id,
             events,

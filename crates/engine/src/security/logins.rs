@@ -316,6 +316,15 @@ impl Server {
         self.schedulers().block_on(set_password(&master, SA, hash))
     }
 
+    /// Sets a login's own password, durably, for one that has just said its old one.
+    ///
+    /// # Errors
+    /// 15117 for one that is too long; what keeps master from being changed.
+    pub async fn change_password(self: &Arc<Self>, login: i32, password: &str) -> Result<(), SqlError> {
+        let hash = self.hash_password(password).await?;
+        set_password(&*self.database(MASTER)?, login, hash).await
+    }
+
     /// The PHC string of a password, computed on a thread that may block.
     ///
     /// # Errors

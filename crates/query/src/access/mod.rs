@@ -13,7 +13,7 @@ use crate::plan::{KeyValue, Scan};
 use crate::run::Run;
 use crate::spill::MemoryWait;
 pub use names::CatalogView;
-pub(crate) use names::{OtherStamp, Place};
+pub(crate) use names::{OtherStamp, Place, meant_type};
 pub(crate) use pikepole_engine::Need;
 use pikepole_engine::{self as engine, Blocked, FilterTest, Locator, Residence, ScanRange, TEMPDB, TableScan};
 use pikepole_scheduler as scheduler;

@@ -9,9 +9,9 @@ use crate::expression::Fault;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
-    self as engine, Catalog, Database, Module, Residence, Server, TEMPDB, TemporaryEntry, TemporaryTables,
+    self as engine, Catalog, Database, Module, Residence, Server, TEMPDB, TemporaryEntry, TemporaryTables, View,
 };
-use pikepole_tsql::{ObjectName, ParseOptions};
+use pikepole_tsql::{DataType, Name, ObjectName, ParseOptions};
 use pikepole_types::{Collation, SqlError};
 
 /// The error of a database that is not there.
@@ -89,6 +89,18 @@ impl Place<'_> {
         }
         let (schema, name) = (place.schema.into_owned().into(), place.name.into_owned().into());
         Ok(Some(Place { view: place.view, schema, name }))
+    }
+}
+
+/// A type as its name is meant where names without a schema mean this one first.
+pub(crate) fn meant_type<'a>(catalog: &Catalog, schema: Option<&str>, written: &'a DataType) -> Cow<'a, DataType> {
+    let own = schema.filter(|own| written.schema.is_none() && catalog.user_type(own, &written.name.text).is_some());
+    match own {
+        Some(own) => {
+            let schema = Name { text: own.to_owned(), span: written.name.span };
+            Cow::Owned(DataType { schema: Some(schema), ..written.clone() })
+        }
+        None => Cow::Borrowed(written),
     }
 }
 
@@ -171,6 +183,11 @@ impl CatalogView {
             Some(own) if self.catalog.object(own, name).is_some() => own.to_string().into(),
             _ => "dbo".into(),
         }
+    }
+
+    /// A type as its name is meant here: one that names no schema may be of the schema that such names mean.
+    pub(crate) fn meant<'a>(&self, written: &'a DataType) -> Cow<'a, DataType> {
+        meant_type(&self.catalog, self.default_schema.as_deref(), written)
     }
 
     /// A format file by its name.
@@ -345,16 +362,16 @@ impl CatalogView {
         }))
     }
 
-    /// The text of the view of a name, and what the names in it are looked up in.
+    /// The view of a name, and what the names in its text are looked up in.
     ///
     /// # Errors
     /// A name on a linked server is refused by name.
-    pub fn view_text(&self, name: &ObjectName) -> Result<Option<(String, CatalogView)>, Fault> {
+    pub fn view(&self, name: &ObjectName) -> Result<Option<(Arc<View>, CatalogView)>, Fault> {
         let Some(place) = self.place(name)? else {
             return Ok(None);
         };
         let found = place.view.catalog.view(&place.schema, &place.name).cloned();
-        Ok(found.map(|view| (view.text.clone(), place.view.of_module(&view))))
+        Ok(found.map(|view| (Arc::clone(&view), place.view.of_module(&view))))
     }
 }
 

@@ -210,7 +210,8 @@ impl Binder<'_> {
     }
 
     fn exists(&mut self, query: &tree::Query) -> Result<Predicate, Fault> {
-        let plain = without_star(query);
+        // A star that stands for nothing binds to nothing.
+        let plain = without_star(query, self.schema_bound.is_some());
         let (bound, correlated) = self.subquery(plain.as_ref().unwrap_or(query))?;
         Ok(self.apply(bound.node, Test::Exists, correlated))
     }
@@ -340,11 +341,11 @@ fn comparison(op: tree::CompareOp) -> Comparison {
     }
 }
 
-/// The query of EXISTS with a constant for the `*` of a SELECT with groups: there it names no columns, so they need not be in GROUP BY.
-fn without_star(query: &tree::Query) -> Option<tree::Query> {
+/// The query of EXISTS with a constant for the `*` of a SELECT with groups, or of any: it names no columns, so they need not be in GROUP BY.
+fn without_star(query: &tree::Query, any: bool) -> Option<tree::Query> {
     let tree::QueryBody::Select(select) = &query.body else { return None };
     let [tree::SelectItem::Star { qualifier: None, span }] = select.items.as_slice() else { return None };
-    if select.group_by.is_empty() && select.having.is_none() && !select.from.is_empty() {
+    if !any && select.group_by.is_empty() && select.having.is_none() && !select.from.is_empty() {
         return None;
     }
     let one = tree::Expr::new(tree::ExprKind::Literal(tree::Literal::Int(1)), *span);

@@ -25,6 +25,7 @@ mod join;
 mod join_cost;
 mod join_order;
 mod join_size;
+mod kept_columns;
 mod key_range;
 mod mask;
 mod merge;
@@ -71,12 +72,15 @@ pub(crate) use data_type::{TypePlace, declared, declared_at, sql_type};
 pub(crate) use expression::literal;
 pub(crate) use into::into_columns;
 pub(crate) use join_size::{Size, of as size_of};
+pub(crate) use kept_columns::checked_view;
+pub use kept_columns::{columns_made_now, kept_columns};
 pub(crate) use query::binary_of;
-pub(crate) use routine::{check_column_names, check_function, is_run, parsed_function};
+pub(crate) use routine::{check_column_names, checked_function, is_run, parsed_function};
 pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};
+pub(crate) use schema_bound::SchemaBound;
 pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, constant_value, convert_to};
-pub use undeclared::{Undeclared, UndeclaredParameter, undeclared_parameters};
+pub use undeclared::{Undeclared, UndeclaredParameter, first_result_set, undeclared_parameters};
 pub(crate) use view::check_option;
 
 use std::collections::HashSet;
@@ -107,12 +111,15 @@ pub(crate) struct Names<'a> {
     pub(crate) trigger: Option<&'a TriggerShape>,
     /// Where the types are noted that variables are wanted in which nothing declares; None: such variables are errors.
     pub(crate) undeclared: Option<&'a Undeclared>,
+    /// The function of several statements that is being made WITH SCHEMABINDING.
+    pub(crate) schema_bound: Option<&'a SchemaBound>,
 }
 
 impl<'a> Names<'a> {
     /// The names of a catalog and of a host's functions and views, and nothing that belongs to one batch.
     pub(crate) fn of(catalog: &'a CatalogView, host: &'a dyn Host) -> Names<'a> {
-        Names { catalog, host, variables: &[], identity_insert: None, trigger: None, undeclared: None }
+        let (identity_insert, trigger, undeclared, schema_bound) = (None, None, None, None);
+        Names { catalog, host, variables: &[], identity_insert, trigger, undeclared, schema_bound }
     }
 }
 
@@ -182,7 +189,7 @@ pub(crate) struct Binder<'a> {
     /// True once an expression reads a column of the outermost scope's first source, which is what UPDATE and DELETE change.
     pub(crate) reads_target: bool,
     /// The module being made, when it is bound to the schema.
-    schema_bound: Option<schema_bound::SchemaBound>,
+    schema_bound: Option<SchemaBound>,
     /// The owner of the view being expanded.
     view_owner: Option<i32>,
     /// What the names in the view or function being expanded are looked up in, when that is not what the statement's are.
@@ -277,7 +284,7 @@ impl<'a> Binder<'a> {
             watched: Vec::new(),
             slots_read: HashSet::new(),
             reads_target: false,
-            schema_bound: None,
+            schema_bound: names.schema_bound.cloned(),
             view_owner: None,
             inner_catalog: None,
             expose: None,

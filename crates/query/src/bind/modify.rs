@@ -55,7 +55,7 @@ impl Binder<'_> {
         if name.name.text.starts_with('@') {
             return Err(Box::new(SqlError::table_variable_not_declared(&name.name.text)));
         }
-        if self.catalog().view_text(name)?.is_some() {
+        if self.catalog().view(name)?.is_some() {
             return Err(errors::unsupported("Changing rows through a view"));
         }
         let virtual_table = self.names.host.virtual_table(name.schema_str(), &name.name.text);

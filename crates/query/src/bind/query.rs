@@ -39,6 +39,9 @@ impl Binder<'_> {
             Some(browsing) => self.browsed(browsing)?,
             None => self.query(query)?,
         };
+        if let Some(undeclared) = self.names.undeclared {
+            undeclared.shows(&bound.columns);
+        }
         let bound = bound.of_known_types();
         self.options(&query.options)?;
         let action = Action::Select { columns: bound.columns, values: bound.values };
@@ -344,6 +347,9 @@ impl Binder<'_> {
     /// 451 for a text whose parts' collations do not agree.
     fn shown(&self, name: String, item: &tree::Expr, typed: &Typed, place: usize) -> Result<ColumnInfo, Fault> {
         in_column(typed.collated, "SELECT", place)?;
+        if let Some(wanted) = &typed.undeclared {
+            wanted.as_column();
+        }
         let (provenance, decimal_name) = (self.provenance(item), self.decimal_name_of(item, typed.ty));
         let nullable = typed.nullable || !is_certain_of(item, &typed.ty);
         let (ty, collated) = (typed.ty, typed.collated);

@@ -10,6 +10,7 @@ use super::collate::{ColumnDefaults, column_collation};
 use super::data_type::{Declared, TypePlace, declared, sql_type};
 use super::expression::cases;
 use super::join::{JoinTree, Leaf};
+use super::kept_columns::{kept, name_columns};
 use super::rules::{TableColumn, computed_column};
 use super::scope::SourceColumn;
 use super::source::{infos, rename, table_columns, too_few_arguments};
@@ -21,7 +22,7 @@ use crate::errors;
 use crate::expression::{Expr, Fault, Predicate};
 use crate::output::DecimalName;
 use crate::plan::{Guard, Node, Test, VirtualSource};
-use pikepole_engine::{Column, Function, Object, Permission, TableRecord, UserType};
+use pikepole_engine::{Column, Function, KeptColumn, Object, Permission, TableRecord, UserType};
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, SqlError, SqlType, Value};
 
@@ -47,11 +48,11 @@ pub(crate) fn parsed_function(module: &Function, name: &str) -> Result<tree::Cre
     }
 }
 
-/// Checks a function that is to be made.
+/// Checks a function that is to be made; the columns of one that is a query.
 ///
 /// # Errors
 /// Names and types of its body; 4514 for a column without a name; what is not supported, by name.
-pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>) -> Result<(), Fault> {
+pub(crate) fn checked_function(function: &tree::CreateFunction, names: &Names<'_>) -> Result<Vec<KeptColumn>, Fault> {
     let acts = tree::execute_as(&function.options).is_some_and(|says| !says.eq_ignore_ascii_case("CALLER"));
     if acts && matches!(function.returns, tree::FunctionReturns::Inline(_)) {
         return Err(errors::unsupported("EXECUTE AS other than CALLER of an inline function"));
@@ -66,7 +67,7 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
         if arguments.iter().any(|(name, _): &(String, Given)| parameter.name.is(name)) {
             return Err(Box::new(SqlError::variable_declared_twice(&parameter.name.text)));
         }
-        let given = match binder.parameter_type(parameter, place)? {
+        let given = match parameter_type(names.catalog, parameter, place)? {
             Declared::Table(user_type) => Given::Shape(user_type),
             Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => {
                 Given::Value(Typed::new(Expr::Slot(binder.register()), ty, true))
@@ -76,22 +77,24 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
     }
     match &function.returns {
         tree::FunctionReturns::Scalar { data_type, body } => {
-            let ty = sql_type(&names.catalog.catalog, data_type, TypePlace::Declaration, 1)?;
+            let meant = names.catalog.meant(data_type);
+            let ty = sql_type(&names.catalog.catalog, &meant, TypePlace::Declaration, 1)?;
             let Some(value) = returned(body) else {
-                return Ok(());
+                return Ok(Vec::new());
             };
             match binder.in_body(arguments, |binder| binder.expr(value)) {
                 // What it calls may be made later, as the function itself is.
-                Err(fault) if crate::program::is_missing(&fault) => Ok(()),
-                typed => assign_to(typed?, &ty, names.catalog.collation(), None).map(|_| ()),
+                Err(fault) if crate::program::is_missing(&fault) => Ok(Vec::new()),
+                typed => assign_to(typed?, &ty, names.catalog.collation(), None).map(|_| Vec::new()),
             }
         }
         tree::FunctionReturns::Inline(query) => {
-            let bound = binder.in_body(arguments, |binder| binder.query(query))?;
+            let bound = binder.in_body(arguments, |binder| binder.query(query))?.of_known_types();
             match bound.columns.iter().position(|column| column.name.is_empty()) {
                 None => {
                     let names: Vec<&str> = bound.columns.iter().map(|column| column.name.as_str()).collect();
-                    check_column_names(&names, &function.name.name.text)
+                    check_column_names(&names, &function.name.name.text)?;
+                    Ok(kept(&infos(&bound.columns)))
                 }
                 Some(at) => Err(Box::new(SqlError::new(
                     4514,
@@ -102,8 +105,8 @@ pub(crate) fn check_function(function: &tree::CreateFunction, names: &Names<'_>)
             }
         }
         tree::FunctionReturns::Table { elements, .. } => {
-            returned_columns(names, elements)?;
-            Ok(())
+            returned_columns(names.catalog, names, elements)?;
+            Ok(Vec::new())
         }
     }
 }
@@ -121,9 +124,24 @@ pub(crate) fn check_column_names(names: &[&str], module: &str) -> Result<(), Fau
     Ok(())
 }
 
+/// What a parameter of a function is declared as.
+fn parameter_type(catalog: &CatalogView, parameter: &tree::Parameter, place: usize) -> Result<Declared, Fault> {
+    let declared = declared(&catalog.catalog, &catalog.meant(&parameter.data_type), place + 1)?;
+    match (&declared, parameter.readonly) {
+        (Declared::Table(_), false) => Err(Box::new(SqlError::readonly_needed(&parameter.name.text))),
+        (Declared::System(_) | Declared::Second(..) | Declared::Alias(..), true) => {
+            Err(Box::new(SqlError::readonly_of_scalar(&parameter.name.text)))
+        }
+        _ => Ok(declared),
+    }
+}
+
 /// The columns of the table that a function fills.
-fn returned_columns(names: &Names<'_>, elements: &[tree::TableElement]) -> Result<Vec<SourceColumn>, Fault> {
-    let catalog = names.catalog;
+fn returned_columns(
+    catalog: &CatalogView,
+    names: &Names<'_>,
+    elements: &[tree::TableElement],
+) -> Result<Vec<SourceColumn>, Fault> {
     let (mut columns, defaults) = (Vec::new(), ColumnDefaults::of(catalog.collation()));
     let mut computed = Vec::new();
     for element in elements {
@@ -135,7 +153,7 @@ fn returned_columns(names: &Names<'_>, elements: &[tree::TableElement]) -> Resul
         }
         let Some(data_type) = column.data_type() else { continue };
         let decimal_name;
-        let ty = match declared(&catalog.catalog, data_type, columns.len() + 1)? {
+        let ty = match declared(&catalog.catalog, &catalog.meant(data_type), columns.len() + 1)? {
             ref declared @ (Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty)) => {
                 decimal_name = DecimalName::written(declared.second_name());
                 ty
@@ -150,7 +168,7 @@ fn returned_columns(names: &Names<'_>, elements: &[tree::TableElement]) -> Resul
     }
     let stored: Vec<TableColumn> = columns.iter().map(TableColumn::of_source).collect();
     for (place, expr) in computed {
-        let (typed, _) = computed_column(expr, "", &stored, names)?;
+        let (typed, _) = computed_column(expr, "", &stored, &Names::of(catalog, names.host))?;
         let ty = if typed.ty == SqlType::Null { SqlType::Int } else { typed.ty };
         let name = std::mem::take(&mut columns[place].name);
         columns[place] = SourceColumn { collated: typed.collated.of_column(), ..SourceColumn::new(&name, ty, true) };
@@ -241,18 +259,6 @@ impl Binder<'_> {
         (Leaf::Rows(Node::Values { rows: Vec::new(), registers }), columns)
     }
 
-    /// What a parameter of a function is declared as.
-    fn parameter_type(&self, parameter: &tree::Parameter, place: usize) -> Result<Declared, Fault> {
-        let declared = declared(&self.catalog().catalog, &parameter.data_type, place + 1)?;
-        match (&declared, parameter.readonly) {
-            (Declared::Table(_), false) => Err(Box::new(SqlError::readonly_needed(&parameter.name.text))),
-            (Declared::System(_) | Declared::Second(..) | Declared::Alias(..), true) => {
-                Err(Box::new(SqlError::readonly_of_scalar(&parameter.name.text)))
-            }
-            _ => Ok(declared),
-        }
-    }
-
     /// The caller's table variable that is passed for a parameter of this type.
     fn table_argument(&self, argument: Option<&tree::Expr>, user_type: &UserType) -> Result<Given, Fault> {
         let clash = |from: &str| Err(Box::new(SqlError::operand_type_clash(from, &user_type.name)));
@@ -305,10 +311,10 @@ impl Binder<'_> {
         }))
     }
 
-    /// The arguments of a call, each of its parameter's type.
+    /// The arguments of a call, each of its parameter's type in the catalog of the function.
     fn routine_arguments(
         &mut self,
-        function: &tree::CreateFunction,
+        (function, catalog): (&tree::CreateFunction, &CatalogView),
         call: &tree::FunctionCall,
     ) -> Result<Vec<(String, Given)>, Fault> {
         let shown = call.name.dotted();
@@ -320,7 +326,7 @@ impl Binder<'_> {
         }
         let mut arguments = Vec::with_capacity(function.parameters.len());
         for (place, (parameter, argument)) in function.parameters.iter().zip(&call.arguments).enumerate() {
-            let ty = match self.parameter_type(parameter, place)? {
+            let ty = match parameter_type(catalog, parameter, place)? {
                 Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => ty,
                 Declared::Table(user_type) => {
                     let given = self.table_argument(argument.expr(), &user_type)?;
@@ -362,9 +368,9 @@ impl Binder<'_> {
         let tree::FunctionReturns::Scalar { data_type, .. } = &function.returns else {
             return Err(unknown());
         };
-        let ty: SqlType = sql_type(&catalog.catalog, data_type, TypePlace::Declaration, 1)?;
+        let ty: SqlType = sql_type(&catalog.catalog, &catalog.meant(data_type), TypePlace::Declaration, 1)?;
         let owner = self.require(Permission::Execute, &call.name)?.or(self.view_owner);
-        let arguments = self.routine_arguments(&function, call)?;
+        let arguments = self.routine_arguments((&function, &catalog), call)?;
         let mut nulls = Vec::new();
         if tree::returns_null_on_null(&function.options) {
             let values = arguments.iter().filter_map(|(_, given)| match given {
@@ -450,7 +456,7 @@ impl Binder<'_> {
         &mut self,
         source: &tree::TableFunction,
         lateral: bool,
-        function: &tree::CreateFunction,
+        (function, catalog): (&tree::CreateFunction, &CatalogView),
         elements: &[tree::TableElement],
     ) -> Result<JoinTree, Fault> {
         let name = &source.call.name;
@@ -463,10 +469,10 @@ impl Binder<'_> {
         let Some(Object::Function(module)) = place.object().cloned() else {
             return Err(unknown());
         };
-        let mut columns = returned_columns(self.names, elements)?;
+        let mut columns = returned_columns(catalog, self.names, elements)?;
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let mark = self.pending.len();
-        let arguments = self.routine_arguments(function, &source.call);
+        let arguments = self.routine_arguments((function, catalog), &source.call);
         if !lateral {
             self.scope().sources = sources;
         }
@@ -504,13 +510,13 @@ impl Binder<'_> {
             tree::FunctionReturns::Inline(query) => query,
             tree::FunctionReturns::Scalar { .. } => return Err(unknown()),
             tree::FunctionReturns::Table { elements, .. } => {
-                return self.called_function(source, lateral, &function, elements);
+                return self.called_function(source, lateral, (&function, &catalog), elements);
             }
         };
         // Arguments do not see the siblings in FROM; those at the right side of APPLY do.
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let mark = self.pending.len();
-        let arguments = self.routine_arguments(&function, &source.call);
+        let arguments = self.routine_arguments((&function, &catalog), &source.call);
         let source_rows = arguments.and_then(|arguments| {
             if self.pending.len() > mark {
                 return Err(Box::new(SqlError::subquery_not_allowed()));
@@ -520,10 +526,12 @@ impl Binder<'_> {
         if !lateral {
             self.scope().sources = sources;
         }
-        let (leaf, mut columns) = source_rows?;
+        let (mut leaf, mut columns) = source_rows?;
         of_known_types(&mut columns);
         let alias = source.alias.as_ref().map_or_else(|| name.name.text.clone(), |alias| alias.text.clone());
         let mut columns = infos(&columns);
+        name_columns(&module.columns, name, &[], &mut columns)?;
+        leaf.cut(&mut columns, module.columns.len());
         rename(&mut columns, &source.columns, &alias)?;
         self.add(alias, None, columns, leaf)
     }

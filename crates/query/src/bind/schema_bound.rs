@@ -8,7 +8,7 @@ use pikepole_types::SqlError;
 
 /// The module that is being made WITH SCHEMABINDING.
 #[derive(Debug, Clone)]
-pub(super) struct SchemaBound {
+pub(crate) struct SchemaBound {
     /// `view` or `function`.
     kind: &'static str,
     name: String,
@@ -29,10 +29,17 @@ fn is_bound(text: &str) -> bool {
     }
 }
 
+impl SchemaBound {
+    /// What a module of these options is bound by; None: it is not.
+    pub(crate) fn of(kind: &'static str, name: &str, options: &[tree::ModuleOption]) -> Option<SchemaBound> {
+        says_so(options).then(|| SchemaBound { kind, name: name.to_owned() })
+    }
+}
+
 impl Binder<'_> {
     /// From here on the text of this module is bound; what is asked of it depends on its options.
     pub(crate) fn begin_module(&mut self, kind: &'static str, name: &str, options: &[tree::ModuleOption]) {
-        self.schema_bound = says_so(options).then(|| SchemaBound { kind, name: name.to_owned() });
+        self.schema_bound = SchemaBound::of(kind, name, options);
     }
 
     /// # Errors

@@ -5,6 +5,7 @@ use std::rc::Rc;
 use super::asked_arguments::selected;
 use super::hint::read_hints;
 use super::join::{JoinTree, Leaf};
+use super::kept_columns::name_columns;
 use super::scope::{Clause, CommonTable, Source, SourceColumn};
 use super::{Binder, Scope, VIEW_DEPTH_MAX, conjuncts, of_known_types};
 use crate::access::{Column, Table};
@@ -13,7 +14,7 @@ use crate::expression::{Fault, Predicate};
 use crate::host::VirtualTable;
 use crate::output::{ColumnInfo, Provenance};
 use crate::plan::{JoinKind, Node, Registers, VirtualSource};
-use pikepole_engine::ReadHints;
+use pikepole_engine::{Module, ReadHints};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -145,11 +146,11 @@ impl Binder<'_> {
             let columns = table_columns(&table);
             return Ok((Leaf::Table(table), columns, needs));
         }
-        if let Some((text, catalog)) = self.catalog().view_text(name)? {
-            self.check_bound_module(name, &text)?;
+        if let Some((view, catalog)) = self.catalog().view(name)? {
+            self.check_bound_module(name, &view.text)?;
             let (owner, needs) = self.require_read(name)?;
             let (leaf, columns) =
-                self.in_view_of(owner, |binder| binder.in_catalog(catalog, |binder| binder.expand_view(name, &text)))?;
+                self.in_view_of(owner, |binder| binder.in_catalog(catalog, |binder| binder.expand_view(name, &view)))?;
             return Ok((leaf, columns, needs));
         }
         let behind = self.catalog().system_name(name)?;
@@ -433,10 +434,11 @@ impl Binder<'_> {
     pub(super) fn expand_view(
         &mut self,
         name: &tree::ObjectName,
-        text: &str,
+        kept: &Module,
     ) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
         let options = self.catalog().parse_options();
-        let batch = tree::parse_with(text, options).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+        let batch =
+            tree::parse_with(&kept.text, options).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
         let Some(tree::StatementKind::CreateView(view)) = batch.statements.first().map(|statement| &statement.kind)
         else {
             return Err(Box::new(SqlError::invalid_object(name.dotted())));
@@ -445,10 +447,11 @@ impl Binder<'_> {
             binder.scopes.push(Scope { barrier: true, ..Scope::default() });
             let source = binder.source_query(&view.query);
             binder.scopes.pop();
-            let (leaf, mut columns) = source?;
+            let (mut leaf, mut columns) = source?;
             of_known_types(&mut columns);
             let mut columns = infos(&columns);
-            rename(&mut columns, &view.columns, &view.name.name.text)?;
+            name_columns(&kept.columns, name, &view.columns, &mut columns)?;
+            leaf.cut(&mut columns, kept.columns.len());
             Ok((leaf, columns))
         })
     }

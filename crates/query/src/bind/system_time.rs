@@ -48,7 +48,7 @@ impl Binder<'_> {
         if !is_own {
             return Ok(None);
         }
-        if self.catalog().view_text(&table.name)?.is_none() {
+        if self.catalog().view(&table.name)?.is_none() {
             return match self.named(&table.name) {
                 Ok(_) => Err(not_versioned(self.full_name(&table.name))),
                 Err(fault) => Err(fault),

@@ -4,10 +4,11 @@ use std::sync::Arc;
 
 use super::hint::target_hints;
 use super::join::{JoinTree, Leaf};
+use super::kept_columns::name_columns;
 use super::permission::TargetNeeds;
 use super::query::Items;
 use super::scope::{Source, SourceColumn};
-use super::source::{infos, rename, table_columns};
+use super::source::{infos, table_columns};
 use super::typed::Typed;
 use super::{Binder, Bound, Scope};
 use crate::access::Table;
@@ -85,7 +86,7 @@ impl Binder<'_> {
             _ => return Ok(false),
         };
         let common = named.schema.is_none() && named.database.is_none() && self.common_table(&named.name).is_some();
-        Ok(!common && self.catalog().view_text(named)?.is_none())
+        Ok(!common && self.catalog().view(named)?.is_none())
     }
 
     /// Binds FROM and, in it or joined to it, the rows to change. `wanted` are the columns that SET names.
@@ -138,22 +139,24 @@ impl Binder<'_> {
         let mut inner = self.catalog().clone();
         let common =
             if name.schema.is_none() && name.database.is_none() { self.common_table(&name.name) } else { None };
+        let mut kept = None;
         let (query, columns, scope, whole) = if let Some(common) = common {
             let scope = Scope { barrier: true, common: common.earlier(), ..Scope::default() };
             let table = common.tree.as_ref().clone();
             (table.query, table.columns, scope, table.name.text)
-        } else if let Some((text, catalog)) = self.catalog().view_text(name)? {
+        } else if let Some((module, catalog)) = self.catalog().view(name)? {
             needs = self.require_target(name)?;
             let options = catalog.parse_options();
             inner = catalog;
-            let batch =
-                tree::parse_with(&text, options).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+            let batch = tree::parse_with(&module.text, options)
+                .map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
             let Some(tree::StatementKind::CreateView(view)) =
                 batch.statements.into_iter().next().map(|statement| statement.kind)
             else {
                 return Err(Box::new(SqlError::invalid_object(name.dotted())));
             };
             self.note_check_option(&view);
+            kept = Some(module);
             let scope = Scope { barrier: true, ..Scope::default() };
             (view.query, view.columns, scope, view.name.name.text)
         } else {
@@ -178,7 +181,8 @@ impl Binder<'_> {
         })?;
         let visible = exposed.columns.len();
         let mut columns_shown = infos(&bound.columns[..visible]);
-        rename(&mut columns_shown, &columns, &whole)?;
+        let kept = kept.as_ref().map_or(&[][..], |view| &view.columns);
+        name_columns(kept, name, &columns, &mut columns_shown)?;
         let count = exposed.table.columns.len();
         let registers = self.registers(bound.values.len());
         let used = vec![true; visible];

@@ -29,6 +29,8 @@ pub(crate) struct TriggerShape {
     columns: Vec<SourceColumn>,
     /// The columns whose values are computed.
     computed: Vec<bool>,
+    /// The bits that the columns have in COLUMNS_UPDATED(): their numbers, from zero.
+    bits: Vec<usize>,
 }
 
 /// The type of COLUMNS_UPDATED().
@@ -56,12 +58,27 @@ impl TriggerShape {
             for column in columns.iter_mut().filter(|column| !instead_of && column.ty.is_text_or_image()) {
                 column.access = ColumnAccess::Withheld;
             }
-            return Ok(TriggerShape { trigger, parent, version, columns, computed });
+            let bit = |place| usize::try_from(table.engine.column_number(place) - 1).unwrap_or(place);
+            let bits = (0..columns.len()).map(bit).collect();
+            return Ok(TriggerShape { trigger, parent, version, columns, computed, bits });
         }
-        let (text, _) = names.catalog.view_text(&name)?.ok_or_else(invalid)?;
-        let (_, columns) = Binder::new(names, 0).expand_view(&name, &text)?;
+        let (view, _) = names.catalog.view(&name)?.ok_or_else(invalid)?;
+        let (_, columns) = Binder::new(names, 0).expand_view(&name, &view)?;
         let computed = vec![false; columns.len()];
-        Ok(TriggerShape { trigger, parent, version, columns, computed })
+        let bits = (0..columns.len()).collect();
+        Ok(TriggerShape { trigger, parent, version, columns, computed, bits })
+    }
+
+    /// COLUMNS_UPDATED() of these columns; empty when none is.
+    pub(crate) fn updated_bits(&self, updated: &[bool]) -> Vec<u8> {
+        if !updated.contains(&true) {
+            return Vec::new();
+        }
+        let mut bytes = vec![0; self.bits.iter().max().map_or(0, |last| last / 8 + 1)];
+        for (bit, _) in self.bits.iter().zip(updated).filter(|(_, updated)| **updated) {
+            bytes[bit / 8] |= 1 << (bit % 8);
+        }
+        bytes
     }
 
     /// The version that a shape of the table or view has now.

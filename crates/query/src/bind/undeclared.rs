@@ -13,7 +13,7 @@ use crate::context::ExecutionContext;
 use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::host::Host;
-use crate::output::DecimalName;
+use crate::output::{ColumnInfo, DecimalName};
 use crate::program::{CompileContext, compile, syntax_error};
 use crate::security::Requirement;
 use pikepole_contention::sync::{Mutex, OnceLock};
@@ -21,27 +21,52 @@ use pikepole_engine::Permission;
 use pikepole_tsql::{self as tree, StatementKind};
 use pikepole_types::{SqlError, SqlType};
 
-/// The type that one variable is wanted in, and the name that this goes by if it is a decimal.
+/// What one variable is wanted for.
 #[derive(Debug, Clone, Default)]
-pub(crate) struct Wanted(Arc<(OnceLock<SqlType>, OnceLock<DecimalName>)>);
+pub(crate) struct Wanted(Arc<Uses>);
+
+#[derive(Debug, Default)]
+struct Uses {
+    /// The type that it is wanted in.
+    ty: OnceLock<SqlType>,
+    /// The name that this goes by if it is a decimal.
+    name: OnceLock<DecimalName>,
+    /// Set if a query selects the variable itself.
+    selected: OnceLock<()>,
+}
 
 impl Wanted {
     /// The first type stays.
     pub(crate) fn in_type(&self, ty: &SqlType) {
         if *ty != SqlType::Null {
-            let _ = self.0.0.set(*ty);
+            let _ = self.0.ty.set(*ty);
         }
     }
 
     /// The first name stays.
     pub(crate) fn by_name(&self, name: DecimalName) {
-        let _ = self.0.1.set(name);
+        let _ = self.0.name.set(name);
+    }
+
+    /// A query selects it.
+    pub(crate) fn as_column(&self) {
+        let _ = self.0.selected.set(());
+    }
+
+    /// Whether it is a column of a result whose type nothing says.
+    fn is_column_without_type(&self) -> bool {
+        self.0.selected.get().is_some() && self.0.ty.get().is_none()
     }
 }
 
-/// The undeclared variables that have been met.
+/// What is met while a text with undeclared variables is bound.
 #[derive(Debug, Default)]
-pub struct Undeclared(Mutex<Vec<(String, Wanted)>>);
+pub struct Undeclared {
+    /// The variables.
+    met: Mutex<Vec<(String, Wanted)>>,
+    /// Set if a column of a result has got no type from anything.
+    untyped_column: OnceLock<()>,
+}
 
 /// A variable that nothing declares, and what it should be.
 #[derive(Debug, Clone)]
@@ -58,6 +83,9 @@ pub struct UndeclaredParameter {
     pub output: bool,
 }
 
+/// "Must declare the scalar variable".
+const UNDECLARED: i32 = 137;
+
 /// A variable that a procedure is given. Of a user's type, which procedures' parameters alone ask for, it has that.
 struct Argument {
     variable: String,
@@ -69,7 +97,7 @@ struct Argument {
 impl Undeclared {
     /// A variable as an expression.
     pub(crate) fn variable(&self, name: &str) -> Typed {
-        let mut met = self.0.lock().unwrap_or_else(|e| e.into_inner());
+        let mut met = self.met.lock().unwrap_or_else(|e| e.into_inner());
         let known = met.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|(_, wanted)| wanted.clone());
         let wanted = known.unwrap_or_else(|| {
             let wanted = Wanted::default();
@@ -78,6 +106,55 @@ impl Undeclared {
         });
         Typed { undeclared: Some(wanted), ..Typed::new(Expr::NULL, SqlType::Null, true) }
     }
+
+    /// A query's result has these columns.
+    pub(crate) fn shows(&self, columns: &[ColumnInfo]) {
+        if columns.iter().any(|column| column.ty == SqlType::Null) {
+            let _ = self.untyped_column.set(());
+        }
+    }
+}
+
+/// The columns of the first result set that a text gives when it runs, in which variables may be used that nothing declares; None: it
+/// gives none, or only what runs before it can tell.
+///
+/// # Errors
+/// As [`compile`]; 11521 where the type of a column is that of a variable of which nothing says it.
+pub fn first_result_set(
+    text: &str,
+    parameters: &str,
+    context: &ExecutionContext,
+    host: &dyn Host,
+) -> Result<Option<Vec<ColumnInfo>>, Vec<SqlError>> {
+    let compiling = context.compile_context(host);
+    let errors = match compile(text, parameters, &compiling) {
+        Ok(program) => return Ok(program.first_columns(&compiling)),
+        Err(errors) => errors,
+    };
+    if !errors.iter().all(|error| error.number == UNDECLARED) {
+        return Err(errors);
+    }
+    let undeclared = Undeclared::default();
+    let program = compile(text, parameters, &CompileContext { undeclared: Some(&undeclared), ..compiling })?;
+    let columns = program.first_columns(&context.compile_context(host));
+    let is_untyped = columns.is_some() && undeclared.untyped_column.get().is_some();
+    let met = undeclared.met.into_inner().unwrap_or_else(|e| e.into_inner());
+    match met.iter().find(|(_, wanted)| wanted.is_column_without_type()) {
+        Some((name, _)) if is_untyped => {
+            Err(vec![SqlError::undeclared_parameter_in_metadata(statement_with(text, name))])
+        }
+        _ => Ok(columns),
+    }
+}
+
+/// The statement of a batch that uses a variable.
+fn statement_with<'a>(text: &'a str, variable: &str) -> &'a str {
+    let mut uses = tree::variable_uses(text).into_iter();
+    let place = uses.find(|(_, name)| name.eq_ignore_ascii_case(variable)).map(|(place, _)| place);
+    let batch = tree::parse(text).ok();
+    let mut statements = batch.iter().flat_map(|batch| &batch.statements).map(|statement| statement.span.range());
+    let holds = statements.find(|range| place.is_some_and(|place| range.contains(&place)));
+    holds.and_then(|range| text.get(range)).unwrap_or(text)
 }
 
 /// The variables that a batch uses and neither it nor `parameters` declares, in the order of the text, with their types.
@@ -115,18 +192,18 @@ pub fn undeclared_parameters(
         places.entry(name.to_ascii_lowercase()).or_default().push(place);
     }
     let mut found: Vec<(usize, UndeclaredParameter)> = Vec::new();
-    for (name, wanted) in undeclared.0.into_inner().unwrap_or_else(|e| e.into_inner()) {
+    for (name, wanted) in undeclared.met.into_inner().unwrap_or_else(|e| e.into_inner()) {
         let Some([place]) = places.get(&name.to_ascii_lowercase()).map(Vec::as_slice) else {
             return Err(vec![SqlError::undeclared_parameter_used_twice(name)]);
         };
         let argument = arguments.iter().find(|argument| argument.variable.eq_ignore_ascii_case(&name));
         let of_users = argument.and_then(|argument| argument.of_users.clone());
-        let declared = of_users.or_else(|| wanted.0.0.get().map(|ty| Declared::System(*ty)));
+        let declared = of_users.or_else(|| wanted.0.ty.get().map(|ty| Declared::System(*ty)));
         let declared = declared.ok_or_else(|| vec![SqlError::parameter_type_not_deduced(&name)])?;
         let formal = argument.map(|argument| argument.formal.clone());
         let output = argument.is_some_and(|argument| argument.output);
         let is_decimal = matches!(declared.scalar(), Some(SqlType::Decimal { .. }));
-        let is_numeric = is_decimal && wanted.0.1.get() == Some(&DecimalName::Numeric);
+        let is_numeric = is_decimal && wanted.0.name.get() == Some(&DecimalName::Numeric);
         found.push((*place, UndeclaredParameter { name, declared, is_numeric, formal, output }));
     }
     found.sort_unstable_by_key(|(place, _)| *place);
@@ -142,8 +219,8 @@ fn arguments_of(
 ) -> Result<Option<Requirement>, Fault> {
     let tree::ExecuteTarget::Procedure { name, .. } = &call.target else { return Ok(None) };
     let Some(place) = view.place(name)? else { return Ok(None) };
-    let catalog = &place.view.catalog;
-    let Some(procedure) = catalog.procedure(&place.schema, &place.name) else { return Ok(None) };
+    let Some(procedure) = place.view.catalog.procedure(&place.schema, &place.name).cloned() else { return Ok(None) };
+    let callee = place.view.of_module(&procedure);
     let batch = tree::parse(&procedure.text).map_err(|error| Box::new(syntax_error(&error)))?;
     let Some(StatementKind::CreateProcedure(create)) = batch.statements.first().map(|statement| &statement.kind) else {
         return Err(errors::unsupported("This procedure"));
@@ -157,7 +234,7 @@ fn arguments_of(
             None => create.parameters.get(at),
         };
         let Some(parameter) = parameter else { continue };
-        let declared = super::declared(catalog, &parameter.data_type, 1)?;
+        let declared = super::declared(&callee.catalog, &callee.meant(&parameter.data_type), 1)?;
         let met = undeclared.variable(&variable.text);
         if let Some(ty) = declared.scalar() {
             met.want(&ty);

@@ -3,9 +3,10 @@
 use std::sync::Arc;
 
 use super::join::JoinTree;
+use super::kept_columns::name_columns;
 use super::query::cut;
 use super::scope::{Source, SourceColumn};
-use super::source::{infos, rename};
+use super::source::infos;
 use super::target::{Exposed, chosen};
 use super::typed::Typed;
 use super::{Binder, Bound, Scope, applied, assign_to};
@@ -13,7 +14,7 @@ use crate::access::Table;
 use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::plan::{Action, Instead, JoinKind, Node, Statement};
-use pikepole_engine::{Object, Permission, Trigger, TriggerEvent};
+use pikepole_engine::{KeptColumn, Object, Permission, Trigger, TriggerEvent, View};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -63,21 +64,22 @@ impl Binder<'_> {
             Some(common) => {
                 let scope = Scope { barrier: true, common: common.earlier(), ..Scope::default() };
                 let tree::CommonTable { query, columns, .. } = &*common.tree;
-                self.nested(|binder| binder.insertable(query, columns, scope, name))?
+                self.nested(|binder| binder.insertable(query, (&[], columns), scope, name))?
             }
             None => {
                 let owner = self.require(Permission::Insert, name)?;
                 if insert.output.is_some() {
                     self.require(Permission::Select, name)?;
                 }
-                let Some((text, options)) = self.view_below(name)? else {
+                let Some((module, options)) = self.view_below(name)? else {
                     return Ok((self.target_table(name)?, insert.columns.clone()));
                 };
-                let view = parsed_view(&text, options, name)?;
+                let view = parsed_view(&module.text, options, name)?;
                 self.note_check_option(&view);
                 let scope = Scope { barrier: true, ..Scope::default() };
+                let of_view = (&module.columns[..], &view.columns[..]);
                 self.nested(|binder| {
-                    binder.in_view_of(owner, |binder| binder.insertable(&view.query, &view.columns, scope, name))
+                    binder.in_view_of(owner, |binder| binder.insertable(&view.query, of_view, scope, name))
                 })?
             }
         };
@@ -103,30 +105,32 @@ impl Binder<'_> {
         Ok((table, names))
     }
 
-    /// The columns of a query that an INSERT names, and the table below it that the rows go into.
+    /// The columns of a query that an INSERT names, and the table below it that the rows go into. `kept` and `listed` name the columns.
     fn insertable(
         &mut self,
         query: &tree::Query,
-        names: &[tree::Name],
+        (kept, listed): (&[KeptColumn], &[tree::Name]),
         scope: Scope,
         name: &tree::ObjectName,
     ) -> Result<(Vec<SourceColumn>, Exposed), Fault> {
         let (bound, exposed) = self.exposing(query, scope, &name.name.text)?;
         self.require(Permission::Insert, &exposed.table.object_name(name.span()))?;
         let mut columns = infos(&bound.columns[..exposed.columns.len()]);
-        rename(&mut columns, names, &name.name.text)?;
+        name_columns(kept, name, listed, &mut columns)?;
+        columns.retain(|column| !column.hidden);
+        let exposed = Exposed { columns: exposed.columns[..columns.len()].to_vec(), ..exposed };
         Ok((columns, exposed))
     }
 
-    /// The text of the view of the session's database that a name means; none: the name means something else, as a common table.
-    fn view_below(&self, name: &tree::ObjectName) -> Result<Option<(String, tree::ParseOptions)>, Fault> {
+    /// The view of the session's database that a name means; none: the name means something else, as a common table.
+    fn view_below(&self, name: &tree::ObjectName) -> Result<Option<(Arc<View>, tree::ParseOptions)>, Fault> {
         if self.names_transition(name).is_some() || self.names.catalog.table(name)?.is_some() {
             return Ok(None);
         }
         let own = self.names.catalog.database.id();
-        let found = self.names.catalog.view_text(name)?;
+        let found = self.names.catalog.view(name)?;
         let own = found.filter(|(_, catalog)| catalog.database.id() == own);
-        Ok(own.map(|(text, catalog)| (text, catalog.parse_options())))
+        Ok(own.map(|(view, catalog)| (view, catalog.parse_options())))
     }
 
     /// The INSTEAD OF trigger that stands in for what a statement does to a view; within the trigger itself the statement is
@@ -163,8 +167,8 @@ impl Binder<'_> {
     ) -> Result<Arc<Statement>, Fault> {
         refuse_output(insert.output.as_ref(), name)?;
         self.require(Permission::Insert, name)?;
-        let (text, _) = self.names.catalog.view_text(name)?.ok_or_else(|| SqlError::invalid_object(name.dotted()))?;
-        let (_, columns) = Binder::new(self.names, 0).expand_view(name, &text)?;
+        let (view, _) = self.names.catalog.view(name)?.ok_or_else(|| SqlError::invalid_object(name.dotted()))?;
+        let (_, columns) = Binder::new(self.names, 0).expand_view(name, &view)?;
         let places = view_columns(&columns, &insert.columns)?;
         self.allow_numbers(if matches!(insert.source, tree::InsertSource::Query(_)) { 2 } else { 1 });
         let mut rows = Vec::new();

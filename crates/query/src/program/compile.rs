@@ -11,7 +11,9 @@ use super::{
     Program, Setting, Source, Variable, syntax_error,
 };
 use crate::access::CatalogView;
-use crate::bind::{self, Binder, Declared, Names, TriggerShape, TypePlace, Typed, Undeclared, assign_to, convert_to};
+use crate::bind::{
+    self, Binder, Declared, Names, SchemaBound, TriggerShape, TypePlace, Typed, Undeclared, assign_to, convert_to,
+};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::output::DecimalName;
@@ -130,6 +132,8 @@ pub(super) struct Compiler<'a> {
     pub(super) trigger: Option<Arc<TriggerShape>>,
     /// Where a function leaves what it returns.
     pub(super) returns: Option<FunctionResult>,
+    /// The function that is being made WITH SCHEMABINDING.
+    pub(super) schema_bound: Option<SchemaBound>,
     late: Vec<Late>,
     pub(super) variables: Vec<Variable>,
     parameters: Vec<Parameter>,
@@ -177,6 +181,7 @@ impl<'a> Compiler<'a> {
             callees: Vec::new(),
             trigger: None,
             returns: None,
+            schema_bound: None,
             late: Vec::new(),
             variables: Vec::new(),
             parameters: Vec::new(),
@@ -236,6 +241,7 @@ impl<'a> Compiler<'a> {
             identity_insert: self.identity_insert,
             trigger: self.trigger.as_deref(),
             undeclared: self.context.undeclared,
+            schema_bound: self.schema_bound.as_ref(),
         }
     }
 
@@ -337,7 +343,8 @@ impl<'a> Compiler<'a> {
         place: TypePlace<'_>,
         position: usize,
     ) -> Result<Declared, Fault> {
-        let declared = bind::declared_at(&self.context.catalog.catalog, written, place, position)?;
+        let view = &self.context.catalog;
+        let declared = bind::declared_at(&view.catalog, &view.meant(written), place, position)?;
         self.user_types.borrow_mut().extend(declared.user_type().cloned());
         Ok(declared)
     }

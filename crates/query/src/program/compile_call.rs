@@ -2,6 +2,7 @@
 
 use super::compile::Compiler;
 use super::{CallArgument, Callee, Execute, ExecuteTarget, InsertCaptured, Instruction, LateKind, LoadOptions};
+use crate::access::meant_type;
 use crate::bind::{TypePlace, parsed_function, sql_type};
 use crate::expression::Fault;
 use crate::output::ColumnInfo;
@@ -64,9 +65,14 @@ impl Compiler<'_> {
         for argument in &call.arguments {
             arguments.push(self.argument(argument)?);
         }
-        let status = match &call.status {
-            None => None,
-            Some(name) => Some(self.variable(name)?),
+        let status = match (&call.status, self.context.undeclared) {
+            (None, _) => None,
+            // As for output: what is only described needs no place.
+            (Some(name), Some(undeclared)) if self.variable(name).is_err() => {
+                undeclared.variable(&name.text).want(&SqlType::Int);
+                None
+            }
+            (Some(name), _) => Some(self.variable(name)?),
         };
         self.emit(Instruction::Execute(Box::new(Execute { target, arguments, status })));
         Ok(())
@@ -103,7 +109,8 @@ impl Compiler<'_> {
             let (shown, kind) = (name.dotted(), "table valued function");
             return Err(Box::new(SqlError::wrong_object_kind("procedure", &shown, &shown, kind)));
         };
-        let ty = sql_type(&place.view.catalog, data_type, TypePlace::Declaration, 1)?;
+        let meant = meant_type(&place.view.catalog, Some(&place.schema), data_type);
+        let ty = sql_type(&place.view.catalog, &meant, TypePlace::Declaration, 1)?;
         let mut arguments = vec![tree::FunctionArgument::Default; function.parameters.len()];
         for (at, argument) in given.iter().enumerate() {
             let place = match &argument.name {

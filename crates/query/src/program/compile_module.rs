@@ -6,7 +6,7 @@ use super::compile::{CompileContext, Compiler, SUBQUERY_NOT_ALLOWED};
 use super::{
     FunctionResult, Instruction, LateKind, ProcedureIdentity, Program, Variable, check_statements, syntax_error,
 };
-use crate::bind::{Binder, COLUMNS_UPDATED, Declared, PendingApply, TriggerShape, TypePlace};
+use crate::bind::{Binder, COLUMNS_UPDATED, Declared, PendingApply, SchemaBound, TriggerShape, TypePlace};
 use crate::expression::{Expr, Fault};
 use crate::plan::Told;
 use pikepole_tsql::{self as tree, StatementKind};
@@ -62,6 +62,10 @@ pub(crate) fn compile_function(
         tree::FunctionReturns::Inline(_) => return Err(vec![SqlError::invalid_object(&identity.name)]),
     };
     let mut compiler = Compiler::new(text, context);
+    // What SCHEMABINDING asks of a text is asked when it is made.
+    if identity.is_to_be() {
+        compiler.schema_bound = SchemaBound::of("function", &function.name.dotted(), &function.options);
+    }
     let statements = body.statements();
     compiler.reserve(function.parameters.len(), statements);
     compiler.parameters(&function.parameters);

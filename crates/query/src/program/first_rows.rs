@@ -46,7 +46,7 @@ fn callee<'a>(call: &Execute, context: &CompileContext<'a>) -> Option<(Arc<Progr
     let place = context.catalog.place(name).ok()??;
     let found = place.view.catalog.procedure(&place.schema, &place.name)?.clone();
     let owner = place.view.catalog.schema_by_id(found.schema_id).map_or(DBO, |schema| schema.owner);
-    let context = CompileContext { catalog: place.view.of_module(&found), ..*context };
+    let context = CompileContext { catalog: place.view.of_module(&found), undeclared: None, ..*context };
     let program = compile_procedure(&found.text, ProcedureIdentity::of(&found, owner), &context).ok()?;
     Some((program, context))
 }

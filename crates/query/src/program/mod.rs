@@ -123,6 +123,11 @@ impl ProcedureIdentity {
         let (ansi_nulls, quoted_identifier) = (settings.ansi_nulls, settings.quoted_identifier);
         ProcedureIdentity { object_id: 0, name, schema, owner: DBO, execute_as: None, ansi_nulls, quoted_identifier }
     }
+
+    /// Whether it is of a module that is being made.
+    fn is_to_be(&self) -> bool {
+        self.object_id == 0
+    }
 }
 
 /// Where an error in a TRY block goes.

@@ -69,7 +69,11 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
-            // Rows lie as this engine lays them: there is nothing to rebuild.
+            // Rows lie as this engine lays them: there is nothing to rebuild, only what is said of it to be kept.
+            tree::AlterTableAction::Rebuild { partition: None, options } => {
+                self.altered(&alter.table)?;
+                self.set_storage_of_rows(&alter.table, options).await
+            }
             tree::AlterTableAction::Rebuild { .. } => Ok(()),
             tree::AlterTableAction::SetTriggers { enable, names } => {
                 self.set_triggers_of_table(&alter.table, *enable, names).await
@@ -153,6 +157,7 @@ impl Machine<'_> {
             tree::AlterIndexAction::Disable => self.disable_indexes(&table, name).await,
             tree::AlterIndexAction::Rebuild => {
                 let table = self.set_ignores_duplicates(&table, alter).await?;
+                let table = self.set_storage_of_indexes(table, alter).await?;
                 let (database, tx) = self.context.engine();
                 Ok(database.rebuild_indexes(tx, &table, name.map(tree::Name::as_str)).await?)
             }
@@ -335,8 +340,8 @@ impl Machine<'_> {
     ) -> Result<ColumnDefinition, Fault> {
         let catalog = self.context.catalog();
         let of = if table.is_temporary() { ColumnDefaults::of_temporary } else { ColumnDefaults::of };
-        let (defaults, nulls) = (of(catalog.collation()), self.context.settings.null_default);
-        table_definition::column(definition, position, &table.name, &catalog.catalog, defaults, nulls)
+        let (defaults, options) = (of(catalog.collation()), self.context.settings.column_options());
+        table_definition::column(definition, position, &table.name, &catalog.catalog, defaults, options)
     }
 
     fn new_column(
@@ -420,11 +425,12 @@ impl Machine<'_> {
         if table.identity == Some(at) && !super::table_definition::counts(&wanted.ty) {
             return Err(Box::new(SqlError::identity_type_invalid(&old.name)));
         }
-        if wanted.collation != old.collation {
-            self.check_column_is_free(&table, at, ColumnChange::Recollate)?;
-        } else if wanted.ty != old.ty {
-            self.check_column_is_free(&table, at, ColumnChange::Retype(wanted.ty))?;
-        }
+        let change = match old {
+            old if wanted.collation != old.collation => ColumnChange::Recollate,
+            old if wanted.ty != old.ty => ColumnChange::Retype(wanted.ty),
+            _ => ColumnChange::Renull,
+        };
+        self.check_column_is_free(&table, at, change)?;
         let mask = definition.masked.as_deref().map(|text| Mask::parse(text, wanted.ty, &old.name)).transpose()?;
         let mask = mask.map(|mask| mask.to_string());
         let former = &table.engine.columns[at].mask;

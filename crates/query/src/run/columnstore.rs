@@ -10,7 +10,7 @@ use super::table_definition;
 use crate::access::Table;
 use crate::errors;
 use crate::expression::Fault;
-use pikepole_engine::{Columnstore, Index, StorageRef, TableRecord};
+use pikepole_engine::{Columnstore, Index, StorageOptions, StorageRef, TableRecord};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{Length, SqlError, SqlType};
 
@@ -142,7 +142,7 @@ impl Machine<'_> {
         wanted: &WantedColumnstore,
     ) -> Result<(), Fault> {
         let missing = || Box::new(SqlError::object_not_found(name.dotted()));
-        let is_view = self.context.catalog().view_text(name)?.is_some();
+        let is_view = self.context.catalog().view(name)?.is_some();
         if is_view {
             return Err(errors::unsupported("An index on a view"));
         }
@@ -179,6 +179,7 @@ impl Machine<'_> {
                 disabled: true,
                 columnstore: Some(columnstore),
                 partitioned: None,
+                options: StorageOptions::default(),
                 storage: StorageRef { object: 0, root: None, key_bytes_max: 0 },
             });
             Ok(())

@@ -470,13 +470,16 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// What stands in the way of dropping or retyping a column: 5074 for each, and then 4922. Another length of a `varchar` or its
+    /// What stands in the way of dropping or altering a column: 5074 for each, and then 4922. What is bound to the schema always does. Another length of a `varchar` or its
     /// like stands in nobody's way but a primary key's and a foreign key's, a shorter one in that of an index, too.
     pub(crate) fn check_column_is_free(&mut self, table: &Table, at: usize, change: ColumnChange) -> Result<(), Fault> {
         let columns = table_columns(table);
         let (resized, lengthened) = change.of_length(&table.columns[at].ty);
         let mut found: Vec<(&str, String)> = Vec::new();
-        {
+        let bound = self.host.bound_references(table.object_id, self.context).into_iter();
+        let bound = bound.filter(|bound| bound.columns.contains(&at));
+        found.extend(bound.map(|bound| ("object", bound.name)));
+        if change != ColumnChange::Renull {
             let catalog = self.context.catalog();
             let names = Names::of(&catalog, &*self.host);
             for check in table.engine.checks.iter().filter(|_| !resized) {
@@ -524,18 +527,20 @@ impl Machine<'_> {
 }
 
 /// What ALTER TABLE does to a column.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum ColumnChange {
     Drop,
     Retype(SqlType),
     Recollate,
+    /// At most its nullability changes.
+    Renull,
 }
 
 impl ColumnChange {
     fn statement(self) -> &'static str {
         match self {
             ColumnChange::Drop => "ALTER TABLE DROP COLUMN",
-            ColumnChange::Retype(_) | ColumnChange::Recollate => "ALTER TABLE ALTER COLUMN",
+            ColumnChange::Retype(_) | ColumnChange::Recollate | ColumnChange::Renull => "ALTER TABLE ALTER COLUMN",
         }
     }
 
@@ -544,7 +549,7 @@ impl ColumnChange {
         match self {
             ColumnChange::Drop => true,
             ColumnChange::Retype(new) => new.name() != old.name(),
-            ColumnChange::Recollate => false,
+            ColumnChange::Recollate | ColumnChange::Renull => false,
         }
     }
 

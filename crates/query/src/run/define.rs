@@ -163,7 +163,7 @@ impl Machine<'_> {
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
         let catalog = self.context.catalog();
         let Some(table) = catalog.table(&create.table)? else {
-            let is_view = catalog.view_text(&create.table)?.is_some();
+            let is_view = catalog.view(&create.table)?.is_some();
             return Err(if is_view { errors::unsupported("An index on a view") } else { missing() });
         };
         drop(catalog);
@@ -251,7 +251,7 @@ impl Machine<'_> {
     ) -> ModuleDefinition<'m> {
         let settings = &self.context.settings;
         let (ansi_nulls, quoted_identifier) = (settings.ansi_nulls, settings.quoted_identifier);
-        ModuleDefinition { schema, name, text, execute_as, ansi_nulls, quoted_identifier }
+        ModuleDefinition { schema, name, text, execute_as, ansi_nulls, quoted_identifier, columns: &[] }
     }
 
     /// Who a module of a schema is to act for.
@@ -275,11 +275,16 @@ impl Machine<'_> {
         if let Some(says) = tree::execute_as(&create.options) {
             return Err(Box::new(SqlError::incorrect_syntax(says)));
         }
-        self.check_view(create, &schema)?;
+        let columns = {
+            let catalog = self.context.catalog().in_schema(&schema);
+            bind::checked_view(create, &Names::of(&catalog, &*self.host))?
+        };
         if create.check_option {
             self.check_option(create)?;
         }
+        self.check_unbound_to_alter(&create.name, &schema, create.mode)?;
         let definition = self.module(&schema, &create.name.name.text, text, None);
+        let definition = ModuleDefinition { columns: &columns, ..definition };
         let (database, tx) = self.context.engine();
         Ok(database.put_view(tx, definition, put_mode(create.mode)).await?)
     }
@@ -302,11 +307,10 @@ impl Machine<'_> {
 
     async fn create_function(&mut self, create: &tree::CreateFunction, text: &str) -> Result<(), Fault> {
         let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
-        {
+        let columns = {
             let catalog = self.context.catalog().in_schema(&schema);
-            let names = Names::of(&catalog, &*self.host);
-            bind::check_function(create, &names)?;
-        }
+            bind::checked_function(create, &Names::of(&catalog, &*self.host))?
+        };
         if bind::is_run(create) {
             let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema, &self.context.settings);
             let context = self.compile_context_in(&schema);
@@ -314,8 +318,10 @@ impl Machine<'_> {
                 return Err(self.report_all(found));
             }
         }
+        self.check_unbound_to_alter(&create.name, &schema, create.mode)?;
         let acts_for = self.module_principal(&create.options, &schema)?;
         let definition = self.module(&schema, &create.name.name.text, text, acts_for);
+        let definition = ModuleDefinition { columns: &columns, ..definition };
         let (database, tx) = self.context.engine();
         Ok(database.put_function(tx, definition, put_mode(create.mode)).await?)
     }
@@ -326,6 +332,9 @@ impl Machine<'_> {
             return Err(errors::unsupported("ALTER SCHEMA ... TRANSFER of what is no object"));
         }
         let from = self.own_schema(&transfer.object)?;
+        if self.bound_to(&from, &transfer.object.name.text).is_some() {
+            return Err(Box::new(SqlError::transfer_of_schema_bound()));
+        }
         let (database, tx) = self.context.engine();
         Ok(database.transfer(tx, &from, &transfer.object.name.text, &transfer.schema.text).await?)
     }
@@ -343,39 +352,6 @@ impl Machine<'_> {
         let base = parts[first..].iter().map(quoted).collect::<Vec<_>>().join(".");
         let (database, tx) = self.context.engine();
         Ok(database.create_synonym(tx, &schema, &create.name.name.text, &base).await?)
-    }
-
-    fn check_view(&self, create: &tree::CreateView, schema: &str) -> Result<(), Fault> {
-        let query = &create.query;
-        let catalog = self.context.catalog().in_schema(schema);
-        let names = Names::of(&catalog, &*self.host);
-        let mut binder = bind::Binder::new(&names, 0);
-        binder.begin_module("view", &create.name.dotted(), &create.options);
-        let bound = binder.query(query)?;
-        let view = &create.name.name.text;
-        if create.columns.is_empty() {
-            let unnamed = bound.columns.iter().position(|column| column.name.is_empty());
-            if let Some(at) = unnamed {
-                return Err(Box::new(SqlError::new(
-                    4511,
-                    16,
-                    1,
-                    format!(
-                        "Create View or Function failed because no column name was specified for column {}.",
-                        at + 1
-                    ),
-                )));
-            }
-        } else if create.columns.len() > bound.columns.len() {
-            return Err(Box::new(SqlError::fewer_columns_than_listed(view)));
-        } else if create.columns.len() < bound.columns.len() {
-            return Err(Box::new(SqlError::more_columns_than_listed(view)));
-        }
-        let names: Vec<&str> = match create.columns.is_empty() {
-            true => bound.columns.iter().map(|column| column.name.as_str()).collect(),
-            false => create.columns.iter().map(tree::Name::as_str).collect(),
-        };
-        bind::check_column_names(&names, view)
     }
 
     async fn drop_objects(&mut self, drop: &tree::Drop) -> Result<(), Fault> {
@@ -423,6 +399,7 @@ impl Machine<'_> {
                 self.drop_sequence(name, &schema).await?;
                 continue;
             }
+            self.check_unbound_to_drop(drop.kind, name, &schema)?;
             let (database, tx) = self.context.engine();
             let dropped = match drop.kind {
                 tree::DropKind::Table if !exists => Err(SqlError::object_missing("drop", "table", shown)),

@@ -132,7 +132,7 @@ impl Machine<'_> {
     fn of_trigger(&self, create: &tree::CreateTrigger) -> Option<Happening> {
         let (schema, target, exists) = match &create.on {
             tree::TriggerTarget::Table(name) => {
-                let kind = match self.context.catalog().view_text(name) {
+                let kind = match self.context.catalog().view(name) {
                     Ok(Some(_)) => "VIEW",
                     _ => "TABLE",
                 };

@@ -202,8 +202,15 @@ impl Machine<'_> {
         }
         let settings = &self.context.settings;
         let (ansi_nulls, quoted_identifier) = (settings.ansi_nulls, settings.quoted_identifier);
-        let definition =
-            ModuleDefinition { schema: DEFAULT_SCHEMA, name, text, execute_as, ansi_nulls, quoted_identifier };
+        let definition = ModuleDefinition {
+            schema: DEFAULT_SCHEMA,
+            name,
+            text,
+            execute_as,
+            ansi_nulls,
+            quoted_identifier,
+            columns: &[],
+        };
         let (database, tx) = self.context.engine();
         Ok(database.put_definition_trigger(tx, definition, events, put_mode(create.mode)).await?)
     }
@@ -263,9 +270,9 @@ fn event_text(happening: &Happening, session_id: i32, around: &[String], command
     }
     let on = |is_on: bool| if is_on { "ON" } else { "OFF" };
     let (nulls, quoted) = (on(settings.ansi_nulls), on(settings.quoted_identifier));
-    let null_default = on(settings.null_default == NullDefault::On);
+    let (null_default, padding) = (on(settings.null_default == NullDefault::On), on(settings.ansi_padding));
     text.push_str(&format!(
-        r#"<TSQLCommand><SetOptions ANSI_NULLS="{nulls}" ANSI_NULL_DEFAULT="{null_default}" ANSI_PADDING="ON" QUOTED_IDENTIFIER="{quoted}" ENCRYPTED="FALSE"/>"#
+        r#"<TSQLCommand><SetOptions ANSI_NULLS="{nulls}" ANSI_NULL_DEFAULT="{null_default}" ANSI_PADDING="{padding}" QUOTED_IDENTIFIER="{quoted}" ENCRYPTED="FALSE"/>"#
     ));
     push_element(&mut text, "CommandText", command);
     text.push_str("</TSQLCommand></EVENT_INSTANCE>");

@@ -467,6 +467,8 @@ impl Machine<'_> {
             }
             let writes = !matches!(plan.action, Action::Select { .. } | Action::Assign { .. });
             self.context.begin_statement(writes)?;
+        } else if !plan.virtual_sources.is_empty() {
+            self.context.begin_implicitly();
         }
         if plan.reads_clock {
             self.functions.now = super::step::now();

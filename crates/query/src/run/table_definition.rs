@@ -6,8 +6,11 @@ use super::period::WantedBound;
 use crate::bind::{ColumnDefaults, TypePlace, column_collation, declared, declared_at};
 use crate::errors;
 use crate::expression::Fault;
-use crate::settings::NullDefault;
-use pikepole_engine::{Catalog, ColumnDefinition, Identity, IndexDefinition, IndexExtras, IndexKind, TableDefinition};
+use crate::settings::{ColumnOptions, NullDefault};
+use pikepole_engine::{
+    Catalog, ColumnDefinition, Compression, Identity, IndexDefinition, IndexExtras, IndexKind, StorageWish,
+    TableDefinition,
+};
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, Mask, SqlError, SqlType};
 
@@ -123,7 +126,7 @@ pub(crate) fn table(
     schema: String,
     catalog: &Catalog,
     defaults: ColumnDefaults,
-    nulls: NullDefault,
+    options: ColumnOptions,
 ) -> Result<(TableDefinition, Wishes), Fault> {
     for option in &create.options {
         let plain = matches!(option.value, Some(tree::SettingValue::Off) | None);
@@ -139,7 +142,7 @@ pub(crate) fn table(
     let mut wishes = Wishes::default();
     for definition in create.columns() {
         let position = columns.len() + 1;
-        columns.push(column(definition, position, &name, catalog, defaults, nulls)?);
+        columns.push(column(definition, position, &name, catalog, defaults, options)?);
         wishes.column(definition);
     }
     let inline_index = |inline: &tree::InlineIndex, own: Option<&tree::Name>| {
@@ -232,7 +235,7 @@ pub(crate) fn column(
     table: &str,
     catalog: &Catalog,
     defaults: ColumnDefaults,
-    nulls: NullDefault,
+    options: ColumnOptions,
 ) -> Result<ColumnDefinition, Fault> {
     let name = &definition.name.text;
     if definition.sparse {
@@ -268,6 +271,7 @@ pub(crate) fn column(
     }
     let declared = declared_at(catalog, data_type, TypePlace::Column(name), position)?;
     let ty = declared.scalar().ok_or_else(|| Box::new(SqlError::column_of_table_type(name)))?;
+    check_padding(&ty, options)?;
     if let Some(mask) = &definition.masked {
         Mask::parse(mask, ty, name)?;
     }
@@ -290,7 +294,7 @@ pub(crate) fn column(
         ty,
         nullable: definition.nullable.unwrap_or_else(|| {
             // A user's type says it itself.
-            let by_default = nulls == NullDefault::On || declared.user_type().is_some();
+            let by_default = options.nulls == NullDefault::On || declared.user_type().is_some();
             identity.is_none() && definition.generated.is_none() && declared.is_nullable() && by_default
         }),
         default,
@@ -320,6 +324,18 @@ fn check_once(definition: &tree::ColumnDefinition, table: &str) -> Result<(), Fa
     match kinds.iter().enumerate().find(|(at, kind)| kinds[..*at].contains(kind)) {
         Some((_, kind)) => Err(Box::new(SqlError::column_constraint_twice(kind, column, table))),
         None => Ok(()),
+    }
+}
+
+/// A column made while ANSI_PADDING is off loses the blanks or zeros that its values end in.
+///
+/// # Errors
+/// Such columns are not supported.
+pub(super) fn check_padding(ty: &SqlType, options: ColumnOptions) -> Result<(), Fault> {
+    let is_trimmed = matches!(ty, SqlType::Char(_) | SqlType::VarChar(_) | SqlType::Binary(_) | SqlType::VarBinary(_));
+    match is_trimmed && !options.padded {
+        true => Err(errors::unsupported(format!("A column of {} made while ANSI_PADDING is off", ty.name()))),
+        false => Ok(()),
     }
 }
 
@@ -422,7 +438,11 @@ pub(crate) fn constraint_index(
             unique: true,
             clustered: false,
             columns,
-            extras: IndexExtras { ignores_duplicates: is_on(&key.options, IGNORE_DUP_KEY), ..IndexExtras::default() },
+            extras: IndexExtras {
+                ignores_duplicates: is_on(&key.options, IGNORE_DUP_KEY),
+                storage: storage_wish(&key.options)?,
+                ..IndexExtras::default()
+            },
             replaces: false,
         },
         clustered: key.clustered,
@@ -481,6 +501,31 @@ pub(crate) fn degree(options: &[tree::SettingOption]) -> Result<Option<u16>, Fau
     degree.map(Some).ok_or_else(|| Box::new(SqlError::incorrect_syntax(&option.name)))
 }
 
+/// What options say of how rows and entries lie. What is said of some partitions only is not kept.
+///
+/// # Errors
+/// 129 for a FILLFACTOR that is no percentage of a page.
+pub(crate) fn storage_wish(options: &[tree::SettingOption]) -> Result<StorageWish, Fault> {
+    let mut wish = StorageWish::default();
+    for option in options {
+        match (option.name.as_str(), &option.value) {
+            ("FILLFACTOR", Some(tree::SettingValue::Expr(expr))) => {
+                let Some(tree::Literal::Int(percent)) = expr.literal() else {
+                    return Err(Box::new(SqlError::incorrect_syntax(&option.name)));
+                };
+                let given = u8::try_from(*percent).ok().filter(|percent| (1..=100).contains(percent));
+                wish.fill_factor = Some(given.ok_or_else(|| SqlError::fill_factor_invalid(percent))?);
+            }
+            ("PAD_INDEX", _) => wish.padded = Some(is_on(options, "PAD_INDEX")),
+            ("DATA_COMPRESSION", Some(tree::SettingValue::Word(word))) => {
+                wish.compression = Compression::ALL.into_iter().find(|known| known.name() == word);
+            }
+            _ => {}
+        }
+    }
+    Ok(wish)
+}
+
 /// Whether an option is on; to name it alone is to say so.
 pub(crate) fn is_on(options: &[tree::SettingOption], name: &str) -> bool {
     let said = options.iter().find(|option| option.name == name);
@@ -515,6 +560,7 @@ pub(crate) fn extras(
         included: include.iter().map(|name| name.text.clone()).collect(),
         filter: filter.map(tree::stored_filter),
         ignores_duplicates: is_on(options, IGNORE_DUP_KEY),
+        storage: storage_wish(options)?,
         ..IndexExtras::default()
     };
     if let Some(filter) = filter {

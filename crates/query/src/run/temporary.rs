@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::constraints::Existing;
-use super::table_definition;
+use super::table_definition::{self, check_padding};
 use super::versioning::{SYSTEM_VERSIONING, WantedVersioning};
 use crate::bind::{self, ColumnDefaults, Names};
 use crate::expression::Fault;
@@ -61,6 +61,8 @@ impl Machine<'_> {
             let names = Names { variables, ..Names::of(&catalog, &*self.host) };
             bind::into_columns(&into.query, &into.target.name.text, &names, variables.len())?
         };
+        let options = self.context.settings.column_options();
+        columns.iter().try_for_each(|column| check_padding(&column.ty, options))?;
         let name = &into.target.name.text;
         if into.target.is_global_temporary() {
             columns.iter_mut().for_each(|column| column.user_type = None);
@@ -119,8 +121,8 @@ impl Machine<'_> {
         // A variable of a table has the collation of the database that it is declared in.
         let is_named = residence != Residence::Database && !create.name.name.text.starts_with('@');
         let of = if is_named { ColumnDefaults::of_temporary } else { ColumnDefaults::of };
-        let (defaults, nulls) = (of(catalog.collation()), self.context.settings.null_default);
-        let read = table_definition::table(create, schema, &catalog.catalog, defaults, nulls);
+        let (defaults, options) = (of(catalog.collation()), self.context.settings.column_options());
+        let read = table_definition::table(create, schema, &catalog.catalog, defaults, options);
         let (mut definition, wishes) = match read {
             Err(fault) if fault.number == KEY_ON_NULLABLE => {
                 // Two errors say it: why, and what did not come of it.
@@ -151,6 +153,9 @@ impl Machine<'_> {
         }
         self.add_wishes(&create.name, wishes, Existing::None).await?;
         self.partition_table(create).await?;
+        if residence == Residence::Database {
+            self.set_storage_of_rows(&create.name, &create.options).await?;
+        }
         for option in create.options.iter().filter(|option| option.name == SYSTEM_VERSIONING) {
             if let Some(wanted) = WantedVersioning::of(option)? {
                 self.start_versioning(&create.name, &wanted).await?;

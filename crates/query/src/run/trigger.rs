@@ -235,13 +235,9 @@ impl Machine<'_> {
         let acting = self.context.module_context(&program)?;
         let mut frame = self.context.spare_frames.take(&program);
         let updated = &fire.updated;
-        let bits = updated.chunks(8).map(|eight| {
-            let bit = |(at, updated): (usize, &bool)| u8::from(*updated) << at;
-            eight.iter().enumerate().map(bit).fold(0, |bits, bit| bits | bit)
-        });
         // A DELETE says of no column that it was updated.
-        let bits = if updated.contains(&true) { bits.collect() } else { Vec::new() };
-        let bits = Value::Bin(bits);
+        let bits = program.trigger.as_ref().map(|shape| shape.updated_bits(updated));
+        let bits = Value::Bin(bits.unwrap_or_default());
         let each = updated.iter().map(|updated| Value::Bit(*updated));
         let shown = program.trigger.as_ref().map_or(0, |shape| 1 + shape.len());
         for (slot, value) in frame.slots[..shown].iter_mut().zip([bits].into_iter().chain(each)) {

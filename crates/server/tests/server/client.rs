@@ -230,6 +230,14 @@ impl Client {
         self.reply()
     }
 
+    /// The same with a new password.
+    pub fn try_log_in_changing(&mut self, user: &str, password: &str, new: &str) -> Vec<Token> {
+        self.send(PacketKind::PreLogin, 0, &[1, 0, 6, 0, 1, 0xFF, 2]);
+        self.message();
+        self.send(PacketKind::Login7, 0, &login7_changing(user, password, new));
+        self.reply()
+    }
+
     pub fn log_in(&mut self, user: &str, password: &str) {
         let tokens = self.try_log_in(user, password, "");
         assert!(tokens.iter().any(|token| matches!(token, Token::LoginAck(_))), "{tokens:?}");
@@ -507,14 +515,30 @@ pub fn login7_asking(user: &str, password: &str, features: &[(u8, Vec<u8>)]) -> 
     out
 }
 
+/// The same with a new password for the login.
+pub fn login7_changing(user: &str, password: &str, new: &str) -> Vec<u8> {
+    let mut out = login7(user, password, "");
+    let (at, units) = (out.len() as u16, new.encode_utf16().count() as u16);
+    out[86..88].copy_from_slice(&at.to_le_bytes());
+    out[88..90].copy_from_slice(&units.to_le_bytes());
+    out[27] |= 0x01;
+    out.extend(obscured(new));
+    let length = out.len() as u32;
+    out[..4].copy_from_slice(&length.to_le_bytes());
+    out
+}
+
+fn obscured(password: &str) -> Vec<u8> {
+    utf16(password).iter().map(|byte| byte.rotate_left(4) ^ 0xA5).collect()
+}
+
 fn login7_in(user: &str, password: &str, database: &str, language: &str) -> Vec<u8> {
     const FIXED: usize = 94;
-    let obscured: Vec<u8> = utf16(password).iter().map(|byte| byte.rotate_left(4) ^ 0xA5).collect();
     let nothing = Vec::new;
     let texts = [
         utf16("a host"),
         utf16(user),
-        obscured,
+        obscured(password),
         utf16("a program"),
         utf16("a server"),
         nothing(),

@@ -160,3 +160,43 @@ fn a_plain_login_is_refused_where_encryption_is_required() {
     let key = std::fs::metadata(fixture.folder().join("server-key.pem")).expect("it is there");
     assert_eq!(key.permissions().mode() & 0o777, 0o600);
 }
+
+#[test]
+fn a_login_brings_its_new_password() {
+    let fixture = Fixture::new();
+    fixture.client().run("CREATE LOGIN eva WITH PASSWORD = 'an old one 1'");
+    let mut guessing = Client::connect(fixture.address());
+    assert_eq!(errors(&guessing.try_log_in_changing("eva", "a guess", "a new one 2")), [18456]);
+    let mut changing = Client::connect(fixture.address());
+    assert!(errors(&changing.try_log_in_changing("eva", "an old one 1", "a new öne 2")).is_empty());
+    assert_eq!(changing.scalar("SELECT SUSER_SNAME()"), Value::Str("eva".into()));
+    assert_eq!(errors(&Client::connect(fixture.address()).try_log_in("eva", "an old one 1", "")), [18456]);
+    Client::connect(fixture.address()).log_in("eva", "a new öne 2");
+    let long = "x".repeat(129);
+    let mut refused = Client::connect(fixture.address());
+    assert_eq!(
+        errors(&refused.try_log_in_changing("eva", "a new öne 2", &long)),
+        [4002],
+        "no password is longer than 128"
+    );
+    assert!(refused.is_closed());
+    Client::connect(fixture.address()).log_in("eva", "a new öne 2");
+}
+
+#[test]
+fn a_client_that_is_not_of_odbc_begins_with_other_options() {
+    let fixture = Fixture::new();
+    let mut login = crate::client::login7("sa", PASSWORD, "");
+    // fODBC
+    login[25] &= !0x02;
+    let mut client = Client::connect(fixture.address());
+    client.send(pikepole_tds::PacketKind::Login7, 0, &login);
+    assert!(errors(&client.reply()).is_empty());
+    // ANSI_PADDING and ARITHABORT are on.
+    let begins = Value::Int(16 + 64);
+    assert_eq!(client.scalar("SELECT @@OPTIONS"), begins);
+    assert_eq!(client.scalar("SELECT \"a text\""), Value::Str("a text".into()));
+    client.run("SET ANSI_DEFAULTS ON");
+    assert!(errors(&client.call(&[crate::client::Call::name("sp_reset_connection")])).is_empty());
+    assert_eq!(client.scalar("SELECT @@OPTIONS"), begins);
+}

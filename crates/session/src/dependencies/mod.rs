@@ -47,7 +47,7 @@ impl Usage {
     }
 }
 
-/// A column that a text refers to, by its number from 1.
+/// A column that a text refers to, by its place from 1.
 #[derive(Debug, Clone)]
 pub(crate) struct ColumnReference {
     pub(crate) id: i32,

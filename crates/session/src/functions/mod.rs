@@ -22,8 +22,7 @@ use std::sync::Arc;
 
 /// The version of SQL Server whose language this engine speaks, as drivers and tools look for it.
 pub(crate) const PRODUCT_VERSION: &str = "16.0.1000.6";
-/// `@@OPTIONS`, what is always on: ANSI_PADDING.
-const OPTION_BITS: i32 = 16;
+const OPTION_ANSI_PADDING: i32 = 16;
 const OPTION_ANSI_NULLS: i32 = 32;
 const OPTION_CONCAT_NULL_YIELDS_NULL: i32 = 4096;
 const OPTION_ANSI_NULL_DFLT_ON: i32 = 1024;
@@ -440,6 +439,7 @@ fn options(call: &Call<'_>) -> i32 {
         (call.host.options.arithignore, OPTION_ARITHIGNORE),
         (settings.ansi_nulls, OPTION_ANSI_NULLS),
         (settings.concat_null_yields_null, OPTION_CONCAT_NULL_YIELDS_NULL),
+        (settings.ansi_padding, OPTION_ANSI_PADDING),
         (settings.ansi_warnings, OPTION_ANSI_WARNINGS),
         (settings.null_default == NullDefault::On, OPTION_ANSI_NULL_DFLT_ON),
         (settings.null_default == NullDefault::Off, OPTION_ANSI_NULL_DFLT_OFF),
@@ -448,7 +448,7 @@ fn options(call: &Call<'_>) -> i32 {
         (settings.xact_abort, OPTION_XACT_ABORT),
         (settings.implicit_transactions, OPTION_IMPLICIT_TRANSACTIONS),
     ];
-    switched.iter().filter(|(on, _)| *on).fold(OPTION_BITS, |bits, (_, bit)| bits | bit)
+    switched.iter().filter(|(on, _)| *on).fold(0, |bits, (_, bit)| bits | bit)
 }
 
 fn database_id(call: &Call<'_>) -> Answer {
@@ -545,7 +545,12 @@ fn trigger_level(call: &Call<'_>) -> Answer {
 fn column_name(call: &Call<'_>) -> Answer {
     let (Some(object_id), Some(column_id)) = (call.number(0), call.number(1)) else { return Ok(None) };
     let Some(place) = column_id.checked_sub(1).and_then(|place| usize::try_from(place).ok()) else { return Ok(None) };
-    let own = call.table_by_id(object_id).and_then(|table| Some(table.columns.get(place)?.name.clone()));
+    let table = call.table_by_id(object_id);
+    let own = table.and_then(|table| Some(table.columns[table.place_of_number(column_id)?].name.clone()));
+    let catalog = call.catalog();
+    let view = catalog.views().find(|view| view.object_id == object_id);
+    let of_view = || Some(view?.columns.get(place)?.name.clone());
+    let own = own.or_else(of_view);
     let of_view = || Some(views::by_object_id(object_id)?.columns.get(place)?.0.to_string());
     Ok(own.or_else(of_view).map(Value::Str))
 }

@@ -107,7 +107,7 @@ pub(super) fn session_property(call: &Call<'_>) -> Answer {
         "ANSI_NULLS" => call.context.settings.ansi_nulls,
         "CONCAT_NULL_YIELDS_NULL" => call.context.settings.concat_null_yields_null,
         "ARITHABORT" => call.host.options.arithabort,
-        "ANSI_PADDING" => true,
+        "ANSI_PADDING" => call.context.settings.ansi_padding,
         "NUMERIC_ROUNDABORT" => false,
         _ => return Ok(None),
     };
@@ -124,6 +124,7 @@ pub(super) fn database_property(call: &Call<'_>) -> Answer {
         "collation" => string(database.options.collation.name()),
         "lcid" => int(database.options.collation.lcid()),
         "comparisonstyle" => int(database.options.collation.comparison_style()),
+        "sqlsortorder" => Ok(Some(Value::TinyInt(database.options.collation.sort_order()))),
         "recovery" => string(database.options.recovery.name()),
         "updateability" => string("READ_WRITE"),
         "useraccess" => string(database.options.user_access.name()),
@@ -296,6 +297,7 @@ pub(super) fn column_property(call: &Call<'_>) -> Answer {
         "ishidden" => flag(column.hidden),
         "ismasked" => flag(column.mask.is_some()),
         "generatedalwaystype" => Some(Value::Int(column.generated.map_or(0, |bound| bound as i32))),
+        "columnid" => Some(Value::Int(column.number(place))),
         property => any_column_property(property, place, &column.ty, column.nullable),
     })
 }
@@ -318,7 +320,7 @@ fn view_column_property(call: &Call<'_>, object_id: i32, column: &str, property:
 fn any_column_property(property: &str, place: usize, ty: &SqlType, nullable: bool) -> Option<Value> {
     match property {
         "allowsnull" => flag(nullable),
-        // Columns that are dropped leave no gaps in the numbers.
+        // Columns that are dropped leave gaps in their numbers, and none in their order.
         "columnid" | "ordinal" => Some(Value::Int(place as i32 + 1)),
         "isrowguidcol" | "isidnotforrepl" => flag(false),
         "precision" => Some(Value::Int(match ty.declared_length() {

@@ -3,14 +3,19 @@
 use super::Arguments;
 use super::odbc::matches;
 use super::odbc_types::Odbc;
+use crate::dependencies::is_bound;
 use crate::host::{SessionHost, count_rows, count_table};
 use crate::modules;
 use crate::names::{self, Found};
 use crate::result_set::{NAME, ResultSet, string, text};
 use crate::security;
 use crate::views;
-use pikepole_engine::{Catalog, Column, DEFAULT_SCHEMA, Identity, Object, Permission, Table, UserType, UserTypeKind};
-use pikepole_query::{ColumnInfo, ExecutionContext, Output, Provenance};
+use pikepole_engine::{
+    Catalog, Column, DEFAULT_SCHEMA, Identity, Module, ModuleDefinition, Object, Permission, PutMode, Table, UserType,
+    UserTypeKind,
+};
+use pikepole_query::{ColumnInfo, ExecutionContext, Output, Provenance, columns_made_now};
+use pikepole_tsql::{ParseOptions, parse_with};
 use pikepole_types::{SecondName, SqlError, SqlType, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
@@ -76,7 +81,7 @@ pub(super) fn help(name: Option<&str>, context: &ExecutionContext, output: &mut 
         table_indexes(table, output);
     }
     if let Some(module) = catalog.procedures().find(|module| module.object_id == found.object_id) {
-        procedure_parameters(catalog, &module.text, output);
+        procedure_parameters(catalog, module, output);
     }
     Ok(())
 }
@@ -126,11 +131,11 @@ fn type_of(catalog: &Catalog, name: &str) -> Option<ResultSet> {
 }
 
 /// `sp_refreshview`, `sp_refreshsqlmodule`: modules are bound anew whenever what they name has changed, so all there is to do is
-/// to say what is wrong with them.
-pub(super) fn refresh(
+/// to keep the columns that a view or function has now, or to say what is wrong with it. One that is bound to the schema has no others.
+pub(super) async fn refresh(
     procedure: &str,
     arguments: &Arguments<'_>,
-    context: &ExecutionContext,
+    context: &mut ExecutionContext,
     host: &SessionHost,
 ) -> Result<(), SqlError> {
     let name = &arguments.text(0).unwrap_or_default();
@@ -139,23 +144,42 @@ pub(super) fn refresh(
         let text = format!("Could not find object '{name}' or you do not have permission.");
         SqlError::new(15165, 16, 1, text)
     };
-    let catalog = context.catalog();
-    let catalog = catalog.definitions();
-    let found = object(catalog, name, context.database().name()).map_err(|_| missing())?;
+    let catalog = Arc::clone(context.catalog().definitions());
+    let found = object(&catalog, name, context.database().name()).map_err(|_| missing())?;
     let object = catalog.object_by_id(found.object_id).ok_or_else(missing)?;
-    let is_view = matches!(object, Object::View(_));
-    let is_module = matches!(object, Object::Procedure(_) | Object::Function(_) | Object::Trigger(_));
+    let module = match object {
+        Object::View(module) => module,
+        Object::Function(module) | Object::Procedure(module) if !only_views => module,
+        Object::Trigger(_) if !only_views => return Ok(()),
+        _ => return Err(missing()),
+    };
     let may = context.token().has(Permission::Alter, catalog.securable(object));
-    if !may || !is_view && (only_views || !is_module) {
+    let options = ParseOptions { quoted_identifier: module.quoted_identifier };
+    if !may || parse_with(&module.text, options).is_ok_and(|batch| is_bound(&batch)) {
         return Err(missing());
     }
-    if is_view {
-        let quoted = |part: &str| format!("[{}]", part.replace(']', "]]"));
-        let text = format!("SELECT * FROM {}.{}", quoted(&found.schema), quoted(&found.name));
-        let bound = pikepole_query::first_result_set(&text, "", context, host);
-        bound.map_err(|errors| errors.into_iter().next().unwrap_or_else(missing))?;
+    let columns = columns_made_now(module, context, host)?;
+    if columns == module.columns {
+        return Ok(());
     }
-    Ok(())
+    let definition = ModuleDefinition {
+        schema: &module.schema,
+        name: &module.name,
+        text: &module.text,
+        execute_as: module.execute_as,
+        ansi_nulls: module.ansi_nulls,
+        quoted_identifier: module.quoted_identifier,
+        columns: &columns,
+    };
+    context.begin_definition()?;
+    let database = Arc::clone(context.database());
+    let tx = context.transaction();
+    let refreshed = match object {
+        Object::View(_) => database.put_view(tx, definition, PutMode::Alter).await,
+        _ => database.put_function(tx, definition, PutMode::Alter).await,
+    };
+    context.end_definition().await.map_err(|fault| *fault)?;
+    refreshed
 }
 
 fn table_columns(table: &Table, output: &mut dyn Output) {
@@ -254,7 +278,7 @@ pub(super) fn help_index(name: &str, context: &ExecutionContext, output: &mut dy
     Ok(())
 }
 
-fn procedure_parameters(catalog: &Catalog, module: &str, output: &mut dyn Output) {
+fn procedure_parameters(catalog: &Catalog, module: &Module, output: &mut dyn Output) {
     let mut set = ResultSet::new(&[
         ("Parameter_name", NAME),
         ("Type", NAME),
@@ -362,6 +386,7 @@ fn viewed(info: ColumnInfo) -> Column {
         generated: None,
         hidden: false,
         mask: None,
+        id: 0,
     }
 }
 

@@ -117,7 +117,7 @@ fn parameters(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mu
     };
     let Some(module) = module else { return set.send(output) };
     let result = ("@RETURN_VALUE".to_owned(), Declared::System(SqlType::Int), RETURNED);
-    let own = modules::parameters(definitions, &module.text).into_iter();
+    let own = modules::parameters(definitions, module).into_iter();
     let own = own.map(|own| (own.name, own.declared, if own.output { INPUT_OUTPUT } else { INPUT }));
     for (place, (parameter, declared, way)) in std::iter::once(result).chain(own).enumerate() {
         if is(wanted.as_deref(), &parameter) {

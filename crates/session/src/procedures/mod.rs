@@ -493,7 +493,7 @@ pub(crate) async fn call(
             extended_property::change(procedure, &arguments, given, context).await?;
         }
         "sp_refreshview" | "sp_refreshsqlmodule" => {
-            describe::refresh(procedure.name, &arguments, context, host)?;
+            describe::refresh(procedure.name, &arguments, context, host).await?;
         }
         "sp_settriggerorder" => trigger_order::set(&arguments, context).await?,
         "sp_addmessage" | "sp_altermessage" | "sp_dropmessage" => {

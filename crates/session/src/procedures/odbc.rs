@@ -86,9 +86,12 @@ pub(super) fn tables(
         list.into_iter().for_each(|row| set.push(row.to_vec()));
         return set.send(output);
     }
+    let database = context.database().name();
+    if arguments.text(2).is_some_and(|qualifier| !matches(Some(&qualifier), database)) {
+        return set.send(output);
+    }
     let kinds = kinds.map(|kinds| kinds.to_ascii_uppercase());
     let wants = |kind: &str| kinds.as_ref().is_none_or(|kinds| kinds.contains(&format!("'{kind}'")) || kinds == kind);
-    let database = context.database().name();
     let catalog = context.catalog();
     let definitions = catalog.definitions();
     let own_tables = definitions.tables().map(|table| (&table.schema, &table.name, "TABLE"));
@@ -471,7 +474,7 @@ pub(super) fn table_collations(arguments: &Arguments<'_>, context: &ExecutionCon
     for (place, column) in found.iter().flat_map(|table| table.columns.iter().enumerate()) {
         let has = column.ty.is_string();
         set.push(vec![
-            Value::Int(place as i32 + 1),
+            Value::Int(column.number(place)),
             string(&column.name),
             if has { Value::Bin(column.collation.wire_bytes().to_vec()) } else { Value::Null },
             if has { string(column.collation.name()) } else { Value::Null },

@@ -52,7 +52,7 @@ fn routines(catalog: &Catalog) -> Vec<(&Module, bool)> {
 fn parts(catalog: &Catalog, module: &Module, is_procedure: bool) -> Vec<Part> {
     let result = match is_procedure {
         true => Some(Declared::System(SqlType::Int)),
-        false => modules::result_type(catalog, &module.text),
+        false => modules::result_type(catalog, module),
     };
     let first = match result {
         None => {
@@ -62,7 +62,7 @@ fn parts(catalog: &Catalog, module: &Module, is_procedure: bool) -> Vec<Part> {
             Part { name: "@RETURN_VALUE".into(), kind: RETURN_VALUE, place: 0, declared, nullable: !is_procedure }
         }
     };
-    let own = modules::parameters(catalog, &module.text).into_iter().zip(1..);
+    let own = modules::parameters(catalog, module).into_iter().zip(1..);
     let own = own.map(|(parameter, place)| Part {
         name: parameter.name,
         kind: if parameter.output { INPUT_OUTPUT } else { INPUT },

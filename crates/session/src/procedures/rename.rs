@@ -7,7 +7,7 @@ use crate::unsupported;
 use pikepole_engine::{
     Catalog, Database, Durability, ModuleDefinition, Object, Permission, PutMode, Table, TableRecord, Transaction, View,
 };
-use pikepole_query::{ColumnInfo, ExecutionContext, Output, names_sequence};
+use pikepole_query::{BoundReference, ColumnInfo, ExecutionContext, Host, Output, names_sequence};
 use pikepole_tsql::{ParseOptions, StatementKind, parse_with};
 use pikepole_types::SqlError;
 use std::sync::Arc;
@@ -57,6 +57,9 @@ pub(super) async fn rename(
     let table = catalog.table(&schema, &name).cloned();
     let of_part = || names::find(&catalog, Some(&schema), &name).map(|found| found.parent_object_id);
     let object = catalog.object(&schema, &name).cloned();
+    // A sequence looks at the defaults that are made of it itself.
+    let is_bindable = |object: &&Object| !matches!(object, Object::Sequence(_)) && kind.as_deref() != Some("INDEX");
+    let object_id = object.as_ref().filter(is_bindable).map(Object::object_id);
     let object = object.or_else(|| catalog.table_by_id(of_part()?).cloned().map(Object::Table));
     let view = match &object {
         Some(Object::View(view)) if kind.as_deref() == Some("COLUMN") => {
@@ -67,11 +70,12 @@ pub(super) async fn rename(
     if object.is_some_and(|object| !context.token().has(Permission::Alter, catalog.securable(&object))) {
         return Err(missing(&old, database.name()));
     }
+    check_unbound(&old, object_id, part.as_deref(), host, context)?;
     let explicit = context.transaction().is_explicit();
     let tx = context.transaction();
     let done = match (kind.as_deref(), part, table) {
         (Some("COLUMN"), Some(part), Some(table)) => {
-            check_column(&table, &part)?;
+            check_column(&old, &table, &part)?;
             let change = |record: &mut TableRecord, _: &mut dyn FnMut() -> i32| rename_column(record, &part, &new);
             let history = table.history().and_then(|history| catalog.table_by_id(history));
             match (database.alter_definition(tx, &table, &change).await, history) {
@@ -186,13 +190,35 @@ fn part_kind(catalog: &Catalog, parts: &[String]) -> Option<&'static str> {
     }
 }
 
+/// # Errors
+/// 15336 for an object, or a column of one, that something is bound to.
+fn check_unbound(
+    renamed: &str,
+    object_id: Option<i32>,
+    part: Option<&str>,
+    host: &SessionHost,
+    context: &ExecutionContext,
+) -> Result<(), SqlError> {
+    let Some(object_id) = object_id else { return Ok(()) };
+    let bound = host.bound_references(object_id, context);
+    let catalog = context.catalog();
+    let is_meant = |bound: &BoundReference| match part {
+        None => true,
+        Some(part) => {
+            let table = catalog.definitions().table_by_id(object_id);
+            table.and_then(|table| table.column(part)).is_some_and(|place| bound.columns.contains(&place))
+        }
+    };
+    if bound.iter().any(is_meant) { Err(SqlError::rename_of_enforced(renamed)) } else { Ok(()) }
+}
+
 /// Texts of the table's definition name columns: those stay as they are.
-fn check_column(table: &Table, column: &str) -> Result<(), SqlError> {
+fn check_column(renamed: &str, table: &Table, column: &str) -> Result<(), SqlError> {
     let named = |text: &str| text.to_lowercase().contains(&column.to_lowercase());
     let texts = table.checks.iter().map(|check| &check.text);
     let computed = table.columns.iter().filter_map(|column| column.computed.as_ref());
     if texts.chain(computed.map(|computed| &computed.text)).any(|text| named(text)) {
-        return Err(SqlError::rename_of_enforced(format!("{}.{column}", table.full_name())));
+        return Err(SqlError::rename_of_enforced(renamed));
     }
     Ok(())
 }
@@ -224,6 +250,10 @@ async fn rename_view_column(
     let Some(StatementKind::CreateView(create)) = batch.statements.first().map(|statement| &statement.kind) else {
         return Err(ambiguous("COLUMN"));
     };
+    let mut kept = view.columns.clone();
+    if let Some(column) = kept.get_mut(at) {
+        new.clone_into(&mut column.name);
+    }
     let quoted = |name: &str| format!("[{}]", name.replace(']', "]]"));
     let mut text = view.text.clone();
     match create.columns.get(at) {
@@ -242,6 +272,7 @@ async fn rename_view_column(
         execute_as: view.execute_as,
         ansi_nulls: view.ansi_nulls,
         quoted_identifier: view.quoted_identifier,
+        columns: &kept,
     };
     database.put_view(tx, definition, PutMode::Alter).await
 }

@@ -5,7 +5,7 @@ use super::members::{MemberOf, change_membership};
 use super::{check_name, is_master, option_name, principals, require, securable_of};
 use crate::host::SessionHost;
 use crate::unsupported;
-use pikepole_engine::{Class, DBO, Grant, GrantState, Permission, Principal, PrincipalKind, Securable};
+use pikepole_engine::{Class, DBO, GUEST, Grant, GrantState, Permission, Principal, PrincipalKind, Securable};
 use pikepole_query::ExecutionContext;
 use pikepole_types::SqlError;
 use std::sync::Arc;
@@ -82,7 +82,9 @@ pub(super) async fn alter_user(
     if !context.token().has(Permission::Alter, Securable::User(user.id)) {
         return Err(missing());
     }
-    if user.is_fixed() {
+    // Of the users that every database has, guest alone can have another schema.
+    let is_open = user.id == GUEST && written.options.iter().all(|option| option.name == "DEFAULT_SCHEMA");
+    if user.is_fixed() && !is_open {
         return Err(SqlError::principal_cannot("alter", "user", name));
     }
     if let Some((clause, _)) = written.clauses.first() {

@@ -4,7 +4,7 @@ use super::Kind::{BigInt, Bit, Int, LongText, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use crate::modules::{self, ParameterInfo};
-use pikepole_engine::Column;
+use pikepole_engine::{Catalog, Column};
 use pikepole_query::{ColumnInfo, Declared, Provenance};
 use pikepole_types::{ClrType, Length, SecondName, SqlError, SqlType};
 
@@ -166,9 +166,15 @@ fn column_row(view: &View, object_id: i32, place: usize, column: &ColumnInfo) ->
     with_type(row, ty)
 }
 
+/// The number of the column at a place of a table or view.
+pub(crate) fn column_number(catalog: &Catalog, object_id: i32, place: usize) -> i32 {
+    catalog.table_by_id(object_id).map_or(place as i32 + 1, |table| table.column_number(place))
+}
+
 pub(super) fn table_column(view: &View, object_id: i32, place: usize, column: &Column) -> RowBuilder {
     let info = ColumnInfo { collated: column.collated(), ..ColumnInfo::new(&column.name, column.ty, column.nullable) };
     let row = column_row(view, object_id, place, &info)
+        .integer("column_id", column.number(place))
         .bit("is_identity", column.identity.is_some())
         .bit("is_computed", column.computed.is_some())
         .bit("is_sparse", column.sparse)
@@ -296,13 +302,13 @@ fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for function in source.catalog.functions() {
         // What a scalar function returns is a parameter without a name, number zero.
-        if let Some(declared) = modules::result_type(source.catalog, &function.text) {
+        if let Some(declared) = modules::result_type(source.catalog, function) {
             let row = view.row().integer("object_id", function.object_id).text("name", "");
             rows.push(with_declared(row.bit("is_output", true).bit("is_nullable", true), &declared).done());
         }
     }
     for procedure in source.catalog.procedures().chain(source.catalog.functions()) {
-        for (place, parameter) in modules::parameters(source.catalog, &procedure.text).into_iter().enumerate() {
+        for (place, parameter) in modules::parameters(source.catalog, procedure).into_iter().enumerate() {
             let ParameterInfo { name, declared, output, has_default, readonly } = parameter;
             let row = view
                 .row()

@@ -4,7 +4,7 @@ use super::Kind::{BigInt, Bit, Bytes, Code, DateTime, Int, Name, SmallInt, Text,
 use super::Nullable::{No, Yes};
 use super::objects::object_rows;
 use super::{Rows, Source, View, shown_name};
-use pikepole_types::{Collated, SqlError, SqlType, Value};
+use pikepole_types::{Collated, Length, SqlError, SqlType, Value};
 
 pub(super) const VIEWS: &[View] = &[
     View {
@@ -207,7 +207,7 @@ fn objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 }
 
 fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let row = |object_id: i32, place: usize, name: &str, ty: &SqlType, nullable: bool, collated: Collated| {
+    let row = |object_id: i32, number: i32, name: &str, ty: &SqlType, nullable: bool, collated: Collated| {
         let collation = collated.shown();
         let bytes = || Value::Bin(collation.wire_bytes().to_vec());
         let row = view
@@ -219,12 +219,12 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .integer("length", ty.max_length())
             .integer("xprec", ty.precision())
             .integer("xscale", ty.scale())
-            .integer("colid", place as i64 + 1)
-            .integer("colorder", place as i64 + 1)
+            .integer("colid", number)
+            .integer("colorder", number)
             .integer("number", 0)
             .integer("type", ty.system_type_id())
-            .integer("prec", ty.precision())
-            .integer("scale", ty.scale())
+            .integer("prec", declared_precision(ty))
+            .value("scale", if ty.is_number() { Value::Int(ty.scale().into()) } else { Value::Null })
             .integer("isoutparam", 0)
             .bit("isnullable", nullable)
             .text_if("collation", ty.is_string().then_some(collation.name()));
@@ -233,7 +233,8 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
         for (place, column) in table.columns.iter().enumerate() {
-            let row = row(table.object_id, place, &column.name, &column.ty, column.nullable, column.collated())
+            let number = column.number(place);
+            let row = row(table.object_id, number, &column.name, &column.ty, column.nullable, column.collated())
                 .integer("colstat", i32::from(column.identity.is_some()))
                 .integer("status", if column.identity.is_some() { 128 } else { 0 })
                 .integer("cdefault", column.default.as_ref().map_or(0, |default| default.object_id))
@@ -249,13 +250,23 @@ fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     for (object_id, columns) in &source.view_columns {
         for (place, column) in columns.iter().enumerate() {
             rows.push(
-                row(*object_id, place, &column.name, &column.ty, column.nullable, column.collated)
+                row(*object_id, place as i32 + 1, &column.name, &column.ty, column.nullable, column.collated)
                     .bit("iscomputed", false)
                     .done(),
             );
         }
     }
     Ok(rows)
+}
+
+/// The digits of a number, the length of a text in characters, of bytes in bytes; -1 for what has no limit.
+fn declared_precision(ty: &SqlType) -> i64 {
+    match ty {
+        SqlType::NChar(_) | SqlType::NVarChar(Length::Limit(_)) => i64::from(ty.max_length()) / 2,
+        SqlType::Xml => -1,
+        _ if ty.is_string() || ty.is_binary() => ty.max_length().into(),
+        _ => ty.precision().into(),
+    }
 }
 
 fn databases(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

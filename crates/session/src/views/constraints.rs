@@ -197,15 +197,17 @@ fn foreign_key_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
     for table in source.catalog.tables() {
         for key in &table.foreign_keys {
             let referenced = source.catalog.referenced_columns(key);
+            let number =
+                |place| source.catalog.table_by_id(key.referenced).map_or(0, |table| table.column_number(place));
             for (place, (own, other)) in key.columns.iter().zip(referenced).enumerate() {
                 rows.push(
                     view.row()
                         .integer("constraint_object_id", key.object_id)
                         .integer("constraint_column_id", place as i64 + 1)
                         .integer("parent_object_id", table.object_id)
-                        .integer("parent_column_id", *own as i64 + 1)
+                        .integer("parent_column_id", table.column_number(*own))
                         .integer("referenced_object_id", key.referenced)
-                        .integer("referenced_column_id", other as i64 + 1)
+                        .integer("referenced_column_id", number(other))
                         .done(),
                 );
             }
@@ -223,7 +225,7 @@ fn check_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlError>
                     .row(view)
                     .bit("is_disabled", check.disabled)
                     .bit("is_not_trusted", check.not_trusted)
-                    .integer("parent_column_id", check.column.map_or(0, |column| column as i64 + 1))
+                    .integer("parent_column_id", check.column.map_or(0, |column| table.column_number(column)))
                     .text("definition", &check.text)
                     .bit("uses_database_collation", true)
                     .bit("is_system_named", check.system_named)
@@ -355,7 +357,7 @@ fn constraint_table_usage(view: &View, source: &Source<'_>) -> Result<Rows, SqlE
 fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for procedure in source.catalog.procedures() {
-        for (place, parameter) in modules::parameters(source.catalog, &procedure.text).into_iter().enumerate() {
+        for (place, parameter) in modules::parameters(source.catalog, procedure).into_iter().enumerate() {
             let row = view
                 .row()
                 .text("SPECIFIC_CATALOG", source.database.name())

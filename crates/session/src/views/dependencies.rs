@@ -3,11 +3,12 @@
 
 use super::Kind::{Bit, Int, Name, Text, TinyInt};
 use super::Nullable::{No, Yes};
+use super::columns::column_number;
 use super::{Function, RowBuilder, Rows, Source, View};
 use crate::dependencies::{Class, ColumnReference, Lookup, Reference, Usage, Walk, is_bound, merged};
 use crate::names;
 use crate::security;
-use pikepole_engine::{DEFAULT_SCHEMA, Module, Table};
+use pikepole_engine::{DEFAULT_SCHEMA, Module, Object, Table};
 use pikepole_tsql::{ObjectName, ParseOptions, Part, parse_condition, parse_expression, parse_with};
 use pikepole_types::{SqlError, Value};
 
@@ -132,7 +133,7 @@ pub(crate) struct Entity {
     /// The column, of a computed column.
     column: i32,
     schema: Option<String>,
-    name: String,
+    pub(crate) name: String,
     class: (i64, &'static str),
     /// Its text is WITH SCHEMABINDING, or part of a table.
     bound: bool,
@@ -164,6 +165,36 @@ fn entities_of(lookup: Lookup<'_>, wanted: &dyn Fn(i32) -> bool) -> Vec<Entity> 
     }
     all.retain(|entity| !entity.references.is_empty());
     all
+}
+
+/// What is bound to an object and no part of it, with the columns of the object that it names; the oldest first. Only texts that say the
+/// object's name are read.
+pub(crate) fn bound_to(lookup: Lookup<'_>, object: &Object) -> Vec<Entity> {
+    let name = object.name().to_lowercase();
+    let says = |text: &str, word: &str| text.to_lowercase().contains(word);
+    let modules = lookup.catalog.modules().filter(|module| module.object_id != object.object_id());
+    let modules = modules.filter(|module| says(&module.text, "schemabinding") && says(&module.text, &name));
+    let mut all: Vec<Entity> = modules.map(|module| of_module(lookup, module, OBJECT)).collect();
+    for table in lookup.catalog.tables().filter(|table| table.object_id != object.object_id()) {
+        if texts_of(table).any(|text| says(text, &name)) {
+            all.extend(of_table(lookup, table));
+        }
+    }
+    let refers = |entity: &Entity| {
+        let mut references = entity.references.iter();
+        references.any(|found| found.class == Class::Object && found.id == Some(object.object_id()))
+    };
+    all.retain(|entity| entity.bound && refers(entity));
+    all.sort_by_key(|entity| entity.id);
+    all
+}
+
+/// The texts of a table's columns and constraints.
+fn texts_of(table: &Table) -> impl Iterator<Item = &str> {
+    let columns = table.columns.iter();
+    let computed = columns.clone().filter_map(|column| column.computed.as_ref()).map(|computed| computed.text.as_str());
+    let defaults = columns.filter_map(|column| column.default.as_ref()).map(|default| default.text.as_str());
+    computed.chain(defaults).chain(table.checks.iter().map(|check| check.text.as_str()))
 }
 
 fn lookup<'a>(source: &'a Source<'_>) -> Lookup<'a> {
@@ -215,7 +246,7 @@ fn of_table(lookup: Lookup<'_>, table: &Table) -> Vec<Entity> {
     for (place, column) in table.columns.iter().enumerate() {
         if let Some(computed) = &column.computed {
             let expr = parse_expression(&computed.text).ok();
-            all.push(entity(table.object_id, place as i32 + 1, &table.name, expr.as_ref().map(Part::Expr)));
+            all.push(entity(table.object_id, column.number(place), &table.name, expr.as_ref().map(Part::Expr)));
         }
         if let Some(default) = &column.default {
             let expr = parse_expression(&default.text).ok();
@@ -256,6 +287,12 @@ fn named(row: RowBuilder, reference: &Reference) -> RowBuilder {
         .bit("is_ambiguous", reference.ambiguous)
 }
 
+/// The number under which a column that is referred to is shown.
+fn shown_number(source: &Source<'_>, reference: &Reference, column: &ColumnReference) -> i32 {
+    let place = column.id as usize - 1;
+    reference.id.map_or(column.id, |object_id| column_number(source.catalog, object_id, place))
+}
+
 fn expression_dependencies(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Rows::new();
     for entity in entities(lookup(source)) {
@@ -271,7 +308,8 @@ fn expression_dependencies(view: &View, source: &Source<'_>) -> Result<Rows, Sql
                     .done()
             };
             rows.extend(entity.names_object(reference).then(|| row(0)));
-            rows.extend(entity.bound_columns(reference).iter().map(|column| row(column.id)));
+            let columns = entity.bound_columns(reference).iter();
+            rows.extend(columns.map(|column| row(shown_number(source, reference, column))));
         }
     }
     Ok(rows)
@@ -290,7 +328,7 @@ fn dependencies(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                     .integer("object_id", entity.id)
                     .integer("column_id", entity.column)
                     .integer("referenced_major_id", id)
-                    .integer("referenced_minor_id", column.map_or(0, |column| column.id))
+                    .integer("referenced_minor_id", column.map_or(0, |column| shown_number(source, &reference, column)))
                     .bit("is_selected", usage.selected)
                     .bit("is_updated", usage.updated)
                     .bit("is_select_all", reference.select_all)
@@ -340,7 +378,7 @@ fn referenced_entities(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
                 named(view.row(), reference)
                     .integer("referencing_minor_id", entity.column)
                     .text_if("referenced_minor_name", column.map(|column| column.name.as_str()))
-                    .integer("referenced_minor_id", column.map_or(0, |column| column.id))
+                    .integer("referenced_minor_id", column.map_or(0, |column| shown_number(source, reference, column)))
                     .bit("is_selected", usage.selected)
                     .bit("is_updated", usage.updated)
                     .bit("is_select_all", column.is_none() && reference.select_all)

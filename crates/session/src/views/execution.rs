@@ -261,7 +261,7 @@ fn with_options(row: RowBuilder, options: &ShownOptions) -> RowBuilder {
         .bit("arithabort", options.arithabort)
         .bit("ansi_null_dflt_on", options.ansi_null_dflt_on)
         .bit("ansi_warnings", options.ansi_warnings)
-        .bit("ansi_padding", true)
+        .bit("ansi_padding", options.ansi_padding)
         .bit("ansi_nulls", options.ansi_nulls)
         .bit("concat_null_yields_null", options.concat_null_yields_null)
         .integer("transaction_isolation_level", options.isolation)

@@ -2,6 +2,7 @@
 
 use super::Kind::{Int, Name, Text, TinyInt, Variant};
 use super::Nullable::{No, Yes};
+use super::columns::column_number;
 use super::{Function, Rows, Source, View};
 use pikepole_engine::{Catalog, ExtendedProperty, Object, PropertyHolder, PropertyPart, Schema, Table};
 use pikepole_types::{Length, SqlError, SqlType, Value};
@@ -206,7 +207,7 @@ fn constraints(table: &Table) -> impl Iterator<Item = (&str, i32)> {
 }
 
 /// Class, its name, and the two numbers under which the view shows a property.
-fn shown(holder: PropertyHolder, part: PropertyPart) -> (i32, &'static str, i32, i32) {
+fn shown(catalog: &Catalog, holder: PropertyHolder, part: PropertyPart) -> (i32, &'static str, i32, i32) {
     const OBJECT: (i32, &str) = (1, "OBJECT_OR_COLUMN");
     let ((class, name), major, minor) = match (holder, part) {
         (PropertyHolder::Database, _) => ((0, "DATABASE"), 0, 0),
@@ -214,7 +215,7 @@ fn shown(holder: PropertyHolder, part: PropertyPart) -> (i32, &'static str, i32,
         (PropertyHolder::Principal(id), _) => ((4, "DATABASE_PRINCIPAL"), id, 0),
         (PropertyHolder::Type(id), _) => ((6, "TYPE"), id, 0),
         (PropertyHolder::Object(id), PropertyPart::Whole) => (OBJECT, id, 0),
-        (PropertyHolder::Object(id), PropertyPart::Column(at)) => (OBJECT, id, i32::try_from(at + 1).unwrap_or(0)),
+        (PropertyHolder::Object(id), PropertyPart::Column(at)) => (OBJECT, id, column_number(catalog, id, at)),
         (PropertyHolder::Object(id), PropertyPart::Index(index_id)) => ((7, "INDEX"), id, index_id),
         (PropertyHolder::Object(_), PropertyPart::Constraint(id)) => (OBJECT, id, 0),
     };
@@ -237,7 +238,7 @@ fn extended_properties(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
     let row = |holder: PropertyHolder, property: &ExtendedProperty| {
         let (class, class_name, major, minor) = match holder {
             PropertyHolder::Type(id) if is_collection(source.catalog, id) => (10, "XML_SCHEMA_COLLECTION", id, 0),
-            holder => shown(holder, property.part),
+            holder => shown(source.catalog, holder, property.part),
         };
         view.row()
             .integer("class", class)

@@ -3,7 +3,7 @@
 use super::Kind::{BigInt, Bit, Int, LongText, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, partitions};
-use pikepole_engine::Partitioned;
+use pikepole_engine::{Partitioned, StorageOptions};
 use pikepole_types::SqlError;
 
 /// The data space of every table: the one filegroup.
@@ -131,6 +131,7 @@ fn index_row(view: &View, object_id: i32) -> RowBuilder {
         .bit("is_unique", false)
         .bit("is_primary_key", false)
         .bit("is_unique_constraint", false)
+        .integer("fill_factor", 0)
         .bit("is_padded", false)
         .bit("is_disabled", false)
         .bit("is_hypothetical", false)
@@ -172,6 +173,8 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                     .text("type_desc", kind)
                     .bit("is_unique", index.unique)
                     .bit("ignore_dup_key", index.ignores_duplicates)
+                    .integer("fill_factor", index.options.fill_factor)
+                    .bit("is_padded", index.options.padded)
                     .bit("is_primary_key", index.primary_key)
                     .bit("is_unique_constraint", index.constraint && !index.primary_key)
                     .bit("is_disabled", index.is_disabled())
@@ -195,7 +198,7 @@ fn index_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                         .integer("object_id", table.object_id)
                         .integer("index_id", index.index_id)
                         .integer("index_column_id", place as i64 + 1)
-                        .integer("column_id", key.column as i64 + 1)
+                        .integer("column_id", table.column_number(key.column))
                         .integer("key_ordinal", place as i64 + 1)
                         .integer("partition_ordinal", i64::from(is_cut(key.column)))
                         .bit("is_descending_key", key.descending)
@@ -213,7 +216,7 @@ fn index_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                         .integer("object_id", table.object_id)
                         .integer("index_id", index.index_id)
                         .integer("index_column_id", (index.columns.len() + place) as i64 + 1)
-                        .integer("column_id", *column as i64 + 1)
+                        .integer("column_id", table.column_number(*column))
                         .bit("is_descending_key", false)
                         .bit("is_included_column", true)
                         .done(),
@@ -262,7 +265,7 @@ fn statistics_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError
                         .integer("object_id", table.object_id)
                         .integer("stats_id", index.index_id)
                         .integer("stats_column_id", place as i64 + 1)
-                        .integer("column_id", key.column as i64 + 1)
+                        .integer("column_id", table.column_number(key.column))
                         .done(),
                 );
             }
@@ -324,14 +327,25 @@ fn rows_of(source: &Source<'_>, object_id: i32, partitioned: Option<Partitioned>
     }
 }
 
+/// DATA_COMPRESSION, by its number and name.
+fn compression(options: StorageOptions) -> (i32, &'static str) {
+    (options.compression as i32, options.compression.name())
+}
+
 /// The partitions of each heap and index.
 fn partitions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
         // Rows of a table that is declared as a columnstore are in a heap all the same.
-        let heap = table.heap.map(|storage| (i32::from(table.has_clustered_columnstore()), storage, table.partitioned));
-        let indexes = table.live_indexes().map(|index| (index.index_id, index.storage, index.partitioned));
-        for (index_id, storage, partitioned) in heap.into_iter().chain(indexes) {
+        let (number, of_heap) = match table.has_clustered_columnstore() {
+            true => (1, (3, "COLUMNSTORE")),
+            false => (0, compression(table.options)),
+        };
+        let heap = table.heap.map(|storage| (number, storage, table.partitioned, of_heap));
+        let indexes = table.live_indexes();
+        let indexes =
+            indexes.map(|index| (index.index_id, index.storage, index.partitioned, compression(index.options)));
+        for (index_id, storage, partitioned, (compression, compression_name)) in heap.into_iter().chain(indexes) {
             for place in 0..partitions::count(source.catalog, partitioned) {
                 let row = view
                     .row()
@@ -340,7 +354,8 @@ fn partitions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                     .integer("index_id", index_id)
                     .integer("partition_number", place as i64 + 1)
                     .integer("hobt_id", partition_id(storage.object, place))
-                    .text("data_compression_desc", "NONE")
+                    .integer("data_compression", compression)
+                    .text("data_compression_desc", compression_name)
                     .bit("xml_compression", false)
                     .text("xml_compression_desc", "OFF");
                 rows.push(match rows_of(source, table.object_id, partitioned, place) {

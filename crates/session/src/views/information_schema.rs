@@ -341,7 +341,7 @@ fn routines(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows: Rows = source.catalog.procedures().map(|module| row(module, "PROCEDURE").done()).collect();
     for module in source.catalog.functions() {
         let row = row(module, "FUNCTION");
-        let declared = modules::result_type(source.catalog, &module.text);
+        let declared = modules::result_type(source.catalog, module);
         rows.push(match declared.and_then(|declared| Some((declared.scalar()?, declared.second_name()))) {
             Some((ty, second)) => with_named_type(row, &ty, second).done(),
             None => row.text("DATA_TYPE", "TABLE").done(),

@@ -378,7 +378,7 @@ fn tables(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |table: &Table| {
         of_table(table)
             .row(view)
-            .integer("max_column_id_used", table.columns.len() as i64)
+            .integer("max_column_id_used", table.column_numbers_used())
             .bit("uses_ansi_nulls", true)
             .bit("is_replicated", false)
             .bit("has_replication_filter", false)
@@ -459,7 +459,7 @@ fn default_constraints(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
         for (place, column) in table.columns.iter().enumerate() {
             let Some(default) = &column.default else { continue };
             let object = of_constraint(table, &default.name, default.object_id, "D ", "DEFAULT_CONSTRAINT");
-            let row = object.row(view).integer("parent_column_id", place as i64 + 1);
+            let row = object.row(view).integer("parent_column_id", column.number(place));
             let row = row.bit("is_system_named", is_system_named(&default.name, default.object_id));
             rows.push(row.text("definition", &default.text).done());
         }

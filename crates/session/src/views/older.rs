@@ -583,9 +583,12 @@ fn references(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("fkeydbid", source.database.id())
                 .integer("rkeydbid", source.database.id());
             let referenced = source.catalog.referenced_columns(key);
-            for (names, columns) in [(REFERENCING, &key.columns), (REFERENCED, &referenced)] {
+            let other = source.catalog.table_by_id(key.referenced);
+            let of_sides = [(REFERENCING, &key.columns, Some(table)), (REFERENCED, &referenced, other)];
+            for (names, columns, side) in of_sides {
+                let number = |at: usize| Some(side?.column_number(*columns.get(at)?));
                 for (at, name) in names.into_iter().enumerate() {
-                    row = row.integer(name, columns.get(at).map_or(0, |column| *column as i64 + 1));
+                    row = row.integer(name, number(at).unwrap_or(0));
                 }
             }
             rows.push(row.done());

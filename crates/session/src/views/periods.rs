@@ -28,7 +28,8 @@ fn periods(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         let (start, end) = table.period()?;
         let row = view.row().text("name", "SYSTEM_TIME").integer("period_type", 1);
         let row = row.text("period_type_desc", "SYSTEM_TIME_PERIOD").integer("object_id", table.object_id);
-        Some(row.integer("start_column_id", start as i64 + 1).integer("end_column_id", end as i64 + 1).done())
+        let (start, end) = (table.column_number(start), table.column_number(end));
+        Some(row.integer("start_column_id", start).integer("end_column_id", end).done())
     };
     Ok(source.catalog.tables().filter_map(|table| period(table)).collect())
 }

@@ -3,6 +3,7 @@
 
 use super::Kind::{Bit, Bytes, DateTime, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
+use super::columns::column_number;
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
 use pikepole_engine::{DBO, Grant, Permission, Principal, PrincipalKind, Principals, Securable, SecurityToken};
 use pikepole_types::{SqlError, Value};
@@ -310,14 +311,18 @@ fn database_role_members(view: &View, source: &Source<'_>) -> Result<Rows, SqlEr
     Ok(rows)
 }
 
-fn permission_row(view: &View, grantee: i32, grant: &Grant) -> Vec<Value> {
+fn permission_row(view: &View, source: &Source<'_>, grantee: i32, grant: &Grant) -> Vec<Value> {
+    let column = match grant.column {
+        0 => 0,
+        place => column_number(source.catalog, grant.major, place as usize - 1),
+    };
     let (class, class_description) = grant.class.shown();
     let (state, state_description) = grant.state.shown();
     view.row()
         .integer("class", class)
         .text("class_desc", class_description)
         .integer("major_id", grant.major)
-        .integer("minor_id", grant.column)
+        .integer("minor_id", column)
         .integer("grantee_principal_id", grantee)
         .integer("grantor_principal_id", grant.grantor)
         .text("type", grant.permission.code())
@@ -328,22 +333,22 @@ fn permission_row(view: &View, grantee: i32, grant: &Grant) -> Vec<Value> {
 }
 
 /// The permissions of the principals that the session is, or of all for who may see definitions.
-fn permissions(view: &View, principals: &Principals, own: &[i32], sees_all: bool) -> Rows {
+fn permissions(view: &View, source: &Source<'_>, principals: &Principals, own: &[i32], sees_all: bool) -> Rows {
     let mut rows = Vec::new();
     for principal in principals.iter().filter(|principal| sees_all || own.contains(&principal.id)) {
-        rows.extend(principal.grants.iter().map(|grant| permission_row(view, principal.id, grant)));
+        rows.extend(principal.grants.iter().map(|grant| permission_row(view, source, principal.id, grant)));
     }
     rows
 }
 
 fn server_permissions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let sees_all = source.token.has(Permission::ViewAnyDefinition, Securable::Server);
-    Ok(permissions(view, &*logins(source)?, source.token.server_ids(), sees_all))
+    Ok(permissions(view, source, &*logins(source)?, source.token.server_ids(), sees_all))
 }
 
 fn database_permissions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let sees_all = source.token.has(Permission::ViewDefinition, Securable::Database);
-    Ok(permissions(view, source.catalog.users(), source.token.database_ids(), sees_all))
+    Ok(permissions(view, source, source.catalog.users(), source.token.database_ids(), sees_all))
 }
 
 fn database_principals(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

@@ -16,7 +16,7 @@ use crate::limits::Limits;
 use crate::read::Reader;
 use crate::value::{Place, TypeInfo, TypeToken, read_variant};
 use crate::version::TdsVersion;
-use pikepole_types::Value;
+use pikepole_types::{CodePage, Value};
 
 /// The longest name of a parameter, in UTF-16 units.
 const NAME_UNITS_MAX: u8 = 128;
@@ -150,6 +150,7 @@ pub struct RpcMessage<'a> {
     reader: Reader<'a>,
     version: TdsVersion,
     limits: Limits,
+    page: CodePage,
 }
 
 impl<'a> RpcMessage<'a> {
@@ -160,7 +161,13 @@ impl<'a> RpcMessage<'a> {
     pub fn parse(data: &'a [u8], version: TdsVersion, limits: &Limits) -> Result<RpcMessage<'a>, TdsError> {
         let mut reader = Reader::new(data);
         let headers = Headers::read(&mut reader, version)?;
-        Ok(RpcMessage { headers, reader, version, limits: *limits })
+        Ok(RpcMessage { headers, reader, version, limits: *limits, page: CodePage::Western })
+    }
+
+    /// The same message to a database of this page, which the bytes of texts are in that name no collation.
+    #[must_use]
+    pub fn in_page(self, page: CodePage) -> RpcMessage<'a> {
+        RpcMessage { page, ..self }
     }
 
     /// The next call; `None` behind the last one. Further calls follow it unless [`is_last`](Self::is_last).
@@ -253,9 +260,10 @@ impl<'a> RpcMessage<'a> {
     fn argument(&mut self) -> Result<Argument<'a>, TdsError> {
         if self.reader.peek() == Some(TypeToken::Table as u8) && self.version.has_date_types() {
             self.reader.u8("a type")?;
-            return TableArgument::read(&mut self.reader, self.version, &self.limits).map(Argument::Table);
+            let read = TableArgument::read(&mut self.reader, self.version, &self.limits, self.page);
+            return read.map(Argument::Table);
         }
-        let info = TypeInfo::read(&mut self.reader, self.version)?;
+        let info = TypeInfo::read_sent(&mut self.reader, self.version)?.or_page(self.page);
         if info.token() == TypeToken::Variant {
             let (info, mut value) = read_variant(&mut self.reader)?;
             info.fill_up(&mut value);

@@ -14,7 +14,7 @@ use crate::limits::Limits;
 use crate::read::Reader;
 use crate::value::{Place, TypeInfo};
 use crate::version::TdsVersion;
-use pikepole_types::Value;
+use pikepole_types::{CodePage, Value};
 
 const WHAT: &str = "a table-valued parameter";
 const NO_COLUMNS: u16 = 0xFFFF;
@@ -57,13 +57,14 @@ impl<'a> TableArgument<'a> {
         reader: &mut Reader<'a>,
         version: TdsVersion,
         limits: &Limits,
+        page: CodePage,
     ) -> Result<TableArgument<'a>, TdsError> {
         if !reader.short_text(WHAT)?.is_empty() {
             return Err(TdsError::TableTypeOfDatabase);
         }
         let schema = reader.short_text(WHAT)?;
         let name = reader.short_text(WHAT)?;
-        let sent = columns(reader, version, limits)?;
+        let sent = columns(reader, version, limits, page)?;
         let is_null = sent.is_none();
         let columns = sent.unwrap_or_default();
         let order = orders(reader, &columns)?;
@@ -130,6 +131,7 @@ fn columns(
     reader: &mut Reader<'_>,
     version: TdsVersion,
     limits: &Limits,
+    page: CodePage,
 ) -> Result<Option<Vec<TableColumn>>, TdsError> {
     let count = reader.u16(WHAT)?;
     let mut columns = Vec::new();
@@ -142,7 +144,7 @@ fn columns(
     for _ in 0..count {
         let _user_type = reader.u32(WHAT)?;
         let flags = reader.u16(WHAT)?;
-        let info = TypeInfo::read_of_table(reader, version)?;
+        let info = TypeInfo::read_sent(reader, version)?.or_page(page);
         let name = reader.short_text(WHAT)?;
         columns.push(TableColumn { name, info, default: flags & DEFAULT_COLUMN != 0 });
     }

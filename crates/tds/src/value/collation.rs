@@ -48,11 +48,17 @@ impl WireCollation {
         let info = u32::from_le_bytes([a, b, c, d]);
         let page = match (info, sort) {
             (0x00D0_0409, 52) => return WireCollation::DEFAULT,
-            // A client without a collation of its own has the server's.
-            _ if info & 0xF_FFFF == 0 && sort == 0 && info & UTF8 == 0 => Some(CodePage::Western),
+            // A client without a collation of its own has the server's, unless it is known which one it has.
+            _ if is_unsaid(info, sort) => Some(CodePage::Western),
             _ => Collation::wire_code_page(info, sort),
         };
         WireCollation { info, sort, page }
+    }
+
+    /// The same collation; where a client names none, its bytes are those of this page.
+    #[must_use]
+    pub(crate) fn or_page(self, page: CodePage) -> WireCollation {
+        if is_unsaid(self.info, self.sort) { WireCollation { page: Some(page), ..self } } else { self }
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>) -> Result<WireCollation, TdsError> {
@@ -63,6 +69,11 @@ impl WireCollation {
     pub(crate) fn page(self) -> Option<CodePage> {
         self.page
     }
+}
+
+/// Whether the bytes name no language, and no order that goes without one.
+fn is_unsaid(info: u32, sort: u8) -> bool {
+    info & 0xF_FFFF == 0 && sort == 0 && info & UTF8 == 0
 }
 
 #[cfg(test)]

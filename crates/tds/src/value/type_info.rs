@@ -219,6 +219,12 @@ impl TypeInfo {
         TypeInfo { collation, ..self }
     }
 
+    /// The same type; if it is a string type whose collation a client leaves open, its bytes are those of this page.
+    #[must_use]
+    pub(crate) fn or_page(self, page: CodePage) -> TypeInfo {
+        TypeInfo { collation: self.collation.or_page(page), ..self }
+    }
+
     /// The same type by the name of `numeric`, where it is a decimal.
     #[must_use]
     pub fn called_numeric(self) -> TypeInfo {
@@ -451,12 +457,12 @@ impl TypeInfo {
         info.checked(version)
     }
 
-    /// As [`TypeInfo::read`], for a column of a table that a client sends. A driver that knows no precision, because all values
-    /// are NULL, sends 0 for it: that is any.
-    pub(crate) fn read_of_table(reader: &mut Reader<'_>, version: TdsVersion) -> Result<TypeInfo, TdsError> {
+    /// As [`TypeInfo::read`], for what a client sends of its own, a parameter or a column of a table. A driver that knows no precision,
+    /// because there is no value but NULL, sends 0 for it: that is any.
+    pub(crate) fn read_sent(reader: &mut Reader<'_>, version: TdsVersion) -> Result<TypeInfo, TdsError> {
         let mut info = TypeInfo::read_unchecked(reader)?;
         if matches!(info.token, T::DecimalN | T::NumericN) && (info.precision, info.scale) == (0, 0) {
-            info.precision = PRECISION_MAX;
+            info = info.with_precision(PRECISION_MAX, 0);
         }
         info.checked(version)
     }

@@ -59,6 +59,7 @@ error_table! {
     147 15 1 aggregate_in_where() "An aggregate may not appear in the WHERE clause unless it is in a subquery contained in a HAVING clause or a select list, and the column being aggregated is an outer reference.";
     148 15 1 bad_waitfor_time(text) "Incorrect time syntax in time string '{text}' used with WAITFOR.";
     154 15 1 not_allowed_in(what, place) "{what} is not allowed in {place}.";
+    129 15 1 fill_factor_invalid(percent) "Fillfactor {percent} is not a valid percentage; fillfactor must be between 1 and 100.";
     155 15 1 option_not_recognized(option, kind) "'{option}' is not a recognized {kind} option.";
     156 15 1 incorrect_syntax_keyword(keyword) "Incorrect syntax near the keyword '{keyword}'.";
     157 15 1 aggregate_in_set_list() "An aggregate may not appear in the set list of an UPDATE statement.";
@@ -497,6 +498,7 @@ error_table! {
     4405 16 1 view_of_many_tables(view) "View or function '{view}' is not updatable because the modification affects multiple base tables.";
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
     4506 16 1 module_column_twice(column, module) "Column names in each view or function must be unique. Column name '{column}' in view or function '{module}' is specified more than once.";
+    4502 16 1 view_lacks_columns(name) "View or function '{name}' has more column names specified than columns defined.";
     4512 16 3 schema_bound_name_invalid(kind, module, name) "Cannot schema bind {kind} '{module}' because name '{name}' is invalid for schema binding. Names must be in two-part format and an object cannot reference itself.";
     4513 16 2 schema_bound_to_unbound(kind, module, name) "Cannot schema bind {kind} '{module}'. '{name}' is not schema bound.";
     4604 16 1 grantee_missing(name) "There is no such user or group '{name}' or you do not have permission.";
@@ -860,6 +862,7 @@ error_table! {
     11501 16 2 batch_not_analyzed() "The batch could not be analyzed because of compile errors.";
     11502 16 2 parameter_type_not_deduced(name) "The type for parameter '{name}' cannot be deduced in this context.";
     11508 16 1 undeclared_parameter_used_twice(name) "The undeclared parameter '{name}' is used more than once in the batch being analyzed.";
+    11521 16 1 undeclared_parameter_in_metadata(statement) "The metadata could not be determined because statement '{statement}' uses an undeclared parameter in a context that affects its metadata.";
     11535 16 1 more_result_sets(promised) "EXECUTE statement failed because its WITH RESULT SETS clause specified {promised} result set(s), and the statement tried to send more result sets than this.";
     11536 16 1 fewer_result_sets(promised, sent) "EXECUTE statement failed because its WITH RESULT SETS clause specified {promised} result set(s), but the statement only sent {sent} result set(s) at run time.";
     11537 16 1 other_result_columns(promised, set, sent) "EXECUTE statement failed because its WITH RESULT SETS clause specified {promised} column(s) for result set number {set}, but the statement sent {sent} column(s) at run time.";
@@ -1015,6 +1018,7 @@ error_table! {
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
     15336 16 1 rename_of_enforced(name) "Object '{name}' cannot be renamed because the object participates in enforced dependencies.";
     15347 16 1 transfer_of_part() "Cannot transfer an object that is owned by a parent object.";
+    15348 16 1 transfer_of_schema_bound() "Cannot transfer a schemabound object.";
     15388 11 1 table_of_option_missing(name) "There is no user table matching the input name '{name}' in the current database or you do not have permission to access the object.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
     15406 16 1 cannot_execute_as_login(name) "Cannot execute as the server principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";

@@ -19,6 +19,7 @@ mod math;
 mod message;
 mod other;
 mod parse;
+mod passphrase;
 mod string;
 mod table;
 mod words;

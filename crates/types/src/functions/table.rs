@@ -1,8 +1,8 @@
 //! The table of functions, ascending by name.
 
 use super::{
-    Function, bits, bucket, checksum, compress, date, format, hash, json, math, message, other, parse, string, words,
-    zone,
+    Function, bits, bucket, checksum, compress, date, format, hash, json, math, message, other, parse, passphrase,
+    string, words, zone,
 };
 use crate::value::Value;
 
@@ -108,8 +108,10 @@ pub static FUNCTIONS: &[Function] = &[
     Function { max_args: 4, ..of_part!("DATE_BUCKET", 3, bucket::bucket_type, bucket::date_bucket) },
     strict!("DAY", 1..=1, string::int_type, date::day),
     strict!("DECOMPRESS", 1..=1, compress::decompress_type, compress::decompress),
+    lenient!("DECRYPTBYPASSPHRASE", 2..=4, passphrase::decrypt_type, passphrase::decrypt),
     strict!("DEGREES", 1..=1, math::angle_type, math::degrees),
     strict!("DIFFERENCE", 2..=2, string::int_type, words::difference),
+    changing!("ENCRYPTBYPASSPHRASE", 2..=4, passphrase::encrypt_type, passphrase::encrypt),
     lenient!("EOMONTH", 1..=2, date::date_type, date::eomonth),
     strict!("EXP", 1..=1, math::float_type, math::exp),
     strict!("FLOOR", 1..=1, math::whole_type, math::floor),

@@ -1,0 +1,136 @@
+-- What WITH SCHEMABINDING keeps as it is.
+CREATE SCHEMA s;
+GO
+CREATE TABLE dbo.t (a int NOT NULL, b int NULL, c varchar(50) NULL, d int NULL);
+CREATE INDEX ix ON dbo.t (c);
+CREATE TABLE s.u (a int NOT NULL PRIMARY KEY);
+GO
+CREATE VIEW dbo.first_v WITH SCHEMABINDING AS SELECT a, b, c FROM dbo.t;
+GO
+CREATE VIEW dbo.second_v WITH SCHEMABINDING AS SELECT a FROM dbo.first_v WHERE b > 0;
+GO
+CREATE VIEW dbo.third_v WITH SCHEMABINDING AS WITH x AS (SELECT a FROM s.u) SELECT a FROM x;
+GO
+CREATE FUNCTION dbo.leaf (@x int) RETURNS int WITH SCHEMABINDING AS BEGIN RETURN @x + 1 END;
+GO
+CREATE FUNCTION dbo.caller (@x int) RETURNS int WITH SCHEMABINDING AS BEGIN RETURN dbo.leaf(@x) END;
+GO
+CREATE FUNCTION dbo.rows_of (@x int) RETURNS TABLE WITH SCHEMABINDING AS RETURN (SELECT a FROM dbo.t WHERE d = @x);
+GO
+CREATE VIEW dbo.fourth_v WITH SCHEMABINDING AS SELECT f.a FROM dbo.rows_of(1) f;
+GO
+CREATE FUNCTION dbo.counted () RETURNS int WITH SCHEMABINDING AS BEGIN RETURN (SELECT COUNT(*) FROM s.u) END;
+GO
+CREATE FUNCTION dbo.of_check (@x int) RETURNS int AS BEGIN RETURN @x END;
+GO
+CREATE TABLE dbo.checked (a int CONSTRAINT ck CHECK (dbo.of_check(a) > 0), b AS dbo.leaf(a));
+GO
+DROP TABLE dbo.t;
+GO
+DROP TABLE t;
+GO
+DROP TABLE IF EXISTS s.u;
+GO
+DROP VIEW first_v;
+GO
+DROP FUNCTION dbo.leaf;
+GO
+DROP FUNCTION dbo.rows_of;
+GO
+DROP FUNCTION dbo.of_check;
+GO
+ALTER VIEW dbo.first_v WITH SCHEMABINDING AS SELECT a, b FROM dbo.t;
+GO
+ALTER FUNCTION leaf (@x int) RETURNS int WITH SCHEMABINDING AS BEGIN RETURN @x + 2 END;
+GO
+CREATE OR ALTER FUNCTION dbo.rows_of (@x int) RETURNS TABLE WITH SCHEMABINDING AS RETURN (SELECT 1 AS a);
+GO
+ALTER FUNCTION dbo.of_check (@x int) RETURNS int AS BEGIN RETURN @x + 1 END;
+GO
+ALTER TABLE dbo.t DROP COLUMN c;
+GO
+ALTER TABLE dbo.t DROP COLUMN a;
+GO
+ALTER TABLE dbo.t ALTER COLUMN c varchar(100) NULL;
+GO
+ALTER TABLE dbo.t ALTER COLUMN a bigint NOT NULL;
+GO
+ALTER TABLE dbo.t ALTER COLUMN b int NOT NULL;
+GO
+EXEC sp_rename 'dbo.t', 't2';
+GO
+EXEC sp_rename 't.a', 'aa', 'COLUMN';
+GO
+EXEC sp_rename 'dbo.first_v', 'v2';
+GO
+EXEC sp_rename 'dbo.leaf', 'leaf2';
+GO
+ALTER SCHEMA s TRANSFER dbo.t;
+GO
+ALTER SCHEMA s TRANSFER OBJECT::dbo.leaf;
+GO
+-- What nobody names, rows, keys and what is bound itself are free.
+ALTER TABLE s.u ADD b int;
+ALTER TABLE s.u DROP COLUMN b;
+EXEC sp_rename 'dbo.t.ix', 'ix2', 'INDEX';
+TRUNCATE TABLE dbo.t;
+ALTER SCHEMA s TRANSFER dbo.second_v;
+EXEC sp_rename 'dbo.fourth_v', 'fifth_v';
+DROP VIEW s.second_v;
+GO
+ALTER VIEW dbo.first_v AS SELECT a, b, c FROM dbo.t;
+GO
+DROP VIEW first_v, fifth_v;
+DROP FUNCTION dbo.rows_of;
+ALTER TABLE dbo.t DROP COLUMN d;
+DROP TABLE dbo.t;
+GO
+-- A foreign key is told of before.
+CREATE TABLE dbo.child (a int REFERENCES s.u);
+DROP TABLE s.u;
+GO
+DROP TABLE dbo.child;
+ALTER TABLE dbo.checked DROP CONSTRAINT ck;
+ALTER TABLE dbo.checked DROP COLUMN b;
+DROP FUNCTION dbo.of_check;
+DROP FUNCTION dbo.caller;
+DROP FUNCTION dbo.leaf;
+GO
+-- In a transaction, what it has made counts.
+BEGIN TRANSACTION;
+CREATE TABLE dbo.w (a int);
+EXEC ('CREATE VIEW dbo.of_w WITH SCHEMABINDING AS SELECT a FROM dbo.w');
+DROP TABLE dbo.w;
+GO
+EXEC ('DROP VIEW dbo.of_w');
+DROP TABLE dbo.w;
+COMMIT;
+GO
+-- What a bound text may name.
+CREATE TABLE dbo.t (a int);
+GO
+CREATE VIEW dbo.plain AS SELECT a FROM dbo.t;
+GO
+CREATE FUNCTION dbo.plain_f (@x int) RETURNS int AS BEGIN RETURN @x END;
+GO
+CREATE VIEW dbo.v WITH SCHEMABINDING AS SELECT a FROM dbo.plain;
+GO
+CREATE VIEW dbo.v WITH SCHEMABINDING AS SELECT a FROM t;
+GO
+CREATE VIEW dbo.v WITH SCHEMABINDING AS WITH c AS (SELECT a FROM t) SELECT a FROM c;
+GO
+CREATE VIEW dbo.v WITH SCHEMABINDING AS SELECT * FROM dbo.t;
+GO
+CREATE FUNCTION dbo.f (@x int) RETURNS int WITH SCHEMABINDING AS BEGIN RETURN dbo.plain_f(@x) END;
+GO
+CREATE FUNCTION dbo.f (@x int) RETURNS int WITH SCHEMABINDING AS BEGIN DECLARE @n int; SELECT @n = COUNT(*) FROM t; RETURN @n END;
+GO
+CREATE FUNCTION dbo.f () RETURNS int WITH SCHEMABINDING AS BEGIN DECLARE @n int; SELECT @n = n.a FROM (SELECT * FROM dbo.t) n; RETURN @n END;
+GO
+CREATE FUNCTION dbo.g () RETURNS int WITH SCHEMABINDING AS BEGIN IF EXISTS (SELECT * FROM dbo.t) RETURN 1; RETURN COALESCE((SELECT MAX(object_id) FROM master.sys.objects), 0) END;
+GO
+CREATE FUNCTION dbo.g () RETURNS int WITH SCHEMABINDING AS BEGIN IF EXISTS (SELECT * FROM dbo.t) RETURN 1; RETURN (SELECT COUNT(*) FROM dbo.t) END;
+GO
+CREATE FUNCTION dbo.f () RETURNS int WITH SCHEMABINDING AS BEGIN RETURN (SELECT COUNT(*) FROM STRING_SPLIT('a,b', ',')) END;
+GO
+SELECT dbo.f() f;
