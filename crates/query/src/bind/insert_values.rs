@@ -132,7 +132,7 @@ pub(super) fn check_identity(all_columns: bool, table: &Table, columns: &[usize]
 /// Refuses, before the columns are looked at, lists of another number of values than of columns, and DEFAULT for an identity column.
 pub(super) fn check_given(table: &Table, names: &[tree::Name], source: &tree::InsertSource) -> Result<(), Fault> {
     let tree::InsertSource::Values(rows) = source else { return Ok(()) };
-    if names.is_empty() || rows.iter().any(|row| row.len() != rows[0].len()) {
+    if rows.iter().any(|row| row.len() != rows[0].len()) {
         return Ok(());
     }
     let identity = table.identity.map(|identity| &table.columns[identity].name);

@@ -92,7 +92,9 @@ impl Binder<'_> {
         self.push_insert_scope(insert)?;
         self.options(&insert.options)?;
         self.allow_numbers(if matches!(insert.source, tree::InsertSource::Query(_)) { 2 } else { 1 });
-        check_given(&table, &names, &insert.source)?;
+        if !insert.columns.is_empty() {
+            check_given(&table, &names, &insert.source)?;
+        }
         let columns = self.insert_columns(&table, &names)?;
         let inserted = self.inserted_registers(insert.output.as_ref(), &table);
         let rows = OutputRows { inserted, ..OutputRows::default() };
@@ -121,7 +123,7 @@ impl Binder<'_> {
                 Self::refuse_for(query, "INSERT")?;
                 let bound = self.query(query)?;
                 check_identity(names.is_empty(), &table, &columns, bound.values.len())?;
-                if names.is_empty() {
+                if insert.columns.is_empty() {
                     check_count(true, columns.len(), bound.values.len())?;
                 }
                 self.insert_rows(insert.top.as_ref(), table, &columns, bound, output)
