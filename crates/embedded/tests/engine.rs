@@ -106,9 +106,9 @@ fn policies_are_listed_and_set() {
     assert_eq!(value(&engine), "ATOMIC");
     assert!(matches!(engine.set_policy("LOG_RESERVATION", "x"), Err(Error::Usage(_))));
     let mut connection = engine.connect_blocking().expect("connects");
-    let rows = connection.query("EXEC sp_configure 'LOG_RESERVATION'", &[]).expect("shows");
+    let rows = connection.query("SELECT value_in_use FROM sys.dm_pikepole_policies WHERE name = 'LOG_RESERVATION'", &[]).expect("shows");
     let row = rows.iter().next().expect("one row");
-    assert_eq!(row.get::<String>("run_value"), Ok("ATOMIC".to_string()));
+    assert_eq!(row.get::<String>("value_in_use"), Ok("ATOMIC".to_string()));
 }
 
 #[test]

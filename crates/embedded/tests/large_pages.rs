@@ -52,7 +52,7 @@ fn told(engine: &Engine) -> (String, String, i64, Vec<String>) {
         let rows = connection.query(sql, &[]).unwrap_or_else(|error| panic!("{sql}: {error}"));
         rows.iter().map(|row| row.get::<String>(0).expect("text")).collect()
     };
-    let value = "SELECT CAST(value_in_use AS nvarchar(60)) FROM sys.configurations WHERE name = 'LARGE_PAGES'";
+    let value = "SELECT value_in_use FROM sys.dm_pikepole_policies WHERE name = 'LARGE_PAGES'";
     let clerks = "SELECT CONCAT(type, ' ', name, ' ', virtual_memory_reserved_kb, ' ', page_size_in_bytes)
                   FROM sys.dm_os_memory_clerks WHERE name = 'master' ORDER BY type";
     let (value, clerks) = (texts(value).swap_remove(0), texts(clerks));

@@ -102,9 +102,9 @@ pub use security::{
 };
 pub use server::{
     Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, GrantRow,
-    MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress,
+    KeptOption, MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress,
     SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags, Workspace, WorkspaceLimits,
-    WorkspaceTotals,
+    WorkspaceTotals, first_number,
 };
 pub use table::{
     BulkWriter, CheckWatch, IndexUse, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount,

@@ -20,6 +20,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TraceFlags;
 use super::WorkspaceLimits;
+use super::kept_options::KeptOption;
 use super::options::{SchedulerChoice, ServerOptions};
 use crate::database::{Database, OpenContext};
 use crate::error::OpenError;
@@ -72,6 +73,10 @@ pub struct PolicyRow {
     pub allowed: &'static [&'static str],
     /// The value that it has unless it is set.
     pub default: Cow<'static, str>,
+    /// The number of the value, where views show numbers: of a word its place among those that it may be.
+    pub number: i32,
+    /// The number of the value in force.
+    pub running_number: i32,
     /// What it is about.
     pub description: &'static str,
     /// When a new value is in force.
@@ -278,6 +283,11 @@ fn bounds(at: usize) -> Option<(i64, i64)> {
     number(allowed.first()?).zip(number(allowed.last()?))
 }
 
+/// The number of the first of an option's words: the others count on from it. Words that are numbers have themselves.
+pub fn first_number(allowed: &[&str]) -> usize {
+    allowed.first().and_then(|first| first.parse().ok()).unwrap_or(0)
+}
+
 /// What an option has unless it is set.
 fn default_text(at: usize) -> Cow<'static, str> {
     match bounds(at) {
@@ -317,6 +327,8 @@ pub struct ServerConfiguration {
     pub(super) affinity: Option<Vec<usize>>,
     /// Whether large nodes are split.
     pub(super) soft_numa: bool,
+    /// The options that are only kept and have not their defaults.
+    kept: BTreeMap<&'static str, i32>,
 }
 
 impl Default for ServerConfiguration {
@@ -326,6 +338,7 @@ impl Default for ServerConfiguration {
             log_writer_cpus: Vec::new(),
             affinity: None,
             soft_numa: false,
+            kept: BTreeMap::new(),
         }
     }
 }
@@ -368,6 +381,9 @@ impl ServerConfiguration {
     /// 15123 for a name or a value that is not one; the text names those that there are.
     pub fn set(&mut self, name: &str, value: &str) -> Result<Effect, SqlError> {
         let at = POLICIES.iter().position(|policy| plain(policy.name) == plain(name));
+        if let (None, Some(option)) = (at, KeptOption::find(name)) {
+            return self.keep(option, value);
+        }
         let Some(at) = at else {
             let names: Vec<&str> = POLICIES.iter().map(|policy| policy.name).collect();
             return Err(unknown(format!(
@@ -394,8 +410,14 @@ impl ServerConfiguration {
             self.values[at] = usize::try_from(number - least).unwrap_or(usize::MAX);
             return Ok(policy.takes_effect);
         }
-        let words = policy.allowed.iter().filter(|allowed| at != LOG_WRITER_CPUS || **allowed != "CPU LIST");
-        let Some(chosen) = words.into_iter().position(|allowed| plain(allowed) == plain(value)) else {
+        let is_word = |allowed: &&&str| at != LOG_WRITER_CPUS || **allowed != "CPU LIST";
+        let words = || policy.allowed.iter().filter(is_word);
+        let by_number = || {
+            let place = value.trim().parse::<usize>().ok()?.checked_sub(first_number(policy.allowed))?;
+            (place < words().count()).then_some(place)
+        };
+        let by_word = words().position(|allowed| plain(allowed) == plain(value));
+        let Some(chosen) = by_word.or_else(by_number) else {
             return Err(unknown(format!(
                 "'{value}' is not a value of the configuration option {}. The values are {}.",
                 policy.name,
@@ -406,12 +428,32 @@ impl ServerConfiguration {
         Ok(policy.takes_effect)
     }
 
+    /// Sets an option that is only kept.
+    fn keep(&mut self, option: &'static KeptOption, value: &str) -> Result<Effect, SqlError> {
+        let value = option.value(value)?;
+        self.kept.insert(option.name, value);
+        self.kept.retain(|name, value| KeptOption::find(name).is_some_and(|option| option.default != *value));
+        Ok(if option.dynamic { Effect::Now } else { Effect::NextStart })
+    }
+
+    /// The value of an option that is only kept.
+    pub(super) fn kept(&self, option: &KeptOption) -> i32 {
+        self.kept.get(option.name).copied().unwrap_or(option.default)
+    }
+
     fn value(&self, at: usize) -> Cow<'static, str> {
         match (at, self.values[at]) {
             (LOG_WRITER_CPUS, CPU_LIST) => list_text(&self.log_writer_cpus).into(),
             (at, _) if at >= FIRST_NUMBER => self.number(at).to_string().into(),
             (_, value) => POLICIES[at].allowed[value].into(),
         }
+    }
+
+    /// The number under which the views show the value.
+    fn shown_number(&self, at: usize) -> i32 {
+        let words = || (self.values[at] + first_number(POLICIES[at].allowed)) as i64;
+        let number = if at >= FIRST_NUMBER { self.number(at) } else { words() };
+        i32::try_from(number).unwrap_or(i32::MAX)
     }
 
     /// The value of an option that is a number.
@@ -445,6 +487,12 @@ impl ServerConfiguration {
                 running: if policy.takes_effect == Effect::Now { self.value(at) } else { started.value(at) },
                 allowed: policy.allowed,
                 default: default_text(at),
+                number: self.shown_number(at),
+                running_number: if policy.takes_effect == Effect::Now {
+                    self.shown_number(at)
+                } else {
+                    started.shown_number(at)
+                },
                 description: policy.description,
                 takes_effect: policy.takes_effect,
             })
@@ -472,7 +520,9 @@ impl ServerConfiguration {
 
     pub(super) fn to_text(&self) -> String {
         let differing = (0..POLICIES.len()).filter(|at| POLICIES[*at].default != self.values[*at]);
-        let policies = differing.map(|at| (POLICIES[at].name.to_owned(), self.value(at).into_owned())).collect();
+        let policies = differing.map(|at| (POLICIES[at].name.to_owned(), self.value(at).into_owned()));
+        let kept = self.kept.iter().map(|(name, value)| ((*name).to_owned(), value.to_string()));
+        let policies = policies.chain(kept).collect();
         let affinity = self.affinity.as_deref().map(list_text);
         let file = File { format: FORMAT, policies, affinity, soft_numa: self.soft_numa };
         toml::to_string(&file).expect("a configuration is plain data")
@@ -738,6 +788,15 @@ mod tests {
         );
         read.reserve_large_pages();
         assert_eq!((read.memory_pages(), &*read.value(LARGE_PAGES)), (Pages::Reserved, "RESERVED"));
+        assert_eq!(read.set("max server memory (mb)", "512").expect("a value"), Effect::Now);
+        assert_eq!(read.set("locks", "4999").expect_err("too few").number, 15129);
+        assert_eq!(read.set("locks", "0").expect("the default"), Effect::NextStart);
+        assert!(read.to_text().contains("max server memory (MB)") && !read.to_text().contains("locks"));
+        assert_eq!(read.set("LOG_RESERVATION", "1").expect("the second word"), Effect::Now);
+        assert_eq!(read.reservation(), Reservation::Atomic);
+        assert_eq!(read.set("LOG_WRITERS", "9").expect("AUTO"), Effect::Now);
+        assert_eq!(&*read.value(LOG_WRITERS), "AUTO");
+        assert_eq!(read.set("LOG_RESERVATION", "3").expect_err("no word").number, 15123);
         read.set("LOG_IO", "o_dsync").expect("a value");
         assert_eq!(read.log_io(), LogIo::Dsync);
         for wrong in ["", "x", "3-1", "1,", "CPU LIST", "99999"] {

@@ -12,6 +12,7 @@
 mod affinity;
 mod backups;
 mod configuration;
+mod kept_options;
 mod memory;
 mod offline;
 mod options;
@@ -35,7 +36,8 @@ use pikepole_types::{Collation, SqlError};
 
 pub use affinity::ProcessAffinity;
 pub use backups::Progress;
-pub use configuration::{Acknowledge, Effect, Exchange, PolicyRow, ServerConfiguration};
+pub use configuration::{Acknowledge, Effect, Exchange, PolicyRow, ServerConfiguration, first_number};
+pub use kept_options::KeptOption;
 pub use memory::{DatabaseMemory, NodeMemory};
 pub use options::{SchedulerChoice, ServerOptions};
 pub use system_databases::{MODEL, MODEL_ID, MSDB, MSDB_ID};

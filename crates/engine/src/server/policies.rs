@@ -1,6 +1,7 @@
 //! The policies as others ask for them and change them; what they are stands in `configuration`.
 
 use super::configuration::{Acknowledge, Effect, Exchange, PolicyRow};
+use super::kept_options::{KEPT_OPTIONS, KeptOption};
 use super::{Entry, Server, lock, memory_bytes, read};
 use pikepole_types::SqlError;
 
@@ -26,6 +27,17 @@ impl Server {
     /// Every policy with its value and what it may be.
     pub fn policies(&self) -> Vec<PolicyRow> {
         lock(&self.configuration).rows(&self.started)
+    }
+
+    /// The options that are only kept, with what they are set to and what they were when the server was started or, for those that would take
+    /// effect at once, are set to.
+    pub fn kept_options(&self) -> Vec<(&'static KeptOption, i32, i32)> {
+        let configuration = lock(&self.configuration);
+        let row = |option: &'static KeptOption| {
+            let value = configuration.kept(option);
+            (option, value, if option.dynamic { value } else { self.started.kept(option) })
+        };
+        KEPT_OPTIONS.iter().map(row).collect()
     }
 
     /// ALTER SERVER CONFIGURATION SET PIKEPOLE name = value: keeps the value, and puts it in force where that can be done

@@ -64,8 +64,8 @@ impl Target {
             return Ok(engine.policies().into_iter().map(|policy| (policy.name, policy.value)).collect());
         }
         let mut policies = BTreeMap::new();
-        for row in &control.query("EXEC sp_configure")? {
-            policies.insert(row.get("name")?, row.get("run_value")?);
+        for row in &control.query("SELECT name, value_in_use FROM sys.dm_pikepole_policies")? {
+            policies.insert(row.get("name")?, row.get("value_in_use")?);
         }
         Ok(policies)
     }

@@ -81,7 +81,7 @@ Examples:
   pikepole sql -Q \"SELECT * FROM dbo.reading\" --csv > reading.csv
   pikepole sql -d ./data -i schema.sql -b
   pikepole sql -i deploy.sql -v DatabaseName=sales -v Size=10
-  pikepole sql -Q \"EXEC sp_configure\"      the policies and their values
+  pikepole sql -Q \"SELECT * FROM sys.dm_pikepole_policies\"      the policies and their values
   pikepole sql --policy TRANSACTION_IDS=SPINLOCK -i load.sql
   pikepole sql -S localhost -U sa --certificate ./data/server-certificate.pem
   pikepole sql -S 127.0.0.1:1500 -U sa --encrypt off -Q \"SELECT @@VERSION\"";

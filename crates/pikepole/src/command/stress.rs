@@ -115,7 +115,8 @@ statements touch, and nobody counts them again.
 
 Policies are the points where threads take turns; the classic way can be measured
 against the default, one by one or, with --policies, all together: then a table shows rates,
-spins and waits of the sets side by side. They and their values: pikepole sql -Q \"EXEC sp_configure\"
+spins and waits of the sets side by side. They and their values:
+pikepole sql -Q \"SELECT * FROM sys.dm_pikepole_policies\"
 
 Examples:
   pikepole stress --seconds 2

@@ -7,8 +7,8 @@ fn help_teaches_and_fits_a_terminal() {
     let folder = Folder::new("help");
     let wanted: [(&[&str], &[&str]); 14] = [
         (&["--help"], &["sql ", "stress ", "check ", "Examples:", "pikepole check ./data", "--help"]),
-        (&["sql", "--help"], &["GO 5", "Exit status", "--json", "--csv", "Examples:", "sp_configure", "-Q \"SELECT"]),
-        (&["stress", "--help"], &["--policy", "Examples:", "LOG_RESERVATION=SPINLOCK", "--setup", "sp_configure"]),
+        (&["sql", "--help"], &["GO 5", "Exit status", "--json", "--csv", "Examples:", "dm_pikepole_policies", "-Q \"SELECT"]),
+        (&["stress", "--help"], &["--policy", "Examples:", "LOG_RESERVATION=SPINLOCK", "--setup", "dm_pikepole_policies"]),
         (&["check", "--help"], &["DAMAGE", "checksum", "Exit status", "Example:"]),
         (&["lab", "--help"], &["topology ", "disk ", "cpu ", "run ", "compare ", "report ", "Examples:"]),
         (&["lab", "topology", "--help"], &["bracket", "--like", "docs/lab.md", "Examples:"]),

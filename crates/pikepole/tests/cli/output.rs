@@ -155,14 +155,14 @@ fn a_script_that_cannot_be_read_is_named_and_no_folder_is_made() {
 #[test]
 fn policies_are_in_force_for_the_run_and_wrong_ones_say_which_there_are() {
     let folder = Folder::new("policy");
-    let query = "EXEC sp_configure";
+    let query = "SELECT * FROM sys.dm_pikepole_policies";
     let value = |policies: &[&str]| {
         let done = folder.run(["sql", "--json", "-Q", query].iter().chain(policies));
         assert_eq!(done.status, 0, "{}", done.err);
         let rows: serde_json::Value = serde_json::from_str(&done.out).expect("JSON");
         let rows = rows.as_array().expect("an array").clone();
         let row = rows.iter().find(|row| row["name"] == "LOG_RESERVATION").expect("a policy").clone();
-        row["run_value"].as_str().expect("text").to_string()
+        row["value_in_use"].as_str().expect("text").to_string()
     };
     assert_eq!(value(&["--policy", "log_reservation = spinlock"]), "SPINLOCK");
     assert_eq!(value(&[]), "CHUNK");

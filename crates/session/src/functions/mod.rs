@@ -14,7 +14,7 @@ use crate::security::{self, functions as who};
 use crate::views;
 use crate::views::columns::TYPES;
 use crate::views::transactions::transaction_id;
-use pikepole_engine::{Catalog, Database, Table, UserType, UserTypeKind};
+use pikepole_engine::{Catalog, Database, TEMPDB, Table, UserType, UserTypeKind};
 use pikepole_query::{ExecutionContext, HostFunction, NullDefault, RunningTrigger};
 use pikepole_types::{Decimal, Length, SecondName, SqlError, SqlType, Value};
 use std::fmt::Write as _;
@@ -41,6 +41,8 @@ use properties::{
     object_property_ex, server_property, session_property,
 };
 
+/// Digits of the number that temporary tables' names end in where tempdb's views show them.
+const TEMPDB_NUMBER_DIGITS: usize = 12;
 const NAME: SqlType = SqlType::NVarChar(Length::Limit(128));
 const TEXT: SqlType = SqlType::NVarChar(Length::Limit(4000));
 /// UTF-16 units of a name.
@@ -391,11 +393,18 @@ impl Call<'_> {
         Ok(catalog.and_then(|catalog| names::by_id(&catalog, object_id)))
     }
 
-    /// The temporary table of a name that is one, when the name means tempdb.
+    /// The temporary table of a name that is one, or that tempdb's views show it by, when the name means tempdb.
     fn temporary(&self, parts: &Parts) -> Option<Arc<Table>> {
         let database = parts.database.as_deref().unwrap_or_else(|| self.context.database().name());
-        let in_tempdb = database.eq_ignore_ascii_case(pikepole_engine::TEMPDB);
-        self.context.temporary_table(&parts.name).filter(|_| in_tempdb)
+        if !database.eq_ignore_ascii_case(TEMPDB) {
+            return None;
+        }
+        let shown = || {
+            let (name, number) = parts.name.split_at_checked(parts.name.len().checked_sub(TEMPDB_NUMBER_DIGITS)?)?;
+            let table = self.context.temporary_table(name.trim_end_matches('_'))?;
+            i64::from_str_radix(number, 16).is_ok_and(|number| number == i64::from(table.object_id).abs()).then_some(table)
+        };
+        self.context.temporary_table(&parts.name).or_else(shown)
     }
 
     /// The table of a number, temporary ones among them.

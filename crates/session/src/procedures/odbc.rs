@@ -10,7 +10,7 @@ use crate::result_set::{NAME, ResultSet, string, text};
 use crate::views::columns::TYPES;
 use pikepole_engine::{Index, ReferentialAction, Table};
 use pikepole_query::{ExecutionContext, Output, Provenance};
-use pikepole_types::{ClrType, LikePattern, SecondName, SqlError, SqlType, Value};
+use pikepole_types::{ClrType, Length, LikePattern, SecondName, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 const SMALL: SqlType = SqlType::SmallInt;
@@ -580,11 +580,23 @@ pub(crate) fn described_columns(
         row.extend([is(Provenance::Identity), Value::Null]);
         row.extend([is(Provenance::Stored), is(Provenance::Computed), Value::Bit(false)]);
         row.extend(std::iter::repeat_n(Value::Null, 3));
-        row.extend([Value::Int(system_type_id.into()), Value::Int(ty.max_length().into())]);
+        row.extend([Value::Int(system_type_id.into()), Value::Int(tds_length(&ty))]);
         row.extend([Value::Int(collation.wire_info() as i32), Value::TinyInt(collation.sort_order())].map(of_text));
         set.push(row);
     }
     Ok(set)
+}
+
+/// The length of a type's values in the protocol.
+pub(super) fn tds_length(ty: &SqlType) -> i32 {
+    /// What the protocol has where a length has no limit.
+    const NO_LIMIT: i32 = 0xFFFF;
+    match ty {
+        SqlType::Text | SqlType::Image => i32::MAX,
+        SqlType::NText => i32::MAX - 1,
+        _ if ty.declared_length() == Some(Length::Max) => NO_LIMIT,
+        _ => ty.max_length().into(),
+    }
 }
 
 /// What `sp_describe_first_result_set` says of a type that is no name of a type that holds values by itself: its number, its database,

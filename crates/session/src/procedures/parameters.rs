@@ -1,6 +1,7 @@
 //! `sp_describe_undeclared_parameters`: the types that the parameters of a text should have, for drivers that prepare it.
 
 use super::Arguments;
+use super::odbc::tds_length;
 use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, string, text};
 use pikepole_query::{Declared, ExecutionContext, Output, undeclared_parameters};
@@ -79,7 +80,7 @@ pub(super) fn describe_undeclared(
                 row.extend([Value::Int(number.into()), string(name)]);
                 row.extend([Value::SmallInt(ty.max_length()), Value::TinyInt(ty.precision())]);
                 row.push(Value::TinyInt(ty.scale()));
-                (i32::from(number), i32::from(ty.max_length()))
+                (i32::from(number), tds_length(&ty))
             }
             None => {
                 row.extend([Value::Int(TABLE_TYPE), Value::Null, Value::SmallInt(-1)]);

@@ -84,27 +84,12 @@ pub(super) fn configure(
             return Ok(());
         }
     };
-    let mut set = ResultSet::new(&[
-        ("name", text(35)),
-        ("minimum", text(128)),
-        ("maximum", text(128)),
-        ("config_value", text(128)),
-        ("run_value", text(128)),
-        ("allowed_values", text(256)),
-        ("description", text(255)),
-    ]);
-    let optional = |text: Option<String>| text.map_or(Value::Null, Value::Str);
+    let int = SqlType::Int;
+    let columns = [("minimum", int), ("maximum", int), ("config_value", int), ("run_value", int)];
+    let mut set = ResultSet::new(&[&[("name", text(35))][..], &columns].concat());
     for option in options {
-        let allowed = (!option.allowed.is_empty()).then(|| option.allowed.join(", "));
-        set.push(vec![
-            string(option.name),
-            optional(option.minimum),
-            optional(option.maximum),
-            string(option.configured),
-            string(option.running),
-            optional(allowed),
-            string(option.description),
-        ]);
+        let numbers = [option.minimum, option.maximum, option.configured, option.running];
+        set.push([string(option.name)].into_iter().chain(numbers.map(Value::Int)).collect());
     }
     set.send(output);
     Ok(())

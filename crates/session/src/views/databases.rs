@@ -137,6 +137,20 @@ pub(super) const VIEWS: &[View] = &[
     },
     View {
         schema: "sys",
+        name: "dm_pikepole_policies",
+        columns: &[
+            ("name", Text(35), No),
+            ("value", Text(60), No),
+            ("value_in_use", Text(60), No),
+            ("default_value", Text(60), No),
+            ("allowed_values", Text(400), No),
+            ("description", Text(400), No),
+            ("is_dynamic", Bit, No),
+        ],
+        rows: policies,
+    },
+    View {
+        schema: "sys",
         name: "database_scoped_configurations",
         columns: &[
             ("configuration_id", Int, Yes),
@@ -275,30 +289,36 @@ fn scoped_configurations(view: &View, source: &Source<'_>) -> Result<Rows, SqlEr
 }
 
 fn configurations(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    // Numbers are int, words nvarchar.
-    let set = |row: RowBuilder, column: &str, value: &str| match value.parse::<i32>() {
-        Ok(number) => row.integer(column, number),
-        Err(_) => row.text(column, value),
+    let row = |option: &configuration::ConfigurationOption| {
+        view.row()
+            .integer("configuration_id", option.number)
+            .text("name", option.name)
+            .integer("value", option.configured)
+            .integer("minimum", option.minimum)
+            .integer("maximum", option.maximum)
+            .integer("value_in_use", option.running)
+            .text("description", &option.description)
+            .bit("is_dynamic", option.dynamic)
+            .bit("is_advanced", option.advanced)
+            .done()
     };
-    let options = configuration::options(source.server).into_iter().enumerate();
-    Ok(options
-        .map(|(place, option)| {
-            let values = [
-                ("value", Some(&option.configured)),
-                ("minimum", option.minimum.as_ref()),
-                ("maximum", option.maximum.as_ref()),
-                ("value_in_use", Some(&option.running)),
-            ];
-            let row = view
-                .row()
-                .integer("configuration_id", configuration::number(&option, place) as u64)
-                .text("name", &option.name)
-                .text("description", &option.description)
-                .bit("is_dynamic", option.dynamic);
-            let values = values.into_iter().filter_map(|(column, value)| Some((column, value?)));
-            values.fold(row, |row, (column, value)| set(row, column, value)).done()
-        })
-        .collect())
+    Ok(configuration::options(source.server).iter().map(row).collect())
+}
+
+/// The policies of this engine, by the words that they are.
+fn policies(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |policy: &pikepole_engine::PolicyRow| {
+        view.row()
+            .text("name", policy.name)
+            .text("value", &*policy.value)
+            .text("value_in_use", &*policy.running)
+            .text("default_value", &*policy.default)
+            .text("allowed_values", policy.allowed.join(", "))
+            .text("description", policy.description)
+            .bit("is_dynamic", policy.takes_effect == pikepole_engine::Effect::Now)
+            .done()
+    };
+    Ok(source.server.policies().iter().map(row).collect())
 }
 
 fn messages(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

@@ -28,6 +28,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("sysprocesses", 33),
     ("databases", 89),
     ("configurations", 9),
+    ("dm_pikepole_policies", 7),
     ("messages", 5),
     ("database_files", 30),
     ("filegroups", 10),

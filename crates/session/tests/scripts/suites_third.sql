@@ -90,3 +90,13 @@ select @@trancount depth
 rollback
 set implicit_transactions off
 go
+-- A temporary table has a number by the name that tempdb shows, too.
+create table #shown (a int)
+select iif(object_id('tempdb..' + quotename(name)) = object_id, 'its own', 'none') number from tempdb.sys.objects where object_id = object_id('tempdb..#shown')
+select object_id('tempdb..#shown_') other, object_id('tempdb..#shown____00000000000z') wrong
+drop table #shown
+-- Long types say their length in the protocol.
+create table long_types (a text, b ntext, c image, d varchar(max), e varchar(5))
+exec sp_describe_undeclared_parameters N'insert long_types values (@a, @b, @c, @d, @e)'
+drop table long_types
+go
