@@ -152,6 +152,12 @@ pub trait Host: Send + Sync {
         false
     }
 
+    /// The return status of a system procedure that has raised an error.
+    fn failure_status(&self, id: u32) -> i32 {
+        let _ = id;
+        1
+    }
+
     /// Runs a system procedure; the result is its return status.
     fn call_procedure<'a>(
         &'a mut self,

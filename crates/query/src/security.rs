@@ -454,7 +454,7 @@ impl ExecutionContext {
     /// # Errors
     /// 15517 when there is no such user or the session may not act for it.
     pub(crate) fn module_principal(&self, says: &str, owner: i32) -> Result<Option<i32>, SqlError> {
-        let own = self.token();
+        let own = &*self.token_of_now();
         let is = |word: &str| says.eq_ignore_ascii_case(word);
         if is("CALLER") {
             return Ok(None);
@@ -469,6 +469,14 @@ impl ExecutionContext {
         Ok(Some(if is("OWNER") { Module::AS_OWNER } else { user.id }))
     }
 
+    /// The token with the users that there are now: that of the server's first login, whose rights never change, is not made anew
+    /// when users come.
+    fn token_of_now(&self) -> Arc<SecurityToken> {
+        let is_kept = self.security.login.id == pikepole_engine::SA && self.security.depth() == 1;
+        let fresh = is_kept.then(|| self.token_in(self.database())).flatten();
+        fresh.map_or_else(|| Arc::clone(self.token()), Arc::new)
+    }
+
     /// Who a module of the current database acts for when this one calls it.
     ///
     /// # Errors
@@ -477,7 +485,7 @@ impl ExecutionContext {
         let Some(identity) = &program.procedure else { return Ok(None) };
         let Some(id) = identity.execute_as else { return Ok(None) };
         let id = if id == Module::AS_OWNER { identity.owner } else { id };
-        let own = self.token();
+        let own = self.token_of_now();
         let user = own.users().get(id).filter(|user| is_person(user));
         let user = user.ok_or_else(|| SqlError::cannot_execute_as_user(identity.name.as_str()))?;
         let impersonated = Impersonated::User(user.id, self.database().id());

@@ -156,6 +156,10 @@ impl Host for SessionHost {
         procedures::reads_catalog(id)
     }
 
+    fn failure_status(&self, id: u32) -> i32 {
+        procedures::failure_status(id)
+    }
+
     fn call_procedure<'a>(
         &'a mut self,
         id: u32,

@@ -156,7 +156,11 @@ impl Transactions {
 impl Transaction {
     /// What this transaction's statement sees; the snapshot is taken if there is none.
     pub fn view(&mut self) -> View {
-        let uncommitted = self.isolation() == Isolation::ReadUncommitted;
+        self.view_of(self.isolation() == Isolation::ReadUncommitted)
+    }
+
+    /// The same, with what nobody has committed or without it, whatever the level is.
+    pub fn view_of(&mut self, uncommitted: bool) -> View {
         View { own: self.own_id_if_dealt(), snapshot: self.snapshot(), uncommitted }
     }
 

@@ -139,6 +139,15 @@ impl SyntaxError {
         SyntaxError::new(1007, 1, line, message)
     }
 
+    pub(crate) fn fetch_without_offset(line: u32, option: &str) -> Box<SyntaxError> {
+        let message = format!("Invalid usage of the option {option} in the FETCH statement.");
+        SyntaxError::new(153, 2, line, message)
+    }
+
+    pub(crate) fn integer_out_of_range(line: u32, digits: &str) -> Box<SyntaxError> {
+        SyntaxError::new(1080, 1, line, format!("The integer value {} is out of range.", quoted(digits)))
+    }
+
     pub(crate) fn float_too_large(line: u32, digits: &str) -> Box<SyntaxError> {
         let message = format!(
             "The floating point value '{}' is out of the range of computer representation (8 bytes).",

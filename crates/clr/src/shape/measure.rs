@@ -118,7 +118,7 @@ pub(super) fn length(call: &Call<'_>) -> Answer {
             edges.map(|edge| distance(&earth, &earth.direction(&edge[0]), &earth.direction(&edge[1]))).sum()
         }
     };
-    Ok(Value::Float(length))
+    Ok(Value::Float(unsigned_zero(length)))
 }
 
 /// The polygons of a shape.
@@ -147,7 +147,7 @@ pub(super) fn area(call: &Call<'_>) -> Answer {
             }
         }
     };
-    Ok(Value::Float(area))
+    Ok(Value::Float(unsigned_zero(area)))
 }
 
 fn flat_area(rings: &[Vec<Point>]) -> f64 {
@@ -285,4 +285,9 @@ fn to_edge(earth: &Ellipsoid, place: &Vector, edge: &(Vector, Vector)) -> f64 {
         }
     }
     ends.min(of((low + high) / 2.0))
+}
+
+/// A measure of nothing has no sign.
+fn unsigned_zero(measure: f64) -> f64 {
+    if measure == 0.0 { 0.0 } else { measure }
 }

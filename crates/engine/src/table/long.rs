@@ -9,7 +9,7 @@
 //! transaction is where it was left, in the same statement.
 
 use pikepole_storage::{LogContext, Rid};
-use pikepole_transaction::{Isolation, Structure, TransactionId};
+use pikepole_transaction::{Structure, TransactionId};
 use pikepole_types::{Projection, RowError, RowLayout, SqlError, Value};
 
 use super::Table;
@@ -249,30 +249,23 @@ impl Database {
         Ok(Ok(()))
     }
 
-    /// Decodes the wanted columns of a row that the transaction's view sees.
-    #[expect(clippy::too_many_arguments, reason = "a row, what is wanted of it, and where that goes")]
-    pub(super) fn decode_wanted(
+    /// Judges what was read of a row that a view sees: of one whose writer has not committed, parts may be gone.
+    pub(super) fn check_read(
         &self,
         tx: &mut Transaction,
         table: &Table,
-        overflow: &Overflow,
-        reader: &mut LongReader,
-        (key, rest): (&[u8], &[u8]),
-        (projection, wanted): (&Projection, &[usize]),
-        out: &mut [Value],
+        read: Result<(), Unread>,
+        may_be_lost: bool,
     ) -> Result<(), Blocked> {
-        let read = self.try_decode_wanted(tx, table, overflow, reader, (key, rest), (projection, wanted), out)?;
         match read {
             Ok(()) => Ok(()),
-            // The writer of a row that has not committed has taken it back.
-            Err(Unread::Lost(..)) if tx.isolation() == Isolation::ReadUncommitted => {
-                Err(SqlError::scan_lost_its_place().into())
-            }
+            // The writer has taken it back.
+            Err(Unread::Lost(..)) if may_be_lost => Err(SqlError::scan_lost_its_place().into()),
             Err(unread) => Err(self.stop(tx, table, unread.damage().into())),
         }
     }
 
-    /// The same; a part that is not where it should be is for the caller to judge.
+    /// Decodes the wanted columns of a row; a part that is not where it should be is for the caller to judge.
     #[expect(clippy::too_many_arguments, reason = "a row, what is wanted of it, and where that goes")]
     pub(super) fn try_decode_wanted(
         &self,

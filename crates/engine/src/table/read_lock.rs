@@ -3,6 +3,7 @@
 //! ```text
 //!   level or hint                       reads           locks                             until
 //!   READ COMMITTED, SNAPSHOT            a snapshot      nothing                           -
+//!   READ UNCOMMITTED, NOLOCK            what is newest  nothing                           -
 //!   READCOMMITTEDLOCK, READPAST         what is newest  each row, shared                  the row is read
 //!   UPDLOCK, XLOCK                      what is newest  each row that the filter takes    the transaction ends
 //!   REPEATABLE READ                     what is newest  each row                          the transaction ends
@@ -32,7 +33,9 @@ use crate::transaction::Transaction;
 /// What a table hint says in place of the transaction's level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ReadLevel {
-    /// NOLOCK, READUNCOMMITTED, READCOMMITTED: nothing is locked.
+    /// NOLOCK, READUNCOMMITTED: nothing is locked, and nothing need be committed.
+    Uncommitted,
+    /// READCOMMITTED, SNAPSHOT: nothing is locked.
     Versions,
     /// READCOMMITTEDLOCK
     Committed,
@@ -117,9 +120,18 @@ impl ReadHints {
     pub fn locks(&self, isolation: Isolation) -> bool {
         let by_level = match self.level {
             None => matches!(isolation, Isolation::RepeatableRead | Isolation::Serializable),
-            Some(level) => level != ReadLevel::Versions,
+            Some(level) => !matches!(level, ReadLevel::Uncommitted | ReadLevel::Versions),
         };
         by_level || self.mode != ReadMode::Shared || self.skips || self.table_exclusive
+    }
+
+    /// Whether a scan that locks nothing sees what is not committed, at this level.
+    #[inline]
+    pub(super) fn sees_uncommitted(&self, isolation: Isolation) -> bool {
+        match self.level {
+            None => isolation == Isolation::ReadUncommitted,
+            Some(level) => level == ReadLevel::Uncommitted,
+        }
     }
 
     /// What a scan locks; None: nothing, it reads a snapshot. Nobody else has a session's own tables.

@@ -331,7 +331,7 @@ impl Database {
             let decoded = table.secondary[at].entry.decode(&scan.key, &[], covering, out);
             return decoded.map_err(|error| self.place(tx, &table.full_name()).row(&error).into());
         }
-        let TableScan { locator, rest, projection, wanted, long, .. } = scan;
+        let TableScan { locator, rest, projection, wanted, long, hints, .. } = scan;
         let key = if table.is_heap() { &[][..] } else { &locator.0 };
         match &table.overflow {
             None => {
@@ -340,7 +340,9 @@ impl Database {
             }
             Some(overflow) => {
                 scan.pending = true;
-                self.decode_wanted(tx, table, overflow, long, (key, rest), (projection, wanted), out)?;
+                let may_be_lost = hints.sees_uncommitted(tx.isolation());
+                let read = self.try_decode_wanted(tx, table, overflow, long, (key, rest), (projection, wanted), out)?;
+                self.check_read(tx, table, read, may_be_lost)?;
                 scan.pending = false;
                 Ok(())
             }
@@ -369,7 +371,7 @@ impl Database {
             return self.advance_locked(tx, table, scan, locking);
         }
         self.lock_for(tx, table, LockMode::SchS)?;
-        let view = tx.inner.view();
+        let view = tx.inner.view_of(scan.hints.sees_uncommitted(tx.isolation()));
         if scan.source.is_none() {
             scan.open(table).map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
         }
@@ -522,7 +524,7 @@ impl Database {
     ) -> Result<bool, Blocked> {
         self.lock_for(tx, table, LockMode::SchS)?;
         scan.in_entry = false;
-        let view = tx.inner.view();
+        let view = tx.inner.view_of(scan.hints.sees_uncommitted(tx.isolation()));
         if !self.fetch(tx, table, scan, &view)? {
             return Ok(false);
         }

@@ -69,14 +69,18 @@ impl Place<'_> {
     /// What a synonym at this place stands for; None: there is none.
     ///
     /// # Errors
-    /// 5313 when that is not there, or is a synonym itself.
+    /// 5313 when that is not there, 470 when it is a synonym itself.
     pub(crate) fn behind<'n>(&self) -> Result<Option<Place<'n>>, Fault> {
         let Some(engine::Object::Synonym(synonym)) = self.object() else { return Ok(None) };
         let invalid = || SqlError::synonym_invalid(format!("{}.{}", synonym.schema, synonym.name));
         let base = ObjectName::read(&synonym.text).ok_or_else(invalid)?;
         let place = self.view.place_itself(&base)?.ok_or_else(invalid)?;
         let is_there = match place.object() {
-            Some(object) => !matches!(object, engine::Object::Synonym(_)),
+            Some(engine::Object::Synonym(other)) => {
+                let own = format!("{}.{}", synonym.schema, synonym.name);
+                return Err(Box::new(SqlError::synonym_chain(own, format!("{}.{}", other.schema, other.name))));
+            }
+            Some(_) => true,
             // What the system has is in no catalog.
             None => is_system_schema(&place.schema),
         };

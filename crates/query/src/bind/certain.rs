@@ -4,7 +4,18 @@
 //! can be NULL whatever they are made of (a conversion or an addition fails, or is NULL, where options say so).
 
 use super::function::NEVER_NULL;
-use pikepole_tsql::{CaseBranches, Expr, ExprKind, UnaryOp};
+use pikepole_tsql::{BinaryOp, CaseBranches, Expr, ExprKind, UnaryOp};
+use pikepole_types::SqlType;
+
+/// Whether an expression of a type says that it is not NULL: texts joined are not where none of them is.
+pub(crate) fn is_certain_of(expr: &Expr, ty: &SqlType) -> bool {
+    match &expr.kind {
+        ExprKind::Binary(binary) if ty.is_string() && matches!(binary.op, BinaryOp::Add | BinaryOp::Concat) => {
+            is_certain_of(&binary.left, ty) && is_certain_of(&binary.right, ty)
+        }
+        _ => is_certain(expr),
+    }
+}
 
 /// Whether an expression itself says that it is not NULL if what it is made of is not.
 pub(crate) fn is_certain(expr: &Expr) -> bool {
@@ -14,8 +25,10 @@ pub(crate) fn is_certain(expr: &Expr) -> bool {
         ExprKind::Unary(UnaryOp::Minus | UnaryOp::Plus, of) => matches!(of.kind, ExprKind::Literal(_)),
         ExprKind::Collate(of, _) => is_certain(of),
         ExprKind::Function(call) => {
-            let names = ["ISNULL", "COUNT", "COUNT_BIG", "ROW_NUMBER", "RANK", "DENSE_RANK"];
-            call.arguments.is_empty() || names.iter().chain(&NEVER_NULL).any(|name| call.name.name.is(name))
+            let is_count = call.name.name.is("COUNT") || call.name.name.is("COUNT_BIG");
+            let names = ["ISNULL", "ROW_NUMBER", "RANK", "DENSE_RANK"];
+            let is_named = || names.iter().chain(&NEVER_NULL).any(|name| call.name.name.is(name));
+            !is_count && (call.arguments.is_empty() || is_named())
         }
         ExprKind::Case(case) => {
             let results = match &case.branches {

@@ -4,7 +4,7 @@ use super::Binder;
 use super::collate::{compared, compared_type};
 use super::typed::{Typed, convert_to};
 use crate::errors;
-use crate::expression::{Comparison, Expr, Fault, Predicate, Width};
+use crate::expression::{Comparison, Expr, Fault, Integer, Predicate, Width};
 use crate::plan::{Node, Test};
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, LikePattern, SqlError, SqlType, Value, implicit_type};
@@ -35,10 +35,10 @@ impl Binder<'_> {
                 }
             }
             Condition::CompareQuery(compare) => self.compare_query(compare),
-            Condition::And(parts) => self.all(parts).map(Predicate::And),
+            Condition::And(parts) => self.all(parts).map(|parts| settled(parts, false)),
             Condition::Or(parts) => match factored(parts) {
                 Some(condition) => self.condition_kind(&condition),
-                None => self.all(parts).map(Predicate::Or),
+                None => self.all(parts).map(|parts| settled(parts, true)),
             },
             Condition::Not(inner) => Ok(Predicate::Not(Box::new(self.condition(inner)?))),
             Condition::IsNull { expr, negated } => {
@@ -53,7 +53,7 @@ impl Binder<'_> {
                 let [expr, low, high] = self.operands([expr, &bounds[0], &bounds[1]])?;
                 let above = self.compare(Comparison::GreaterOrEqual, expr.clone(), low)?;
                 let below = self.compare(Comparison::LessOrEqual, expr, high)?;
-                Ok(negate(*negated, Predicate::And(vec![above, below])))
+                Ok(negate(*negated, settled(vec![above, below], false)))
             }
             Condition::In { expr, list, negated } => {
                 let found = match list {
@@ -82,12 +82,17 @@ impl Binder<'_> {
         if ty == SqlType::Null {
             return Ok(Predicate::Const(None));
         }
-        if let (Some(left), Some(right)) = (left.whole(), right.whole()) {
+        if let (Some(left), Some(right)) = (left.whole(), right.whole())
+            && ![&left, &right].into_iter().any(|side| matches!(side, Integer::Const(None)))
+        {
             return Ok(Predicate::Integers(op, Box::new([left, right])));
         }
         let collation = compared(op, &left, &right, &ty)?;
         let left = convert_to(left, &ty)?;
         let right = convert_to(right, &ty)?;
+        if [&left, &right].into_iter().any(is_null) {
+            return Ok(Predicate::Const(None));
+        }
         if Width::of(&ty).is_some() {
             let operands = Box::new([left.integer(), right.integer()]);
             return Ok(Predicate::Integers(op, operands));
@@ -260,6 +265,31 @@ impl Binder<'_> {
         }
         let ty = SqlType::NVarChar(pikepole_types::Length::Limit(4000));
         convert_to(typed, &ty)
+    }
+}
+
+fn is_null(typed: &Typed) -> bool {
+    matches!(typed.expr, Expr::Const(Value::Null))
+}
+
+/// AND or OR, which are what one of their parts says that is known now, without the others: those may be ones that fail.
+fn settled(parts: Vec<Predicate>, decisive: bool) -> Predicate {
+    if parts.iter().any(|part| known(part) == Some(decisive)) {
+        return Predicate::Const(Some(decisive));
+    }
+    if decisive { Predicate::Or(parts) } else { Predicate::And(parts) }
+}
+
+/// What a condition of constants says.
+fn known(condition: &Predicate) -> Option<bool> {
+    match condition {
+        Predicate::Const(truth) => *truth,
+        Predicate::Integers(op, operands) => match &**operands {
+            [Integer::Const(Some(left)), Integer::Const(Some(right))] => Some(op.holds(left.cmp(right))),
+            _ => None,
+        },
+        Predicate::Not(inner) => known(inner).map(|truth| !truth),
+        _ => None,
     }
 }
 

@@ -14,6 +14,9 @@ use crate::state::Global;
 use pikepole_tsql as tree;
 use pikepole_types::{ArithmeticOp, CodePage, Collated, Collation, Length, SqlError, SqlType, Value, implicit_type};
 
+/// The digits of the lowest int.
+const LOWEST_INT: &str = "2147483648";
+
 /// The branches of a CASE and its ELSE.
 type BoundCase = (Vec<(Predicate, Typed)>, Option<Typed>);
 
@@ -57,6 +60,12 @@ impl Binder<'_> {
             }
             ExprKind::Global(name) => self.global(&name.text),
             ExprKind::Unary(op, operand) => {
+                // The lowest int is one, though there is none without its sign.
+                if let (tree::UnaryOp::Minus, Some(tree::Literal::Decimal(digits))) = (op, operand.literal())
+                    && digits == LOWEST_INT
+                {
+                    return Ok(Typed::constant(Value::Int(i32::MIN), SqlType::Int));
+                }
                 let operand = self.expr(operand)?;
                 unary(*op, operand)
             }
@@ -656,7 +665,7 @@ pub(super) fn explicit(input: Typed, to: SqlType, style: Option<Typed>, lenient:
 }
 
 /// CASE over bound branches.
-fn cases(branches: Vec<(Predicate, Typed)>, otherwise: Option<Typed>) -> Result<Typed, Fault> {
+pub(super) fn cases(branches: Vec<(Predicate, Typed)>, otherwise: Option<Typed>) -> Result<Typed, Fault> {
     let mut ty = SqlType::Null;
     for (_, value) in &branches {
         ty = implicit_type(&ty, &value.ty)?;

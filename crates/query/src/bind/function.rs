@@ -1,6 +1,6 @@
 //! Function calls: aggregates, built-in functions, the session's functions.
 
-use super::collate::{met, of_call, order_key};
+use super::collate::{of_call, order_key};
 use super::expression::global_value;
 use super::typed::{Typed, convert_to, reads_session};
 use super::{Binder, PendingApply};
@@ -9,7 +9,7 @@ use crate::expression::{Call, Expr, Fault, Width};
 use crate::plan;
 use crate::state::Global;
 use pikepole_tsql as tree;
-use pikepole_types::{Aggregate, Collated, Collation, Function, SqlError, SqlType, Value, aggregate_type};
+use pikepole_types::{Aggregate, Collated, Collation, Function, Length, SqlError, SqlType, Value, aggregate_type};
 
 impl Binder<'_> {
     /// Binds a call.
@@ -196,6 +196,9 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::within_group_not_allowed(&call.name.name.text)));
         }
         let input_type = input.as_ref().map_or(SqlType::Int, |input| input.ty);
+        if input.as_ref().is_some_and(|input| input.ty == SqlType::Null && input.undeclared.is_none()) && !is_ordered {
+            return Err(Box::new(SqlError::operand_type_invalid("NULL", function.name())));
+        }
         if !input_type.is_comparable() && (call.distinct || !counting) {
             return Err(Box::new(SqlError::operand_type_invalid(input_type.error_name(), function.name())));
         }
@@ -349,7 +352,7 @@ fn refuse_text_or_image(name: &str, arguments: &[Typed]) -> Result<(), Fault> {
 }
 
 /// What STRING_AGG makes of values that are no text.
-const NUMBER_TEXT: SqlType = SqlType::NVarChar(pikepole_types::Length::Limit(4000));
+const NUMBER_TEXT: SqlType = SqlType::NVarChar(Length::Limit(4000));
 
 /// The aggregate function of a name.
 pub(crate) fn aggregate(name: &str) -> Option<Aggregate> {
@@ -373,8 +376,10 @@ fn is_null(arguments: Vec<Typed>) -> Result<Typed, Fault> {
     first.want(&ty);
     second.want(&ty);
     let nullable = first.nullable && second.nullable;
-    let collated = met([&first, &second], "ISNULL")?;
-    let second = if second.ty == ty || second.ty == SqlType::Null {
+    // As its type, it has the collation of its first argument, whatever the second's is.
+    let collated = if first.ty.is_string() { first.collated } else { second.collated };
+    let same_page = !ty.is_string() || second.page() == collated.shown().code_page();
+    let second = if second.ty == ty && same_page || second.ty == SqlType::Null {
         second.expr
     } else if Width::of(&second.ty).is_some() && Width::of(&ty).is_some() {
         convert_to(second, &ty)?.expr
@@ -410,11 +415,12 @@ pub(super) fn built_in(function: &'static Function, arguments: Vec<Typed>, defau
     };
     let is_fixed = function.deterministic && !function.reads_session(part);
     // Texts may be read as dates, and dates as texts, whatever the function.
-    let as_text = if function.date_part { SqlType::Null } else { SqlType::VarChar(pikepole_types::Length::Max) };
+    let as_text = if function.date_part { SqlType::Null } else { SqlType::VarChar(Length::Max) };
     let waits =
         |argument: &Typed| reads_session(&argument.expr, &SqlType::DateTime) || reads_session(&argument.expr, &as_text);
     let constant = is_fixed && arguments.iter().all(|argument| argument.expr.is_const() && !waits(argument));
     let (collated, collation) = of_call(function.name, &arguments, default)?;
+    let ty = with_counts(ty, function.name, &arguments, collation);
     let arguments = arguments.into_iter().map(|argument| argument.expr).collect();
     let nullable = !types.is_empty() && !NEVER_NULL.contains(&function.name);
     let expr = Expr::Call(Box::new(Call { function, arguments, types, collation }));
@@ -430,6 +436,39 @@ fn fits_variant(ty: &SqlType) -> Result<(), Fault> {
         return Err(Box::new(SqlError::operand_type_clash(shown, SqlType::Variant.error_name())));
     }
     Ok(())
+}
+
+/// The type of a text or binary whose length constants among the arguments say.
+fn with_counts(ty: SqlType, function: &str, arguments: &[Typed], collation: Collation) -> SqlType {
+    // Where characters are longer than a unit of the type, they are what is counted.
+    let by_units = !collation.counts_characters() && (ty.is_unicode() || collation.code_page().width_max() == 1);
+    let count = |at: usize| match arguments.get(at).map(|argument| &argument.expr) {
+        Some(Expr::Const(value)) => value.as_i64().and_then(|count| usize::try_from(count).ok()),
+        _ => None,
+    };
+    let limit = |at: usize| {
+        let ty = arguments.get(at).map(|argument| argument.ty).filter(|ty| ty.is_string() || ty.is_binary());
+        ty.and_then(|ty| ty.declared_length()).map(Length::limit)
+    };
+    let wanted = match function {
+        "LEFT" | "RIGHT" => count(1),
+        "SUBSTRING" => count(1).and(count(2)),
+        "REPLICATE" => limit(0).zip(count(1)).map(|(limit, count)| limit.saturating_mul(count)),
+        "SPACE" => count(0),
+        "STUFF" => limit(0).zip(count(1)).zip(count(2)).zip(limit(3)).and_then(|(((limit, start), gone), by)| {
+            let before = start.checked_sub(1)?;
+            Some(before.min(limit) + limit.saturating_sub(before.saturating_add(gone)) + by)
+        }),
+        _ => None,
+    };
+    let (Some(wanted), Some(Length::Limit(most)), true) = (wanted, ty.declared_length(), by_units) else { return ty };
+    let length = Length::Limit(wanted.clamp(1, usize::from(most)) as u16);
+    match ty {
+        SqlType::VarChar(_) => SqlType::VarChar(length),
+        SqlType::NVarChar(_) => SqlType::NVarChar(length),
+        SqlType::VarBinary(_) => SqlType::VarBinary(length),
+        other => other,
+    }
 }
 
 /// The type of TIMEFROMPARTS and its kin, whose digits behind the second their last argument says.
@@ -459,7 +498,7 @@ fn bare_word(function: &str, index: usize, expr: &tree::Expr) -> Result<Typed, F
             return Err(Box::new(SqlError::invalid_date_part_parameter(index + 1, function.to_ascii_lowercase())));
         }
     };
-    let ty = SqlType::VarChar(pikepole_types::Length::Limit(32));
+    let ty = SqlType::VarChar(Length::Limit(32));
     Ok(Typed::constant(Value::Str(word.clone()), ty))
 }
 

@@ -49,7 +49,7 @@ impl Binder<'_> {
         let typed = self.expr(expr)?;
         self.below_groups(mark).map_err(|()| SqlError::aggregate_in_group_by())?;
         super::collate::comparable(&typed.ty, "GROUP BY")?;
-        if typed.expr.is_const() || matches!(expr.kind, tree::ExprKind::Variable(_)) {
+        if super::expression::read_by(&typed.expr).is_empty() || matches!(expr.kind, tree::ExprKind::Variable(_)) {
             return Err(Box::new(SqlError::group_by_needs_a_column()));
         }
         Ok(GroupKey {

@@ -16,7 +16,7 @@ pub(super) fn read_hints<'h>(hints: impl IntoIterator<Item = &'h tree::TableHint
         let level = match hint.name.as_str() {
             "NOLOCK" | "READUNCOMMITTED" => {
                 is_dirty = true;
-                Some(ReadLevel::Versions)
+                Some(ReadLevel::Uncommitted)
             }
             "READCOMMITTED" | "SNAPSHOT" => Some(ReadLevel::Versions),
             "READCOMMITTEDLOCK" => Some(ReadLevel::Committed),

@@ -129,6 +129,23 @@ pub(super) fn check_identity(all_columns: bool, table: &Table, columns: &[usize]
     }
 }
 
+/// Refuses, before the columns are looked at, lists of another number of values than of columns, and DEFAULT for an identity column.
+pub(super) fn check_given(table: &Table, names: &[tree::Name], source: &tree::InsertSource) -> Result<(), Fault> {
+    let tree::InsertSource::Values(rows) = source else { return Ok(()) };
+    if rows.iter().any(|row| row.len() != rows[0].len()) {
+        return Ok(());
+    }
+    let identity = table.identity.map(|identity| &table.columns[identity].name);
+    let place = identity.and_then(|identity| names.iter().position(|name| name.is(identity)));
+    for row in rows {
+        check_count(false, names.len(), row.len())?;
+        if place.is_some_and(|place| matches!(row[place], tree::InsertValue::Default)) {
+            return Err(Box::new(SqlError::identity_given_default()));
+        }
+    }
+    Ok(())
+}
+
 /// Gives the values that stand below each other in several lists of VALUES one type, as UNION ALL does: what goes into the columns is of that
 /// type.
 pub(super) fn unify(rows: &mut [Vec<Option<Typed>>]) -> Result<(), Fault> {

@@ -67,21 +67,17 @@ pub(crate) fn into_columns(
     Ok(columns)
 }
 
-/// The name that the identity column of the only table of FROM has in the select list, and how it counts. None: there is no
-/// such column, it is listed twice, or the rows are grouped, joined or those of a set operation.
+/// The name that the identity column of the only table of FROM has in the select list, and how it counts; a common or derived table
+/// passes it on as a SELECT does. None: there is no such column, it is listed twice, or the rows are grouped, joined or those of a set
+/// operation.
 fn inherited_identity(query: &tree::Query, names: &Names<'_>) -> Result<Option<(String, Identity)>, Fault> {
     let tree::QueryBody::Select(select) = &query.body else { return Ok(None) };
-    let [tree::TableSource::Table(source)] = select.from.as_slice() else { return Ok(None) };
-    if select.distinct
-        || !select.group_by.is_empty()
-        || query.with.tables.iter().any(|with| source.name.name.is(&with.name.text))
-    {
+    let [source] = select.from.as_slice() else { return Ok(None) };
+    if select.distinct || !select.group_by.is_empty() {
         return Ok(None);
     }
-    let Some(table) = names.catalog.table(&source.name)? else { return Ok(None) };
-    let Some(place) = table.identity else { return Ok(None) };
-    let Some(identity) = table.engine.columns[place].identity else { return Ok(None) };
-    let own = &table.columns[place].name;
+    let Some((own, identity)) = identity_of_source(source, &query.with, names)? else { return Ok(None) };
+    let own = &own;
     let mut listed = select.items.iter().filter_map(|item| match item {
         tree::SelectItem::Star { .. } => Some(own.clone()),
         tree::SelectItem::Expr { expr, alias } => match &expr.kind {
@@ -94,6 +90,31 @@ fn inherited_identity(query: &tree::Query, names: &Names<'_>) -> Result<Option<(
     });
     let first = listed.next();
     Ok(first.filter(|_| listed.next().is_none()).map(|name| (name, identity)))
+}
+
+/// The identity column of a source of FROM, and how it counts.
+fn identity_of_source(
+    source: &tree::TableSource,
+    with: &tree::With,
+    names: &Names<'_>,
+) -> Result<Option<(String, Identity)>, Fault> {
+    let source = match source {
+        tree::TableSource::Table(source) => source,
+        tree::TableSource::Derived(derived) if derived.columns.is_empty() => {
+            return inherited_identity(&derived.query, names);
+        }
+        _ => return Ok(None),
+    };
+    let is_it = |common: &&tree::CommonTable| source.name.schema.is_none() && source.name.name.is(&common.name.text);
+    if let Some(common) = with.tables.iter().find(is_it) {
+        // Another common table could be meant by a name below.
+        let passes = common.columns.is_empty() && common.query.with.tables.is_empty() && with.tables.len() == 1;
+        return if passes { inherited_identity(&common.query, names) } else { Ok(None) };
+    }
+    let Some(table) = names.catalog.table(&source.name)? else { return Ok(None) };
+    let Some(place) = table.identity else { return Ok(None) };
+    let identity = table.engine.columns[place].identity;
+    Ok(identity.map(|identity| (table.columns[place].name.clone(), identity)))
 }
 
 /// `IDENTITY(type [, seed, increment])` in the select list of a SELECT ... INTO.

@@ -64,7 +64,7 @@ mod xml;
 mod xml_explicit;
 mod xml_names;
 
-pub(crate) use certain::is_certain;
+pub(crate) use certain::is_certain_of;
 pub(crate) use collate::{ColumnDefaults, column_collation, database_collation, in_column};
 pub(crate) use current::{CursorTable, cursor_row_again, cursor_rows, is_watched};
 pub use data_type::Declared;

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::change::NewValue;
 use super::hint::target_hints;
-use super::insert_values::check_identity;
+use super::insert_values::{check_given, check_identity};
 use super::join::{JoinTree, Leaf};
 use super::output::OutputRows;
 use super::query::cut;
@@ -92,6 +92,9 @@ impl Binder<'_> {
         self.push_insert_scope(insert)?;
         self.options(&insert.options)?;
         self.allow_numbers(if matches!(insert.source, tree::InsertSource::Query(_)) { 2 } else { 1 });
+        if !insert.columns.is_empty() {
+            check_given(&table, &names, &insert.source)?;
+        }
         let columns = self.insert_columns(&table, &names)?;
         let inserted = self.inserted_registers(insert.output.as_ref(), &table);
         let rows = OutputRows { inserted, ..OutputRows::default() };
@@ -120,6 +123,9 @@ impl Binder<'_> {
                 Self::refuse_for(query, "INSERT")?;
                 let bound = self.query(query)?;
                 check_identity(names.is_empty(), &table, &columns, bound.values.len())?;
+                if insert.columns.is_empty() {
+                    check_count(true, columns.len(), bound.values.len())?;
+                }
                 self.insert_rows(insert.top.as_ref(), table, &columns, bound, output)
             }
             tree::InsertSource::Execute(_) => Err(errors::unsupported("INSERT ... EXEC here")),

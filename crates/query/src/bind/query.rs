@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::certain::is_certain;
+use super::certain::is_certain_of;
 use super::collate::{distinct_keys, in_column, named, order_key};
 use super::expression::read_by;
 use super::scope::{Source, SourceColumn};
@@ -163,8 +163,9 @@ impl Binder<'_> {
             }
             let mut typed = Vec::with_capacity(width);
             for (index, value) in row.iter().enumerate() {
-                let certain = is_certain(value);
-                let value = self.expr(value)?;
+                let written = value;
+                let value = self.expr(written)?;
+                let certain = is_certain_of(written, &value.ty);
                 types[index] = implicit_type(&types[index], &value.ty)?;
                 nullable[index] |= value.nullable || !certain;
                 collated[index] = collated[index].meet(value.collated, "UNION ALL")?;
@@ -350,7 +351,7 @@ impl Binder<'_> {
             wanted.as_column();
         }
         let (provenance, decimal_name) = (self.provenance(item), self.decimal_name_of(item, typed.ty));
-        let nullable = typed.nullable || !is_certain(item);
+        let nullable = typed.nullable || !is_certain_of(item, &typed.ty);
         let (ty, collated) = (typed.ty, typed.collated);
         Ok(ColumnInfo { name, ty, nullable, collated, provenance, decimal_name, origin: None })
     }
@@ -359,7 +360,10 @@ impl Binder<'_> {
         let mut columns: Vec<(Option<String>, String)> = Vec::new();
         let sources = &self.scope().sources;
         if sources.is_empty() {
-            return Err(Box::new(SqlError::no_table_to_select_from()));
+            return Err(Box::new(match qualifier {
+                Some(qualifier) => SqlError::column_prefix_unknown(qualifier.dotted()),
+                None => SqlError::no_table_to_select_from(),
+            }));
         }
         let mut found = false;
         for source in sources {
@@ -435,7 +439,9 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::order_by_a_variable(place)));
         }
         let typed = self.expr(expr)?;
-        if typed.expr.is_const() && !matches!(expr.kind, tree::ExprKind::Subquery(_)) {
+        // A function of constants is called, not computed before.
+        let is_called = matches!(expr.kind, tree::ExprKind::Subquery(_) | tree::ExprKind::Function(_));
+        if typed.expr.is_const() && !is_called {
             return Err(Box::new(SqlError::constant_in_order_by(place)));
         }
         Ok(typed)
@@ -443,7 +449,17 @@ impl Binder<'_> {
 
     /// The output column that an ORDER BY item names by alias or position.
     fn output_position(&self, expr: &tree::Expr, columns: &[ColumnInfo]) -> Result<Option<usize>, Fault> {
-        match &expr.kind {
+        let kind = match &expr.kind {
+            tree::ExprKind::Unary(op, of) => match (op, of.literal()) {
+                (tree::UnaryOp::Minus, Some(tree::Literal::Int(position))) => {
+                    return Err(Box::new(SqlError::order_by_position_out_of_range(format!("-{position}"))));
+                }
+                (tree::UnaryOp::Plus, Some(tree::Literal::Int(_))) => &of.kind,
+                _ => &expr.kind,
+            },
+            kind => kind,
+        };
+        match kind {
             tree::ExprKind::Literal(tree::Literal::Int(position)) => match usize::try_from(*position) {
                 Ok(at) if (1..=columns.len()).contains(&at) => Ok(Some(at - 1)),
                 _ => Err(Box::new(SqlError::order_by_position_out_of_range(position))),

@@ -8,8 +8,10 @@ use std::sync::Arc;
 
 use super::collate::{ColumnDefaults, column_collation};
 use super::data_type::{Declared, TypePlace, declared, sql_type};
+use super::expression::cases;
 use super::join::{JoinTree, Leaf};
 use super::kept_columns::{kept, name_columns};
+use super::rules::{TableColumn, computed_column};
 use super::scope::SourceColumn;
 use super::source::{infos, rename, table_columns, too_few_arguments};
 use super::straight::Straight;
@@ -17,12 +19,12 @@ use super::typed::Typed;
 use super::{Binder, Names, Scope, assign_to, of_known_types};
 use crate::access::CatalogView;
 use crate::errors;
-use crate::expression::{Expr, Fault};
+use crate::expression::{Expr, Fault, Predicate};
 use crate::output::DecimalName;
-use crate::plan::{Node, Test, VirtualSource};
+use crate::plan::{Guard, Node, Test, VirtualSource};
 use pikepole_engine::{Column, Function, KeptColumn, Object, Permission, TableRecord, UserType};
 use pikepole_tsql as tree;
-use pikepole_types::{Collated, SqlError, SqlType};
+use pikepole_types::{Collated, SqlError, SqlType, Value};
 
 /// What a parameter of a function stands for while the function is expanded.
 #[derive(Clone)]
@@ -51,12 +53,9 @@ pub(crate) fn parsed_function(module: &Function, name: &str) -> Result<tree::Cre
 /// # Errors
 /// Names and types of its body; 4514 for a column without a name; what is not supported, by name.
 pub(crate) fn checked_function(function: &tree::CreateFunction, names: &Names<'_>) -> Result<Vec<KeptColumn>, Fault> {
-    if tree::execute_as(&function.options).is_some_and(|says| !says.eq_ignore_ascii_case("CALLER")) {
-        return Err(errors::unsupported("EXECUTE AS other than CALLER of a function"));
-    }
-    let of_nulls = |option: &tree::ModuleOption| matches!(option, tree::ModuleOption::Word(word) if word == "RETURNS NULL ON NULL INPUT");
-    if function.options.iter().any(of_nulls) {
-        return Err(errors::unsupported("RETURNS NULL ON NULL INPUT"));
+    let acts = tree::execute_as(&function.options).is_some_and(|says| !says.eq_ignore_ascii_case("CALLER"));
+    if acts && matches!(function.returns, tree::FunctionReturns::Inline(_)) {
+        return Err(errors::unsupported("EXECUTE AS other than CALLER of an inline function"));
     }
     let mut binder = Binder::new(names, 0);
     binder.begin_module("function", &function.name.dotted(), &function.options);
@@ -106,7 +105,7 @@ pub(crate) fn checked_function(function: &tree::CreateFunction, names: &Names<'_
             }
         }
         tree::FunctionReturns::Table { elements, .. } => {
-            returned_columns(names.catalog, elements)?;
+            returned_columns(names.catalog, names, elements)?;
             Ok(Vec::new())
         }
     }
@@ -138,12 +137,21 @@ fn parameter_type(catalog: &CatalogView, parameter: &tree::Parameter, place: usi
 }
 
 /// The columns of the table that a function fills.
-fn returned_columns(catalog: &CatalogView, elements: &[tree::TableElement]) -> Result<Vec<SourceColumn>, Fault> {
+fn returned_columns(
+    catalog: &CatalogView,
+    names: &Names<'_>,
+    elements: &[tree::TableElement],
+) -> Result<Vec<SourceColumn>, Fault> {
     let (mut columns, defaults) = (Vec::new(), ColumnDefaults::of(catalog.collation()));
+    let mut computed = Vec::new();
     for element in elements {
         let tree::TableElement::Column(column) = element else { continue };
-        let data_type = column.data_type();
-        let data_type = data_type.ok_or_else(|| errors::unsupported("A computed column of a function's table"))?;
+        if let tree::ColumnKind::Computed { expr, .. } = &column.kind {
+            computed.push((columns.len(), expr));
+            columns.push(SourceColumn::new(&column.name.text, SqlType::Null, true));
+            continue;
+        }
+        let Some(data_type) = column.data_type() else { continue };
         let decimal_name;
         let ty = match declared(&catalog.catalog, &catalog.meant(data_type), columns.len() + 1)? {
             ref declared @ (Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty)) => {
@@ -157,6 +165,13 @@ fn returned_columns(catalog: &CatalogView, elements: &[tree::TableElement]) -> R
         let collated = Collated::of_stored(&ty, column_collation(column, &ty, defaults)?);
         let nullable = column.nullable != Some(false);
         columns.push(SourceColumn { collated, decimal_name, ..SourceColumn::new(&column.name.text, ty, nullable) });
+    }
+    let stored: Vec<TableColumn> = columns.iter().map(TableColumn::of_source).collect();
+    for (place, expr) in computed {
+        let (typed, _) = computed_column(expr, "", &stored, &Names::of(catalog, names.host))?;
+        let ty = if typed.ty == SqlType::Null { SqlType::Int } else { typed.ty };
+        let name = std::mem::take(&mut columns[place].name);
+        columns[place] = SourceColumn { collated: typed.collated.of_column(), ..SourceColumn::new(&name, ty, true) };
     }
     Ok(columns)
 }
@@ -356,11 +371,39 @@ impl Binder<'_> {
         let ty: SqlType = sql_type(&catalog.catalog, &catalog.meant(data_type), TypePlace::Declaration, 1)?;
         let owner = self.require(Permission::Execute, &call.name)?.or(self.view_owner);
         let arguments = self.routine_arguments((&function, &catalog), call)?;
+        let mut nulls = Vec::new();
+        if tree::returns_null_on_null(&function.options) {
+            let values = arguments.iter().filter_map(|(_, given)| match given {
+                Given::Value(typed) => Some(Predicate::IsNull(Box::new(typed.expr.clone()))),
+                _ => None,
+            });
+            nulls.extend(values);
+        }
+        if nulls.is_empty() {
+            return self.function_value(&function, (module, catalog), owner, arguments, ty);
+        }
+        // It is not called for a NULL.
+        let condition = Predicate::Or(nulls);
+        let guard = Guard { condition: condition.clone(), holds: false };
+        let called = |binder: &mut Self| binder.function_value(&function, (module, catalog), owner, arguments, ty);
+        let value = self.guarded(guard, called)?;
+        cases(vec![(condition, Typed::constant(Value::Null, ty))], Some(value))
+    }
+
+    /// The value of a function for arguments of its parameters' types.
+    fn function_value(
+        &mut self,
+        function: &tree::CreateFunction,
+        (module, catalog): (Arc<Function>, CatalogView),
+        owner: Option<i32>,
+        arguments: Vec<(String, Given)>,
+        ty: SqlType,
+    ) -> Result<Typed, Fault> {
         let database = catalog.database.id();
         let place = (database, module.object_id);
-        // Where a body can be run, its errors name it and their line.
-        let straight = Straight::of(&function).filter(|body| body.steps.is_empty() || self.in_computed);
-        let body = match straight {
+        // Where a body can be run, its errors name it and their line; and who it acts for is known there.
+        let straight = Straight::of(function).filter(|body| body.steps.is_empty() || self.in_computed);
+        let body = match straight.filter(|_| module.execute_as.is_none()) {
             Some(body) if !self.expanding.contains(&place) => body,
             _ if database != self.names.catalog.database.id() => {
                 return Err(errors::unsupported("A function of several statements in another database"));
@@ -426,7 +469,7 @@ impl Binder<'_> {
         let Some(Object::Function(module)) = place.object().cloned() else {
             return Err(unknown());
         };
-        let mut columns = returned_columns(catalog, elements)?;
+        let mut columns = returned_columns(catalog, self.names, elements)?;
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let mark = self.pending.len();
         let arguments = self.routine_arguments((function, catalog), &source.call);

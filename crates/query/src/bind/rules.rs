@@ -34,6 +34,11 @@ impl TableColumn {
         };
         table.columns.iter().map(column).collect()
     }
+
+    /// A column of a source of FROM.
+    pub(super) fn of_source(column: &SourceColumn) -> TableColumn {
+        TableColumn { name: column.name.clone(), ty: column.ty, nullable: column.nullable, collated: column.collated }
+    }
 }
 
 /// Binds the expression of a computed column over registers that begin at zero; whether its value is another one each time.
@@ -147,13 +152,7 @@ impl Binder<'_> {
     pub(super) fn computed_when_read(&mut self, found: &Column, text: &str) -> Result<Typed, Fault> {
         let source = &self.scopes[found.level].sources[found.source];
         let (alias, registers) = (source.alias.clone(), source.registers);
-        let column = |column: &SourceColumn| TableColumn {
-            name: column.name.clone(),
-            ty: column.ty,
-            nullable: column.nullable,
-            collated: column.collated,
-        };
-        let columns: Vec<TableColumn> = source.columns.iter().map(column).collect();
+        let columns: Vec<TableColumn> = source.columns.iter().map(TableColumn::of_source).collect();
         let expr = parsed_expression(text)?;
         let typed = self.value_of_row(&alias, &columns, registers, &expr)?;
         let value = assign_to(typed, &found.ty, found.collated.shown(), None)?;

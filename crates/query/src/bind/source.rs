@@ -117,7 +117,11 @@ impl Binder<'_> {
         let taken =
             scope.sources.iter().any(|source| source.alias.eq_ignore_ascii_case(&alias) && source.schema == schema);
         if taken {
-            return Err(Box::new(SqlError::same_exposed_names(&alias, &alias)));
+            // What has no schema is a name that the text gives.
+            return Err(Box::new(match schema {
+                None => SqlError::correlation_name_twice(&alias),
+                Some(_) => SqlError::same_exposed_names(&alias, &alias),
+            }));
         }
         let hints = ReadHints::default();
         let (hidden, located, written) = (false, false, None);

@@ -85,7 +85,7 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::not_a_window_function(&upper)));
         };
         let window = self.window_of(over)?;
-        check_window(&call.name.name.text, kind, &window, over)?;
+        check_window(call, kind, &window, over)?;
         let outside = std::mem::take(&mut self.pending);
         self.scope().in_window = true;
         let bound = self.window_call(call, kind, window);
@@ -368,7 +368,8 @@ fn refined(window: tree::Window, named: tree::Window) -> Result<tree::Window, Fa
 ///
 /// # Errors
 /// 10752, 4112, 10756 and 10758; 4106, 5366, 5364 and 5363.
-fn check_window(function: &str, kind: Kind, window: &tree::Window, over: &tree::Over) -> Result<(), Fault> {
+fn check_window(call: &tree::FunctionCall, kind: Kind, window: &tree::Window, over: &tree::Over) -> Result<(), Fault> {
+    let function = call.name.name.text.as_str();
     let (named, own_frame) = match over {
         tree::Over::Name(_) => (true, false),
         tree::Over::Window(own) => (own.base.is_some(), own.frame.is_some()),
@@ -378,6 +379,8 @@ fn check_window(function: &str, kind: Kind, window: &tree::Window, over: &tree::
     let needs_order = !is_percentile && !matches!(kind, Kind::Aggregate(_));
     let by_rows = matches!(kind, Kind::Shift { .. } | Kind::End { .. });
     let unordered = window.order_by.is_empty();
+    // Rows are counted in whatever order they come.
+    let counts_rows = call.star && matches!(kind, Kind::Aggregate(Aggregate::Count | Aggregate::CountBig));
     Err(Box::new(if window.frame.is_some() && !takes_frame {
         let state = if by_rows || is_percentile { 1 } else { 2 };
         match named && !own_frame {
@@ -390,7 +393,7 @@ fn check_window(function: &str, kind: Kind, window: &tree::Window, over: &tree::
             true => SqlError::named_window_needs_order(function).with_state(state),
             false => SqlError::window_needs_order(function),
         }
-    } else if unordered && window.frame.is_some() {
+    } else if unordered && window.frame.is_some() && !counts_rows {
         if named { SqlError::named_window_frame_needs_order() } else { SqlError::window_frame_needs_order() }
     } else if is_percentile && !unordered {
         match named {

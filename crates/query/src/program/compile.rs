@@ -536,6 +536,9 @@ impl<'a> Compiler<'a> {
             }
             StatementKind::Declare(variables) => self.declarations(variables)?,
             StatementKind::SetVariable(set) => match &set.value {
+                tree::SetValue::Expr(value) if self.is_cursor(&set.variable) => {
+                    self.share_cursor(&set.variable, value)?
+                }
                 tree::SetValue::Expr(value) => {
                     let slot = self.variable(&set.variable)?.0;
                     self.assign(slot, value, set.op);

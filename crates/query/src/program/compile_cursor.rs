@@ -61,6 +61,27 @@ impl Compiler<'_> {
         Ok(Parameter { name, ty, default: None, output: true, cursor: true, table: None })
     }
 
+    /// Whether a variable is one for cursors.
+    pub(super) fn is_cursor(&self, variable: &tree::Name) -> bool {
+        self.cursors.iter().any(|cursor| variable.is(&cursor.text))
+    }
+
+    /// `SET @c = @other` or `SET @c = name`: the variable stands for the same cursor.
+    pub(super) fn share_cursor(&mut self, variable: &tree::Name, value: &tree::Expr) -> Result<(), Fault> {
+        let of = match &value.kind {
+            tree::ExprKind::Variable(other) if self.is_cursor(other) => other,
+            tree::ExprKind::Variable(other) => {
+                let ty = self.variable(other)?.1;
+                return Err(Box::new(SqlError::operand_type_clash(ty.error_name(), "cursor")));
+            }
+            tree::ExprKind::Column(column) if column.qualifier.is_none() => &column.name,
+            _ => return Err(Box::new(SqlError::variable_not_declared(&variable.text))),
+        };
+        let (variable, of) = (variable.text.as_str().into(), tree::CursorName { name: of.clone(), global: false });
+        self.emit(Instruction::Cursor(Box::new(CursorOperation::Share { variable, of })));
+        Ok(())
+    }
+
     /// `SET @c = CURSOR ... FOR ...`
     pub(super) fn set_cursor(
         &mut self,
@@ -68,7 +89,7 @@ impl Compiler<'_> {
         variable: &tree::Name,
         definition: &tree::CursorDefinition,
     ) -> Result<(), Fault> {
-        if !self.cursors.iter().any(|cursor| variable.is(&cursor.text)) {
+        if !self.is_cursor(variable) {
             return Err(Box::new(SqlError::variable_not_declared(&variable.text)));
         }
         let operation = declaration(statement, definition, variable.text.as_str().into(), true, true)?;

@@ -481,6 +481,11 @@ pub(crate) enum CursorOperation {
     },
     Close(tree::CursorName),
     Deallocate(tree::CursorName),
+    /// A cursor variable stands for the cursor that another variable or name stands for.
+    Share {
+        variable: Arc<str>,
+        of: tree::CursorName,
+    },
 }
 
 /// The row that FETCH takes.

@@ -422,6 +422,9 @@ impl Machine<'_> {
         let nulls = self.context.settings.null_default;
         let wanted = self.column_of(&table, definition, at + 1)?;
         check_text_or_image(&old.name, &old.ty, &wanted.ty)?;
+        if table.identity == Some(at) && !super::table_definition::counts(&wanted.ty) {
+            return Err(Box::new(SqlError::identity_type_invalid(&old.name)));
+        }
         let change = match old {
             old if wanted.collation != old.collation => ColumnChange::Recollate,
             old if wanted.ty != old.ty => ColumnChange::Retype(wanted.ty),

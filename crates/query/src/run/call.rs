@@ -219,8 +219,9 @@ impl Machine<'_> {
             let error = SqlError::parameter_not_supplied("sp_executesql", name);
             return Err(Box::new(error));
         };
+        let ty = call.arguments[at].ty;
         match argument.eval(&mut self.env())? {
-            Value::Str(text) => Ok(text),
+            Value::Str(text) if ty.is_unicode() => Ok(text),
             Value::Null => Ok(String::new()),
             _ => Err(Box::new(SqlError::procedure_expects_type(name, "ntext/nchar/nvarchar"))),
         }
@@ -362,18 +363,14 @@ impl Machine<'_> {
             });
         }
         let page = self.context.database().code_page();
-        let status = match self.captures.last_mut() {
-            None if !self.promises.is_empty() => {
-                let (promises, functions) = (&mut self.promises[..], &mut self.functions);
-                let mut output = Promised::new(promises, functions, page, self.output);
-                let status = self.host.call_procedure(id, &mut arguments, self.context, &mut output).await?;
-                output.end()?;
-                status
-            }
-            None => self.host.call_procedure(id, &mut arguments, self.context, self.output).await?,
-            Some(capture) => {
-                let mut output = Capturing { capture, output: self.output };
-                self.host.call_procedure(id, &mut arguments, self.context, &mut output).await?
+        let status = match self.host_status(id, &mut arguments).await {
+            Ok(status) => status,
+            Err(fault) => {
+                // Where the batch goes on behind the error, it sees that the procedure has failed.
+                if self.frame.program.handler(self.frame.pc).is_none() {
+                    self.store_status(call.status, self.host.failure_status(id))?;
+                }
+                return Err(fault);
             }
         };
         for (argument, value) in call.arguments.iter().zip(arguments) {
@@ -390,6 +387,25 @@ impl Machine<'_> {
         self.context.state.last_error = 0;
         self.frame.pc += 1;
         Ok(())
+    }
+
+    /// What a system procedure returns.
+    async fn host_status(&mut self, id: u32, arguments: &mut [Argument]) -> Result<i32, Fault> {
+        let page = self.context.database().code_page();
+        Ok(match self.captures.last_mut() {
+            None if !self.promises.is_empty() => {
+                let (promises, functions) = (&mut self.promises[..], &mut self.functions);
+                let mut output = Promised::new(promises, functions, page, self.output);
+                let status = self.host.call_procedure(id, arguments, self.context, &mut output).await?;
+                output.end()?;
+                status
+            }
+            None => self.host.call_procedure(id, arguments, self.context, self.output).await?,
+            Some(capture) => {
+                let mut output = Capturing { capture, output: self.output };
+                self.host.call_procedure(id, arguments, self.context, &mut output).await?
+            }
+        })
     }
 
     pub(super) fn store_status(&mut self, target: Option<(usize, SqlType)>, status: i32) -> Result<(), Fault> {

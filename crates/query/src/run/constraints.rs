@@ -13,7 +13,7 @@ use crate::expression::Fault;
 use crate::security::Requirement;
 use pikepole_engine::{
     Check, Computed, ForeignKey, IndexDefinition, IndexKind, Permission, ReferentialAction, TableDefinition,
-    generated_name,
+    TriggerEvent, generated_name,
 };
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{Collated, Collation, Length, Mask, SqlError, SqlType};
@@ -95,7 +95,8 @@ impl Machine<'_> {
         }
         let ty = if typed.ty == SqlType::Null { SqlType::Int } else { typed.ty };
         let collation = bind::in_column(typed.collated, "CREATE TABLE", 1)?;
-        let nullable = when_read || !wanted.not_null && (typed.nullable || !bind::is_certain(&wanted.expr));
+        let nullable =
+            when_read || !wanted.not_null && (typed.nullable || !bind::is_certain_of(&wanted.expr, &typed.ty));
         Ok((ty, nullable, collation, when_read))
     }
 
@@ -341,6 +342,7 @@ impl Machine<'_> {
         if cascades && reaches_twice(&catalog.catalog, table.object_id, target.object_id, actions.map(action)) {
             return Err(Box::new(SqlError::foreign_key_cycles(shown, &table.name)));
         }
+        check_instead_of(&catalog.catalog, table, shown, actions)?;
         let key = ForeignKey {
             name: String::new(),
             object_id: 0,
@@ -573,6 +575,26 @@ fn same_type(own: &SqlType, other: &SqlType) -> bool {
         }
         _ => own == other,
     }
+}
+
+/// Rows that a trigger stands in for cannot follow those that they refer to.
+///
+/// # Errors
+/// 1787.
+fn check_instead_of(
+    catalog: &pikepole_engine::Catalog,
+    table: &Table,
+    key: &str,
+    [on_delete, on_update]: [tree::ReferentialAction; 2],
+) -> Result<(), Fault> {
+    let follows = |action| action != tree::ReferentialAction::NoAction;
+    let stood_in = |event| {
+        let mut triggers = catalog.triggers_of(table.object_id).filter(|trigger| trigger.instead_of);
+        triggers.any(|trigger| trigger.events.contains(&event))
+    };
+    let refused =
+        follows(on_delete) && stood_in(TriggerEvent::Delete) || follows(on_update) && stood_in(TriggerEvent::Update);
+    if refused { Err(Box::new(SqlError::cascade_with_instead_of(key, &table.name))) } else { Ok(()) }
 }
 
 /// Whether a new key of `table` to `target` with these actions closes a circle of cascades, or makes a second way from some table

@@ -25,6 +25,8 @@ pub(super) struct DeclaredCursor {
     name: Arc<str>,
     /// The nest level whose end is this cursor's; None for a global one.
     level: Option<i32>,
+    /// Other variables and names that stand for it, each with the nest level that is its end.
+    others: Vec<(Arc<str>, Option<i32>)>,
     scroll: bool,
     /// The columns that can be changed where it stands, all when empty; None: it is READ ONLY.
     updates: Option<Arc<[String]>>,
@@ -32,6 +34,24 @@ pub(super) struct DeclaredCursor {
     /// The declaring program's variables, with their values then.
     variables: Vec<(Variable, Value)>,
     pub(super) opened: Option<Opened>,
+}
+
+impl DeclaredCursor {
+    /// Whether it goes by a name of a nest level, or by a global one.
+    fn answers_to(&self, name: &str, level: Option<i32>) -> bool {
+        let is_it = |own: &str, own_level: Option<i32>| own_level == level && own.eq_ignore_ascii_case(name);
+        is_it(&self.name, self.level) || self.others.iter().any(|(own, own_level)| is_it(own, *own_level))
+    }
+
+    /// Takes its names away that are not to be kept. False: none is left.
+    fn keep_names(&mut self, kept: impl Fn(&str, Option<i32>) -> bool) -> bool {
+        self.others.retain(|(name, level)| kept(name, *level));
+        if kept(&self.name, self.level) {
+            return true;
+        }
+        let next = self.others.pop();
+        next.map(|(name, level)| (self.name, self.level) = (name, level)).is_some()
+    }
 }
 
 /// An open cursor's rows.
@@ -66,9 +86,8 @@ impl Cursors {
     }
 
     fn place(&self, name: &str, global_only: bool, level: i32) -> Option<usize> {
-        let named = |cursor: &DeclaredCursor| cursor.name.eq_ignore_ascii_case(name);
-        let local = self.0.iter().position(|cursor| cursor.level == Some(level) && named(cursor));
-        let global = || self.0.iter().position(|cursor| cursor.level.is_none() && named(cursor));
+        let local = self.0.iter().position(|cursor| cursor.answers_to(name, Some(level)));
+        let global = || self.0.iter().position(|cursor| cursor.answers_to(name, None));
         if global_only { global() } else { local.or_else(global) }
     }
 
@@ -92,22 +111,22 @@ impl Cursors {
 
     /// The calls of this nest level and below it have ended.
     pub(crate) fn end_scope(&mut self, level: i32) {
-        self.0.retain(|cursor| cursor.level.is_none_or(|own| own < level));
+        self.0.retain_mut(|cursor| cursor.keep_names(|_, own| own.is_none_or(|own| own < level)));
     }
 
     /// A call ends at a nest level: an open cursor of its parameter is the caller's, under the name of the caller's variable.
     fn hand_over(&mut self, parameter: &str, variable: &str, level: i32) {
-        let own =
-            |cursor: &&mut DeclaredCursor| cursor.level == Some(level) && cursor.name.eq_ignore_ascii_case(parameter);
+        let own = |cursor: &&mut DeclaredCursor| cursor.answers_to(parameter, Some(level));
         if let Some(cursor) = self.0.iter_mut().find(own).filter(|cursor| cursor.opened.is_some()) {
-            (cursor.name, cursor.level) = (variable.into(), Some(level - 1));
+            cursor.others.push((variable.into(), Some(level - 1)));
         }
     }
 
     /// See [`crate::ExecutionContext::cursor_status`].
     pub(crate) fn status(&self, name: &str, global: bool, level: i32) -> i16 {
         let found = self.place(name, global, level).map(|place| &self.0[place]);
-        match found.filter(|cursor| global == cursor.level.is_none()).map(|cursor| &cursor.opened) {
+        let of_kind = |cursor: &&DeclaredCursor| cursor.answers_to(name, (!global).then_some(level));
+        match found.filter(of_kind).map(|cursor| &cursor.opened) {
             None => -3,
             Some(None) => -1,
             Some(Some(opened)) => i16::from(!opened.rows.is_empty()),
@@ -124,6 +143,7 @@ impl Machine<'_> {
                 let cursor = DeclaredCursor {
                     name: Arc::clone(name),
                     level,
+                    others: Vec::new(),
                     scroll: *scroll,
                     updates: updates.clone(),
                     query: Arc::clone(query),
@@ -143,10 +163,41 @@ impl Machine<'_> {
             }
             CursorOperation::Deallocate(name) => {
                 let place = self.cursor_place(name)?;
-                self.context.cursors.0.remove(place);
+                self.release_cursor(place, &name.name.text, name.global);
             }
+            CursorOperation::Share { variable, of } => self.share_cursor(variable, of)?,
         }
         self.context.state.row_count = 0;
+        Ok(())
+    }
+
+    /// A name does not stand for the cursor at a place any more; a cursor without a name is gone.
+    fn release_cursor(&mut self, place: usize, name: &str, global: bool) {
+        let cursor = &mut self.context.cursors.0[place];
+        let level =
+            Some(self.context.state.nest_level).filter(|level| !global && cursor.answers_to(name, Some(*level)));
+        if !cursor.keep_names(|own, own_level| own_level != level || !own.eq_ignore_ascii_case(name)) {
+            self.context.cursors.0.remove(place);
+        }
+    }
+
+    /// A variable stands for the cursor of a name from now on, and no more for the one before; for none where the other has none.
+    fn share_cursor(&mut self, variable: &Arc<str>, of: &CursorName) -> Result<(), Fault> {
+        let level = self.context.state.nest_level;
+        let found = match self.cursor_place(of) {
+            Err(_) if of.name.text.starts_with('@') => None,
+            found => Some(found?),
+        };
+        if let Some(former) = self.context.cursors.place(variable, false, level) {
+            if found == Some(former) {
+                return Ok(());
+            }
+            self.release_cursor(former, variable, false);
+        }
+        if found.is_some() {
+            let place = self.cursor_place(of)?;
+            self.context.cursors.0[place].others.push((Arc::clone(variable), Some(level)));
+        }
         Ok(())
     }
 
@@ -179,11 +230,11 @@ impl Machine<'_> {
     }
 
     fn declare_cursor(&mut self, cursor: DeclaredCursor, replaces: bool) -> Result<(), Fault> {
-        let same =
-            |other: &DeclaredCursor| other.level == cursor.level && other.name.eq_ignore_ascii_case(&cursor.name);
+        let (name, level) = (&cursor.name, cursor.level);
         if replaces {
-            self.context.cursors.0.retain(|other| !same(other));
-        } else if self.context.cursors.0.iter().any(same) {
+            let other = |own: &str, own_level: Option<i32>| own_level != level || !own.eq_ignore_ascii_case(name);
+            self.context.cursors.0.retain_mut(|cursor| cursor.keep_names(other));
+        } else if self.context.cursors.0.iter().any(|other| other.answers_to(name, level)) {
             return Err(Box::new(SqlError::cursor_exists(&cursor.name)));
         }
         self.context.cursors.0.push(cursor);

@@ -214,7 +214,7 @@ impl Machine<'_> {
     }
 
     async fn truncate(&mut self, name: &ObjectName) -> Result<(), Fault> {
-        let missing = || Box::new(SqlError::truncate_not_found(name.dotted()));
+        let missing = || Box::new(SqlError::truncate_not_found(&name.name.text));
         let table = self.context.catalog().table(name)?.ok_or_else(missing)?;
         let (database, tx) = self.context.engine();
         database.truncate_table(tx, &table.engine).await?;
@@ -319,7 +319,8 @@ impl Machine<'_> {
             }
         }
         self.check_unbound_to_alter(&create.name, &schema, create.mode)?;
-        let definition = self.module(&schema, &create.name.name.text, text, None);
+        let acts_for = self.module_principal(&create.options, &schema)?;
+        let definition = self.module(&schema, &create.name.name.text, text, acts_for);
         let definition = ModuleDefinition { columns: &columns, ..definition };
         let (database, tx) = self.context.engine();
         Ok(database.put_function(tx, definition, put_mode(create.mode)).await?)
@@ -380,6 +381,13 @@ impl Machine<'_> {
                 tree::DropKind::Synonym => view.catalog.synonym(&schema, text).is_some(),
                 _ => return Err(errors::unsupported("Dropping an object of this kind")),
             };
+            if drop.kind == tree::DropKind::Schema && super::permission::is_of_every_database(&name.name) {
+                return Err(Box::new(SqlError::principal_cannot("drop", "schema", text)));
+            }
+            if drop.kind == tree::DropKind::Table && !exists && view.catalog.synonym(&schema, text).is_some() {
+                let shown = name.dotted();
+                return Err(Box::new(SqlError::wrong_drop("TABLE", &shown, &shown, "synonym", "DROP SYNONYM")));
+            }
             if drop.if_exists && !exists {
                 continue;
             }

@@ -16,6 +16,9 @@ impl Machine<'_> {
     pub(super) async fn create_schema(&mut self, create: &tree::CreateSchema, text: &str) -> Result<(), Fault> {
         let name =
             create.name.as_ref().or(create.owner.as_ref()).ok_or_else(|| SqlError::incorrect_syntax("SCHEMA"))?;
+        if super::permission::is_of_every_database(name) {
+            return Err(Box::new(SqlError::schema_unknown(&name.text)));
+        }
         let owner = self.schema_owner(create)?;
         {
             let (database, tx) = self.context.engine();

@@ -36,6 +36,7 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::nesting_level_exceeded(NESTING_MAX)));
         }
         let program = self.function_program(function)?;
+        let acting = self.context.module_context(&program)?;
         let mut frame = self.context.spare_frames.take(&program);
         for (slot, value) in frame.slots.iter_mut().zip(arguments) {
             *slot = value;
@@ -43,6 +44,7 @@ impl Machine<'_> {
         frame.function = Some(called);
         self.context.functions += 1;
         self.push_frame(frame, &program);
+        self.context.begin_module_context(acting);
         Ok(())
     }
 

@@ -38,7 +38,7 @@ impl Machine<'_> {
                 let shown = format!("{}.{}", index.table.name.text, index.name.text);
                 self.check_change(&index.table, || SqlError::object_missing("drop", "index", shown))
             }),
-            StatementKind::Truncate(name) => self.check_change(name, || SqlError::truncate_not_found(name.dotted())),
+            StatementKind::Truncate(name) => self.check_change(name, || SqlError::truncate_not_found(&name.name.text)),
             StatementKind::CreateSchema(create) => self.check_create_schema(create),
             StatementKind::CreateTrigger(create) => self.check_trigger_target(&create.on),
             StatementKind::SetTrigger(set) => self.check_trigger_target(&set.on),
@@ -276,4 +276,9 @@ impl Machine<'_> {
             None => Ok(()),
         }
     }
+}
+
+/// Whether a schema is one that every database has, and keeps.
+pub(super) fn is_of_every_database(schema: &tree::Name) -> bool {
+    ["dbo", "sys", "INFORMATION_SCHEMA"].iter().any(|own| schema.is(own))
 }

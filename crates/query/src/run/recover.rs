@@ -73,7 +73,9 @@ impl Machine<'_> {
                 self.frame.error_status = 10 - i32::from(error.severity);
                 // Of a file that cannot be read on, the errors of its provider say enough; a statement that its target's triggers
                 // forbid has not begun.
-                if self.is_modification() && !matches!(error.number, 334 | 5316 | 7330) {
+                // An index that would not be unique ends as rows do.
+                let is_ended = self.is_modification() && !matches!(error.number, 334 | 5316 | 7330);
+                if is_ended || error.number == 1505 {
                     let message = SqlError::statement_terminated().at_line(error.line);
                     self.output.message(&message);
                 }
@@ -172,6 +174,7 @@ impl Machine<'_> {
             self.context.state.doomed = true;
         }
         self.leave_catch(handler.caught_depth as usize);
+        self.frame.error_status = 10 - i32::from(error.severity);
         self.context.state.caught.push(error);
         self.frame.pc = handler.target as usize;
     }

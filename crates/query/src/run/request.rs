@@ -68,9 +68,10 @@ impl Prepared {
         Ok(program)
     }
 
-    /// The text with its declarations, as errors quote it.
+    /// The beginning of the text with its declarations, as errors quote it.
     fn quoted(&self) -> String {
-        format!("({}){}", self.declarations, self.text)
+        const QUOTED_MAX: usize = 64;
+        format!("({}){}", self.declarations, self.text).chars().take(QUOTED_MAX).collect()
     }
 }
 

@@ -99,7 +99,8 @@ impl Machine<'_> {
     }
 
     fn print(&mut self, text: &Value) {
-        let text = text.as_str().unwrap_or_default();
+        // NULL is shown as a blank.
+        let text = text.as_str().unwrap_or(" ");
         let mut message = SqlError::new(0, 0, 1, text);
         message.line = self.line();
         message.procedure = self.procedure_name();
@@ -139,8 +140,8 @@ impl Machine<'_> {
             }
             Setting::Isolation(level) => self.context.set_isolation(*level),
             Setting::RowCount(count) => {
-                let count = self.integer_value(count)?.unwrap_or(0);
-                self.context.settings.row_count = u64::try_from(count).unwrap_or(0);
+                let count = self.integer_value(count)?.and_then(|count| u64::try_from(count).ok());
+                self.context.settings.row_count = count.ok_or_else(|| Box::new(SqlError::row_count_invalid()))?;
             }
             Setting::LockTimeout(timeout) => {
                 let timeout = self.integer_value(timeout)?.unwrap_or(-1);

@@ -241,6 +241,7 @@ pub(crate) fn column(
     if definition.sparse {
         check_sparse(definition, catalog, position, table)?;
     }
+    check_once(definition, table)?;
     let tree::ColumnKind::Stored(data_type) = &definition.kind else {
         check_computed(definition)?;
         return Ok(ColumnDefinition {
@@ -303,6 +304,29 @@ pub(crate) fn column(
     })
 }
 
+/// A column says each kind of constraint once, and is one kind of key.
+///
+/// # Errors
+/// 8148 and 8151.
+fn check_once(definition: &tree::ColumnDefinition, table: &str) -> Result<(), Fault> {
+    let kind = |constraint: &tree::ColumnConstraint| match &constraint.kind {
+        tree::ConstraintKind::Key(key) if key.primary => Some("PRIMARY KEY"),
+        tree::ConstraintKind::Key(_) => Some("UNIQUE"),
+        tree::ConstraintKind::Check { .. } => Some("CHECK"),
+        tree::ConstraintKind::Foreign(_) => Some("FOREIGN KEY"),
+        tree::ConstraintKind::Default { .. } => None,
+    };
+    let column = &definition.name.text;
+    let kinds: Vec<&str> = definition.constraints.iter().filter_map(kind).collect();
+    if kinds.contains(&"PRIMARY KEY") && kinds.contains(&"UNIQUE") {
+        return Err(Box::new(SqlError::column_keys_of_both_kinds(column, table)));
+    }
+    match kinds.iter().enumerate().find(|(at, kind)| kinds[..*at].contains(kind)) {
+        Some((_, kind)) => Err(Box::new(SqlError::column_constraint_twice(kind, column, table))),
+        None => Ok(()),
+    }
+}
+
 /// A column made while ANSI_PADDING is off loses the blanks or zeros that its values end in.
 ///
 /// # Errors
@@ -349,6 +373,11 @@ fn check_sparse(
     if is_of_system && takes_null && declared.scalar().is_some_and(may_be) { Ok(()) } else { refused() }
 }
 
+/// Whether an identity column can be of a type.
+pub(super) fn counts(ty: &SqlType) -> bool {
+    ty.is_integer() || matches!(ty, SqlType::Decimal { scale: 0, .. })
+}
+
 fn identity(
     definition: &tree::ColumnDefinition,
     identity: &tree::Identity,
@@ -356,8 +385,7 @@ fn identity(
     table: &str,
 ) -> Result<Identity, Fault> {
     let name = &definition.name.text;
-    let whole = ty.is_integer() || matches!(ty, SqlType::Decimal { scale: 0, .. });
-    if !whole {
+    if !counts(ty) {
         return Err(Box::new(SqlError::identity_type_invalid(name)));
     }
     if definition.nullable == Some(true) {

@@ -204,6 +204,9 @@ impl Machine<'_> {
 
     async fn wait_for(&mut self, time: &Expr, ty: &SqlType, until: bool) -> Result<(), Fault> {
         let value = time.eval(&mut self.env())?;
+        if value.is_null() {
+            return Ok(());
+        }
         let time = pikepole_types::convert(&with_short_hours(&value), ty, &SqlType::Time(7), None);
         let Ok(Value::Time(time)) = time else {
             let text = pikepole_types::to_text(&value, ty);

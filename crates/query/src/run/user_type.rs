@@ -22,6 +22,9 @@ pub(crate) struct Lent {
     parameter: String,
 }
 
+/// The error of a type that is not known.
+const TYPE_UNKNOWN: i32 = 2715;
+
 impl Machine<'_> {
     /// CREATE TYPE, CREATE and ALTER XML SCHEMA COLLECTION.
     pub(crate) async fn create_type(&mut self, create: &tree::CreateType) -> Result<(), Fault> {
@@ -34,10 +37,10 @@ impl Machine<'_> {
         }
         let kind = match &create.kind {
             tree::TypeKind::Alias { data_type, nullable } => {
-                let declared = bind::declared(&catalog.catalog, data_type, 1)?;
-                let (Declared::System(ty) | Declared::Second(_, ty)) = declared else {
-                    return Err(Box::new(SqlError::type_unknown(1, data_type.name.text.as_str())));
-                };
+                let invalid = || Box::new(SqlError::alias_base_invalid(&data_type.name.text));
+                let declared = bind::declared(&catalog.catalog, data_type, 1)
+                    .map_err(|fault| if fault.number == TYPE_UNKNOWN { invalid() } else { fault })?;
+                let (Declared::System(ty) | Declared::Second(_, ty)) = declared else { return Err(invalid()) };
                 UserTypeKind::Alias { ty, nullable: nullable.unwrap_or(true) }
             }
             tree::TypeKind::SchemaCollection { text, add } => {

@@ -281,3 +281,22 @@ fn locks_are_shown_and_deadlocks_among_them_found() {
     assert_eq!(ended(&world, task), ["2"]);
     assert!(database.locks().iter().all(|lock| !matches!(lock.thing, LockedThing::Keys(..))));
 }
+
+#[test]
+fn nolock_sees_what_nobody_has_committed() {
+    let mut world = World::new();
+    let (mut one, mut two) = (world.client(), world.client());
+    one.quiet(TABLE);
+    one.quiet(
+        "BEGIN TRAN INSERT t VALUES (50, 50, 'x') UPDATE t SET note = 'dirty' WHERE id = 1 DELETE t WHERE id = 2",
+    );
+    assert_eq!(two.value("SELECT COUNT(*) FROM t WITH (NOLOCK) WHERE id IN (2, 50)"), "1");
+    assert_eq!(two.value("SELECT note FROM t WITH (READUNCOMMITTED) WHERE id = 1"), "dirty");
+    assert_eq!(two.value("SELECT COUNT(*) FROM t WITH (NOLOCK) WHERE v = 50"), "1", "through an index");
+    assert_eq!(two.value("SELECT COUNT(*) FROM t WITH (READCOMMITTED) WHERE id = 50"), "0");
+    two.quiet("SET TRANSACTION ISOLATION LEVEL READ UNCOMMITTED");
+    assert_eq!(two.value("SELECT COUNT(*) FROM t WHERE id = 50"), "1");
+    assert_eq!(two.value("SELECT COUNT(*) FROM t WITH (READCOMMITTED) WHERE id = 50"), "0", "the hint decides");
+    one.quiet("ROLLBACK");
+    assert_eq!(two.value("SELECT COUNT(*) FROM t WHERE id = 50"), "0");
+}

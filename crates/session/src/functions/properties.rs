@@ -169,12 +169,12 @@ fn trigger_property(catalog: &Catalog, id: i32, property: &str) -> Option<Value>
         "execisinsteadoftrigger" => is(&|trigger| trigger.instead_of),
         "execistriggerdisabled" => is(&|trigger| trigger.disabled),
         "execistriggernotforrepl" => is(&|trigger| trigger.not_for_replication),
-        "execisfirstinserttrigger"
-        | "execisfirstupdatetrigger"
-        | "execisfirstdeletetrigger"
-        | "execislastinserttrigger"
-        | "execislastupdatetrigger"
-        | "execislastdeletetrigger" => is(&|_| false),
+        "execisfirstinserttrigger" => is(&|trigger| trigger.first.contains(&TriggerEvent::Insert)),
+        "execisfirstupdatetrigger" => is(&|trigger| trigger.first.contains(&TriggerEvent::Update)),
+        "execisfirstdeletetrigger" => is(&|trigger| trigger.first.contains(&TriggerEvent::Delete)),
+        "execislastinserttrigger" => is(&|trigger| trigger.last.contains(&TriggerEvent::Insert)),
+        "execislastupdatetrigger" => is(&|trigger| trigger.last.contains(&TriggerEvent::Update)),
+        "execislastdeletetrigger" => is(&|trigger| trigger.last.contains(&TriggerEvent::Delete)),
         "tablehasinserttrigger" => of_table(TriggerEvent::Insert, false),
         "tablehasupdatetrigger" => of_table(TriggerEvent::Update, false),
         "tablehasdeletetrigger" => of_table(TriggerEvent::Delete, false),

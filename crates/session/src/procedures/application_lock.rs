@@ -15,6 +15,8 @@ const GRANTED: i32 = 0;
 const GRANTED_AFTER_WAITING: i32 = 1;
 const TIMED_OUT: i32 = -1;
 const DEADLOCK: i32 = -3;
+/// An argument is not valid, or the call is for another reason none.
+pub(super) const FAILED: i32 = -999;
 
 fn invalid(parameter: &str) -> SqlError {
     SqlError::new(

@@ -407,6 +407,14 @@ fn set_session_context(host: &mut SessionHost, given: &[Argument], arguments: &A
     host.session_context.set(&key, value, arguments.text(2).is_some_and(|flag| flag != "0"))
 }
 
+/// What a procedure returns that has raised an error: those of application locks say more than others.
+pub(crate) fn failure_status(id: u32) -> i32 {
+    match PROCEDURES.get(id as usize).map(|procedure| procedure.name) {
+        Some("sp_getapplock" | "sp_releaseapplock") => application_lock::FAILED,
+        _ => 1,
+    }
+}
+
 /// Calls the procedure that [`find`] gave this number; the result is its return status.
 pub(crate) async fn call(
     host: &mut SessionHost,

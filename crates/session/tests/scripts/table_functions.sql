@@ -45,7 +45,13 @@ SELECT v.n, COUNT(*) AS number FROM (VALUES (1), (4)) AS v (n) CROSS APPLY dbo.d
 SELECT @@IDENTITY AS none;
 GO
 -- In procedures, in other functions, in views; errors are the statement's.
-CREATE FUNCTION dbo.names (@id int) RETURNS @r TABLE (name varchar(10), twice AS name + name) AS BEGIN RETURN; END;
+CREATE FUNCTION dbo.doubled (@name varchar(10)) RETURNS @r TABLE (name varchar(10), twice AS name + name, length AS LEN(name) + 1) AS
+BEGIN
+    INSERT @r (name) VALUES (@name), ('ab');
+    RETURN;
+END;
+GO
+SELECT name, twice, length FROM dbo.doubled('x');
 GO
 CREATE FUNCTION dbo.names (@id int) RETURNS @r TABLE (name varchar(10)) AS
 BEGIN

@@ -4,8 +4,8 @@ use super::Parser;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
-    BeginTransaction, ColumnDefinition, ColumnKind, Commit, Execute, ExecuteArgument, ExecuteAs, ExecuteTarget, Expr,
-    ExprKind, Literal, Name, ResultSets, StatementKind, TransactionName,
+    BeginTransaction, BinaryOp, ColumnDefinition, ColumnKind, Commit, Execute, ExecuteArgument, ExecuteAs,
+    ExecuteTarget, Expr, ExprKind, Literal, Name, ResultSets, StatementKind, TransactionName,
 };
 
 impl Parser<'_> {
@@ -159,7 +159,11 @@ impl Parser<'_> {
     /// `EXEC ('text', values) AS USER = 'u' AT server`
     fn execute_text(&mut self) -> Parsed<Execute> {
         self.expect_symbol(Symbol::Open)?;
-        let text = self.expression()?;
+        let mut text = self.executed_part()?;
+        while self.eat_symbol(Symbol::Plus) {
+            let part = self.executed_part()?;
+            text = self.binary(text, BinaryOp::Add, part)?;
+        }
         let parameters = if self.eat_symbol(Symbol::Comma) { self.arguments()? } else { Vec::new() };
         self.expect_symbol(Symbol::Close)?;
         let mut run_as = None;
@@ -173,6 +177,15 @@ impl Parser<'_> {
         let mut call = Execute { status: None, target, arguments: Vec::new(), recompile: false, result_sets: None };
         self.execute_options(&mut call)?;
         Ok(call)
+    }
+
+    /// A part of a text that is executed: a text as written or a variable, and nothing that would have to be computed.
+    fn executed_part(&mut self) -> Parsed<Expr> {
+        match self.peek().kind {
+            TokenKind::Text { .. } => self.literal(),
+            TokenKind::Variable => self.literal_or_variable(),
+            _ => Err(self.unexpected()),
+        }
     }
 
     fn execute_as(&mut self) -> Parsed<StatementKind> {

@@ -3,7 +3,7 @@
 
 use super::Parser;
 use super::query::bare_query;
-use crate::error::Parsed;
+use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind, value};
 use crate::tree::{
     Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, MethodCall, Name, Niladic, ObjectName, Query, QueryBody,
@@ -59,7 +59,7 @@ impl Parser<'_> {
     }
 
     #[inline(never)]
-    fn binary(&mut self, left: Expr, op: BinaryOp, right: Expr) -> Parsed<Expr> {
+    pub(super) fn binary(&mut self, left: Expr, op: BinaryOp, right: Expr) -> Parsed<Expr> {
         self.grow()?;
         let span = left.span.to(right.span);
         Ok(Expr::new(ExprKind::Binary(Box::new(Binary { left, op, right })), span))
@@ -253,6 +253,31 @@ impl Parser<'_> {
         let operand = self.literal()?;
         let span = self.span_of(token).to(operand.span);
         Ok(Expr::new(ExprKind::Unary(op, Box::new(operand)), span))
+    }
+
+    /// A number without a sign.
+    pub(super) fn number(&mut self) -> Parsed<Expr> {
+        match self.peek().kind {
+            TokenKind::Integer | TokenKind::Decimal | TokenKind::Float => self.literal(),
+            _ => Err(self.unexpected()),
+        }
+    }
+
+    /// A whole number with its sign, or a variable.
+    pub(super) fn whole_number_or_variable(&mut self) -> Parsed<Expr> {
+        let signs = usize::from(matches!(self.peek().kind, TokenKind::Symbol(Symbol::Minus | Symbol::Plus)));
+        let number = self.nth(signs);
+        match number.kind {
+            TokenKind::Variable if signs == 0 => self.literal_or_variable(),
+            TokenKind::Integer if self.source(number).parse::<i32>().is_ok() => self.signed_literal(),
+            TokenKind::Integer | TokenKind::Decimal => {
+                Err(SyntaxError::integer_out_of_range(number.line, self.source(number)))
+            }
+            _ => {
+                self.at += signs;
+                Err(self.unexpected())
+            }
+        }
     }
 
     /// A constant with its sign, or a variable.

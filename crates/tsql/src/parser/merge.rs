@@ -8,7 +8,7 @@ use crate::tree::{Merge, MergeAction, MergeClause, MergeWhen, StatementKind, Wit
 impl Parser<'_> {
     pub(super) fn merge(&mut self, with: With) -> Parsed<StatementKind> {
         self.expect_keyword(Keyword::Merge)?;
-        let top = self.optional_top()?;
+        let top = self.changed_top()?;
         self.eat_keyword(Keyword::Into);
         let target = self.target()?;
         let alias = if self.eat_keyword(Keyword::As) || (self.at_name() && !self.at_word("USING")) {

@@ -5,7 +5,7 @@ use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
     Assignment, BulkInsert, ChangedRows, ColumnRef, Delete, Insert, InsertSource, InsertValue, ObjectName,
-    OutputClause, OutputInto, RowFilter, StatementKind, Target, Update, With,
+    OutputClause, OutputInto, RowFilter, StatementKind, Target, Top, Update, With,
 };
 
 impl Parser<'_> {
@@ -37,9 +37,18 @@ impl Parser<'_> {
         Ok(Target::Table { name, hints })
     }
 
+    /// TOP of a statement that changes rows, whose count is in parentheses.
+    pub(super) fn changed_top(&mut self) -> Parsed<Option<Top>> {
+        if self.at_keyword(Keyword::Top) && !self.nth_symbol(1, Symbol::Open) {
+            self.bump();
+            return Err(self.unexpected());
+        }
+        self.optional_top()
+    }
+
     fn insert(&mut self, with: With) -> Parsed<StatementKind> {
         self.bump();
-        let top = self.optional_top()?;
+        let top = self.changed_top()?;
         self.eat_keyword(Keyword::Into);
         let target = self.target()?;
         let columns = if self.at_symbol(Symbol::Open) && !self.at_query_in_parentheses() {
@@ -192,7 +201,7 @@ impl Parser<'_> {
 
     fn update(&mut self, with: With) -> Parsed<StatementKind> {
         self.bump();
-        let top = self.optional_top()?;
+        let top = self.changed_top()?;
         let target = self.target()?;
         self.expect_keyword(Keyword::Set)?;
         let assignments = self.list(Self::assignment)?;
@@ -273,7 +282,7 @@ impl Parser<'_> {
 
     fn delete(&mut self, with: With) -> Parsed<StatementKind> {
         self.bump();
-        let top = self.optional_top()?;
+        let top = self.changed_top()?;
         self.eat_keyword(Keyword::From);
         let target = self.target()?;
         let output = self.optional_output()?;

@@ -134,10 +134,18 @@ impl Parser<'_> {
                     self.row_word()?;
                     self.expect_word("ONLY")?;
                 }
+            } else if self.at_fetch_without_offset() {
+                return Err(SyntaxError::fetch_without_offset(self.nth(1).line, self.source(self.nth(1))));
             }
         }
         query.for_clause = self.optional_for()?;
         Ok(())
+    }
+
+    /// `FETCH NEXT 1 ...` behind ORDER BY, where OFFSET is missing; `FETCH NEXT FROM ...` is the next statement.
+    fn at_fetch_without_offset(&self) -> bool {
+        let is_count = matches!(self.nth(2).kind, TokenKind::Integer | TokenKind::Symbol(Symbol::Open));
+        self.at_keyword(Keyword::Fetch) && is_count && (self.nth_word(1, "NEXT") || self.nth_word(1, "FIRST"))
     }
 
     fn optional_for(&mut self) -> Parsed<Option<ForClause>> {
@@ -347,7 +355,7 @@ impl Parser<'_> {
             self.expect_symbol(Symbol::Close)?;
             count
         } else {
-            self.literal_or_variable()?
+            self.number()?
         };
         let percent = self.eat_keyword(Keyword::Percent);
         let with_ties = self.eat_words(&["WITH", "TIES"]);

@@ -250,7 +250,11 @@ impl Parser<'_> {
                     Inside::Source(source) => Inside::Source(parser.joins(source)?),
                 }
             } else {
-                Inside::Source(parser.table_source()?)
+                match parser.table_source()? {
+                    // Parentheses are around joins.
+                    TableSource::Table(_) => return Err(parser.unexpected()),
+                    source => Inside::Source(source),
+                }
             };
             parser.expect_symbol(Symbol::Close)?;
             Ok(inside)

@@ -266,25 +266,32 @@ impl Parser<'_> {
 
     fn throw(&mut self) -> Parsed<StatementKind> {
         self.bump();
-        if !(self.at_literal() || self.at_variable()) {
+        let is_signed = self.at_symbol(Symbol::Minus) || self.at_symbol(Symbol::Plus);
+        if !(self.at_literal() || self.at_variable() || is_signed) {
             return Ok(StatementKind::Throw(None));
         }
-        let number = self.literal_or_variable()?;
+        let number = self.whole_number_or_variable()?;
         self.expect_symbol(Symbol::Comma)?;
-        let message = self.literal_or_variable()?;
+        let message = match self.peek().kind {
+            TokenKind::Text { .. } | TokenKind::Variable => self.literal_or_variable()?,
+            _ => return Err(self.unexpected()),
+        };
         self.expect_symbol(Symbol::Comma)?;
-        let state = self.literal_or_variable()?;
+        let state = self.whole_number_or_variable()?;
         Ok(StatementKind::Throw(Some(Box::new(Throw { number, message, state }))))
     }
 
     fn raise_error(&mut self) -> Parsed<StatementKind> {
         self.bump();
         self.expect_symbol(Symbol::Open)?;
-        let message = self.literal_or_variable()?;
+        let message = match self.peek().kind {
+            TokenKind::Text { .. } => self.literal()?,
+            _ => self.whole_number_or_variable()?,
+        };
         self.expect_symbol(Symbol::Comma)?;
-        let severity = self.literal_or_variable()?;
+        let severity = self.whole_number_or_variable()?;
         self.expect_symbol(Symbol::Comma)?;
-        let state = self.literal_or_variable()?;
+        let state = self.whole_number_or_variable()?;
         let mut error =
             RaiseError { message, severity, state, arguments: Vec::new(), log: false, nowait: false, seterror: false };
         while self.eat_symbol(Symbol::Comma) {
@@ -358,7 +365,10 @@ impl Parser<'_> {
             return Err(self.unexpected());
         }
         self.bump();
-        let value = self.literal_or_variable()?;
+        let value = match self.peek().kind {
+            TokenKind::Text { .. } | TokenKind::Variable => self.literal_or_variable()?,
+            _ => return Err(self.unexpected()),
+        };
         Ok(StatementKind::WaitFor(if delay { WaitFor::Delay(value) } else { WaitFor::Time(value) }))
     }
 }

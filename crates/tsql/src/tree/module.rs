@@ -102,6 +102,11 @@ pub fn execute_as(options: &[ModuleOption]) -> Option<&str> {
     })
 }
 
+/// Whether the options say `RETURNS NULL ON NULL INPUT`.
+pub fn returns_null_on_null(options: &[ModuleOption]) -> bool {
+    options.iter().any(|option| matches!(option, ModuleOption::Word(word) if word == "RETURNS NULL ON NULL INPUT"))
+}
+
 /// `CREATE FUNCTION`
 #[derive(Debug, Clone, PartialEq)]
 pub struct CreateFunction {

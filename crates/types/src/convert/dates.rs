@@ -53,7 +53,8 @@ pub(super) fn to_date(value: &Value, from: &SqlType, to: &SqlType, style: Option
     }
     match value {
         Value::Str(text) => from_text(text, from, to, style, Reading::default()),
-        Value::Bin(bytes) if matches!(to, SqlType::DateTime | SqlType::SmallDateTime) => from_binary(bytes, to),
+        Value::Bin(bytes) if *to == SqlType::DateTime => from_binary(bytes, to),
+        Value::Bin(bytes) if *to == SqlType::SmallDateTime => small_from_binary(bytes),
         Value::Bin(bytes) => younger_from_binary(bytes, to).ok_or_else(|| SqlError::invalid_data(to.error_name())),
         _ => {
             let days = super::as_f64(value).unwrap_or_default();
@@ -89,6 +90,7 @@ pub(super) fn from_text(
         ParseDate::Syntax => syntax(),
         ParseDate::OutOfRange => out_of_range(),
         ParseDate::Style(style) => SqlError::invalid_style(style, from.error_name()),
+        ParseDate::OtherStyle(style) => SqlError::text_does_not_follow_style(style),
     })?;
     if old_type && (parsed.fraction_digits > 3 || parsed.moment.offset_minutes.is_some_and(|offset| offset != 0)) {
         return Err(syntax());
@@ -123,6 +125,18 @@ fn younger_from_binary(bytes: &[u8], to: &SqlType) -> Option<Value> {
     let offset = i16::from_le_bytes(*rest.first_chunk::<2>()?);
     let exact = DateTimeOffset::new(moment.ticks, offset)?;
     time_of(exact.moment(), to)
+}
+
+/// The last four bytes as those of a `smalldatetime`: days, then minutes, both big-endian.
+fn small_from_binary(bytes: &[u8]) -> Result<Value, SqlError> {
+    let mut padded = [0u8; 4];
+    let last = &bytes[bytes.len().saturating_sub(4)..];
+    padded[4 - last.len()..].copy_from_slice(last);
+    let [a, b, c, d] = padded;
+    let (days, minutes) = (i64::from(u16::from_be_bytes([a, b])), i64::from(u16::from_be_bytes([c, d])));
+    let ticks = (i64::from(DAYS_TO_1900) + days) * DAY + minutes * 60 * SECOND;
+    let value = (minutes < 1440).then(|| time_of(Moment::local(ticks), &SqlType::SmallDateTime)).flatten();
+    value.ok_or_else(SqlError::datetime_from_binary)
 }
 
 /// The eight bytes of a `datetime`: days, then ticks of 1/300 s, both big-endian.

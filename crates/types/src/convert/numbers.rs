@@ -285,8 +285,15 @@ fn to_float(value: &Value, from: &SqlType, to: &SqlType) -> Result<Value, SqlErr
         Value::Str(text) => {
             let trimmed = text.trim_matches(' ');
             // The parser also knows words such as "inf", which are no numbers here.
-            let plain = trimmed.bytes().all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E'));
-            match trimmed.parse::<f64>() {
+            let plain = trimmed
+                .bytes()
+                .all(|byte| matches!(byte, b'0'..=b'9' | b'.' | b'-' | b'+' | b'e' | b'E' | b'd' | b'D'));
+            // D is an E, as in other languages.
+            let parsed = match trimmed.parse::<f64>() {
+                Err(_) if plain && !trimmed.contains(['e', 'E']) => trimmed.replace(['d', 'D'], "e").parse(),
+                parsed => parsed,
+            };
+            match parsed {
                 Ok(v) if plain => v,
                 _ if trimmed.is_empty() => 0.0,
                 _ => return Err(SqlError::error_converting(from.error_name(), to.error_name())),

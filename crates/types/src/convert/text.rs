@@ -50,13 +50,13 @@ pub(super) fn to_text(
                 return Err(SqlError::arithmetic_overflow("numeric", to.error_name()));
             }
         }
-        Value::Money(v) => money_text(*v, style.unwrap_or(0), buffer),
-        Value::SmallMoney(v) => money_text(i64::from(*v), style.unwrap_or(0), buffer),
+        Value::Money(v) => money_text(*v, money_style(style, from)?, buffer),
+        Value::SmallMoney(v) => money_text(i64::from(*v), money_style(style, from)?, buffer),
         Value::Float(v) => float_style(*v, style, from, buffer)?,
         Value::Real(v) => float_style(f64::from(*v), style, from, buffer)?,
         Value::Guid(bytes) => crate::display::write_guid(bytes, buffer),
         Value::Bin(bytes) => binary_text(bytes, from, page, style, buffer)?,
-        _ => date_text(value, from, style, writing.language, buffer)?,
+        _ => date_text(value, (from, to), style, writing.language, buffer)?,
     }
     if buffer.len() > limit {
         match value {
@@ -129,6 +129,14 @@ pub(crate) fn push_blanks(count: usize, buffer: &mut String) {
     }
 }
 
+/// The style of a text of money.
+fn money_style(style: Option<i32>, from: &SqlType) -> Result<i32, SqlError> {
+    match style.unwrap_or(0) {
+        style @ (0 | 1 | 2 | 126) => Ok(style),
+        style => Err(SqlError::invalid_style(style, from.error_name())),
+    }
+}
+
 /// Style 0: two digits after the point; 1: with commas; 2: four digits.
 pub(crate) fn money_text(ten_thousandths: i64, style: i32, buffer: &mut String) {
     let digits = if style == 2 || style == 126 { 4 } else { 2 };
@@ -174,7 +182,7 @@ pub(crate) fn scientific(value: f64, digits: usize, buffer: &mut String) {
 /// `digits`.
 pub(crate) fn float_text(value: f64, digits: usize, exponent_digits: usize, letter: char, buffer: &mut String) {
     if value == 0.0 {
-        buffer.push('0');
+        buffer.push_str(if value.is_sign_negative() { "-0" } else { "0" });
         return;
     }
     let text = format!("{value:.*e}", digits - 1);
@@ -222,7 +230,7 @@ fn binary_text(
 
 fn date_text(
     value: &Value,
-    from: &SqlType,
+    (from, to): (&SqlType, &SqlType),
     style: Option<i32>,
     language: &Language,
     buffer: &mut String,
@@ -234,5 +242,9 @@ fn date_text(
     if style_text(moment, from, style, language, buffer) {
         return Ok(());
     }
-    Err(SqlError::invalid_style(style, from.error_name()))
+    // What a style writes of a date and a time, the value may have nothing of.
+    Err(match crate::datetime::is_style(style) && !matches!(style, 14 | 114) {
+        true => SqlError::error_converting(from.error_name(), to.error_name()),
+        false => SqlError::invalid_style(style, from.error_name()),
+    })
 }

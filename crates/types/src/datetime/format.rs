@@ -55,6 +55,11 @@ fn layout(style: i32) -> Option<Layout> {
     })
 }
 
+/// Whether dates or times can be written in a style.
+pub(crate) fn is_style(style: i32) -> bool {
+    layout(style).is_some()
+}
+
 /// Appends a moment of type `ty` in a style, its month in a language; gives false, and appends nothing, when the style is not known or writes
 /// only the part that the type does not have. Styles 130 and 131 (Hijri) are not known.
 pub(crate) fn style_text(moment: Moment, ty: &SqlType, style: i32, language: &Language, out: &mut String) -> bool {

@@ -7,7 +7,7 @@ mod language;
 mod parse;
 mod part;
 
-pub(crate) use format::style_text;
+pub(crate) use format::{is_style, style_text};
 pub use language::Language;
 pub use parse::DateFormat;
 pub(crate) use parse::{ParseDate, Reading, parse_moment};

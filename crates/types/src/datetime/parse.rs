@@ -22,6 +22,8 @@ pub(crate) enum ParseDate {
     OutOfRange,
     /// A style that is not known.
     Style(i32),
+    /// It is a date, and not in the style asked for.
+    OtherStyle(i32),
 }
 
 /// DATEFORMAT: in which order the three numbers of a date stand, where none of them says by its digits that it is the year.
@@ -111,12 +113,22 @@ fn format_of(style: Option<i32>) -> Result<Option<DateFormat>, ParseDate> {
 
 /// Reads a date, a time or both. An empty text is 1900-01-01 00:00, a time alone is on that day, a date alone at 00:00.
 pub(crate) fn parse_moment(text: &str, style: Option<i32>, reading: Reading) -> Result<ParsedMoment, ParseDate> {
+    let whole_style = style.filter(|style| matches!(style, 12 | 112) && !reading.to_old_type);
     let reading = match format_of(style)? {
         Some(format) => Reading { format, to_old_type: false, ..reading },
         None => reading,
     };
-    let mut reader =
-        Reader { rest: text.as_bytes(), reading, date: None, month: None, numbers: Numbers::default(), time: None };
+    let days_first = reading.format == DateFormat::Dmy && !matches!(style.unwrap_or(0), 0 | 100);
+    let mut reader = Reader {
+        rest: text.as_bytes(),
+        reading,
+        days_first,
+        whole_style,
+        date: None,
+        month: None,
+        numbers: Numbers::default(),
+        time: None,
+    };
     reader.read_all()?;
     let days = reader.days()?;
     let time = reader.time.unwrap_or_default();
@@ -146,6 +158,10 @@ struct Numbers {
 struct Reader<'t> {
     rest: &'t [u8],
     reading: Reading,
+    /// The style says that days stand before months, also behind a year of four digits.
+    days_first: bool,
+    /// A style whose dates have no separators and their years first.
+    whole_style: Option<i32>,
     /// Year, month, day.
     date: Option<(i32, i32, i32)>,
     /// A month given by its name.
@@ -265,7 +281,10 @@ impl<'t> Reader<'t> {
             _ => format.place_of_year(),
         };
         // With hyphens it is the date of ISO 8601, whatever the format.
-        let is_year_first = first.1 == 4 && (separator == b'-' || !to_old_type);
+        let is_year_first = first.1 == 4 && (separator == b'-' || !to_old_type) && !self.days_first;
+        if let Some(style) = self.whole_style.filter(|_| place_of_year != 0) {
+            return Err(ParseDate::OtherStyle(style));
+        }
         let (year, one, other) = match place_of_year {
             0 => (first, second, third),
             1 => (second, first, third),

@@ -100,6 +100,7 @@ error_table! {
 
     // Conversions and arithmetic.
     220 16 1 overflow_of_integer(ty, value) "Arithmetic overflow error for data type {ty}, value = {value}.";
+    222 16 1 alias_base_invalid(name) "The base type \"{name}\" is not a valid base type for the alias data type.";
     227 15 1 not_a_method(name) "\"{name}\" is not a valid function, property, or field.";
     229 14 5 permission_denied(permission, object, database, schema) "The {permission} permission was denied on the object '{object}', database '{database}', schema '{schema}'.";
     230 14 1 column_permission_denied(permission, column, object, database, schema) "The {permission} permission was denied on the column '{column}' of the object '{object}', database '{database}', schema '{schema}'.";
@@ -154,6 +155,7 @@ error_table! {
     332 16 1 output_into_referenced(table, constraint) "The target table '{table}' of the OUTPUT INTO clause cannot be on either side of a (primary key, foreign key) relationship. Found reference constraint '{constraint}'.";
     333 16 1 output_into_checked(table, constraint) "The target table '{table}' of the OUTPUT INTO clause cannot have any enabled check constraints or any enabled rules. Found check constraint or rule '{constraint}'.";
     334 16 1 output_with_triggers(table) "The target table '{table}' of the DML statement cannot have any enabled triggers if the statement contains an OUTPUT clause without INTO clause.";
+    339 16 1 identity_given_default() "DEFAULT or NULL are not allowed as explicit identity values.";
     343 15 1 object_kind_unknown(kind) "Unknown object type '{kind}' used in a CREATE, DROP, or ALTER statement.";
     346 15 1 readonly_of_scalar(parameter) "The parameter \"{parameter}\" can not be declared READONLY since it is not a table-valued parameter.";
     350 16 1 column_of_table_type(column) "The column \"{column}\" does not have a valid data type. A column cannot be of a user-defined table type.";
@@ -179,6 +181,7 @@ error_table! {
     462 16 1 recursive_outer_join(name) "Outer join is not allowed in the recursive part of a recursive common table expression '{name}'.";
     467 16 1 recursive_aggregate(name) "GROUP BY, HAVING, or aggregate functions are not allowed in the recursive part of a recursive common table expression '{name}'.";
     468 16 9 collation_conflict(left, right, operation) "Cannot resolve the collation conflict between \"{left}\" and \"{right}\" in the {operation} operation.";
+    470 16 1 synonym_chain(name, base) "The synonym \"{name}\" referenced synonym \"{base}\". Synonym chaining is not allowed.";
     473 16 1 pivot_value_incorrect(value) "The incorrect value \"{value}\" is supplied in the PIVOT operator.";
     476 15 1 sample_percent_invalid(percent, table) "Invalid PERCENT tablesample size \"{percent}\" for table \"{table}\". The PERCENT tablesample size must be between 0 and 100.";
     477 15 1 sample_rows_invalid(table) "Invalid ROWS value or REPEATABLE seed in the TABLESAMPLE clause for table \"{table}\". The value or seed must be an integer.";
@@ -191,12 +194,13 @@ error_table! {
     498 15 1 sample_value_invalid() "Invalid value in the TABLESAMPLE clause.";
     500 16 1 table_parameter_columns(given, wanted) "Trying to pass a table-valued parameter with {given} column(s) where the corresponding user-defined table type requires {wanted} column(s).";
     506 16 1 invalid_like_escape(text, predicate) "The invalid escape character \"{text}\" was specified in a {predicate} predicate.";
+    507 16 2 row_count_invalid() "Invalid argument for SET ROWCOUNT. Must be a non-null non-negative integer.";
     512 16 1 subquery_many_rows() "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.";
     515 16 2 null_not_allowed(column, table, statement) "Cannot insert the value NULL into column '{column}', table '{table}'; column does not allow nulls. {statement} fails.";
     517 16 1 date_overflow(ty) "Adding a value to a '{ty}' column caused an overflow.";
     529 16 2 explicit_conversion_not_allowed(from, to) "Explicit conversion from data type {from} to {to} is not allowed.";
     530 16 1 recursion_exhausted(maximum) "The statement terminated. The maximum recursion {maximum} has been exhausted before statement completion.";
-    535 16 0 datediff_overflow() "The datediff function resulted in an overflow. The number of dateparts separating two date/time instances is too large. Try to use datediff with a less precise datepart.";
+    535 16 0 datediff_overflow(function) "The {function} function resulted in an overflow. The number of dateparts separating two date/time instances is too large. Try to use {function} with a less precise datepart.";
     536 16 1 invalid_length(function) "Invalid length parameter passed to the {function} function.";
     537 16 3 invalid_length_of_left_or_substring() "Invalid length parameter passed to the LEFT or SUBSTRING function.";
     544 16 1 identity_insert_off(table) "Cannot insert explicit value for identity column in table '{table}' when IDENTITY_INSERT is set to OFF.";
@@ -722,6 +726,7 @@ error_table! {
     8146 16 2 procedure_has_no_parameters(name) "Procedure {name} has no parameters and arguments were supplied.";
     8147 16 1 identity_on_nullable(column, table) "Could not create IDENTITY attribute on nullable column '{column}', table '{table}'.";
     8148 16 0 column_constraint_twice(kind, column, table) "More than one column {kind} constraint specified for column '{column}', table '{table}'.";
+    8151 16 0 column_keys_of_both_kinds(column, table) "Both a PRIMARY KEY and UNIQUE constraint have been defined for column '{column}', table '{table}'. Only one is allowed.";
     8152 16 14 truncated() "String or binary data would be truncated.";
     8153 10 1 null_eliminated() "Warning: Null value is eliminated by an aggregate or other SET operation.";
     8154 15 1 target_is_ambiguous(table) "The table '{table}' is ambiguous.";
@@ -816,6 +821,7 @@ error_table! {
     9501 16 2 xquery_sql_variable_unknown(name) "XQuery: Unable to resolve sql:variable('{name}'). The variable must be declared as a scalar TSQL variable.";
     9519 16 1 xquery_sql_variable_name(name) "XQuery: The name supplied to sql:variable('{name}') is not a valid SQL variable name. Variable names must start with the '@' symbol followed by at least one character.";
     9803 16 1 invalid_data(ty) "Invalid data for type \"{ty}\".";
+    9806 16 1 date_part_not_supported_by(part, function) "The datepart {part} is not supported by date function {function}.";
     9807 16 0 text_does_not_follow_style(style) "The input character string does not follow style {style}, either change the input character string or use a different style.";
     9809 16 1 style_not_supported(style, from, to) "The style {style} is not supported for conversions from {from} to {to}.";
     9810 16 1 date_part_not_supported(part, function, ty) "The datepart {part} is not supported by date function {function} for data type {ty}.";

@@ -8,11 +8,11 @@ use crate::error::SqlError;
 use crate::sql_type::SqlType;
 use crate::value::Value;
 
-/// The type of the date; text is read as `datetime2`. An origin has the same type.
+/// The type of the date, which is no text. An origin has the same type.
 pub(super) fn bucket_type(types: &[SqlType]) -> Result<SqlType, SqlError> {
     let ty = match types[2] {
         ty if ty.is_date_or_time() => ty,
-        ty if ty.is_string() || ty == SqlType::Null => SqlType::DateTime2(7),
+        SqlType::Null => SqlType::DateTime2(7),
         ty => return Err(SqlError::argument_type_invalid(ty.error_name(), 3, "date_bucket")),
     };
     match types.get(3) {

@@ -67,9 +67,9 @@ pub(super) fn sysdatetimeoffset(context: &mut Context, _: &[Value], _: &[SqlType
 }
 
 /// The date part that the first argument names.
-fn part(values: &[Value]) -> Result<DatePart, SqlError> {
+fn part(values: &[Value], function: &str) -> Result<DatePart, SqlError> {
     let name = values[0].as_str().unwrap_or_default();
-    DatePart::by_name(name).ok_or_else(|| SqlError::option_not_recognized(name, "datepart"))
+    DatePart::by_name(name).ok_or_else(|| SqlError::option_not_recognized(name, function))
 }
 
 /// An argument as a moment, and the type it has as a date: text is read as `datetime2` for its digits, numbers are days.
@@ -95,7 +95,7 @@ fn check_part(part: DatePart, ty: &SqlType, function: &str) -> Result<(), SqlErr
 }
 
 pub(super) fn dateadd(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let part = part(values)?;
+    let part = part(values, "dateadd")?;
     let count = whole(values, types, 1)?;
     let ty = dateadd_type(types)?;
     let given = match moment_of(&values[2]) {
@@ -116,17 +116,12 @@ pub(super) fn dateadd(context: &mut Context, values: &[Value], types: &[SqlType]
     time_of(sum, &ty).ok_or_else(overflow)
 }
 
-/// Boundaries between two dates; those with an offset count in UTC.
+/// Boundaries between two dates; those with an offset count in UTC, and a time alone is on 1900-01-01.
 fn difference(context: &Context, values: &[Value], types: &[SqlType], function: &str) -> Result<Option<i64>, SqlError> {
-    let part = part(values)?;
-    let ((from, from_type), (to, to_type)) = (moment(context, values, types, 1)?, moment(context, values, types, 2)?);
-    if part == DatePart::Offset {
-        return Err(SqlError::date_part_not_supported(part.name(), function, from_type.error_name()));
-    }
-    for ty in [from_type, to_type] {
-        if matches!(ty, SqlType::Time(_)) {
-            check_part(part, &ty, function)?;
-        }
+    let part = part(values, function)?;
+    let ((from, _), (to, _)) = (moment(context, values, types, 1)?, moment(context, values, types, 2)?);
+    if matches!(part, DatePart::Offset | DatePart::IsoWeek) {
+        return Err(SqlError::date_part_not_supported_by(part.name(), function));
     }
     let utc =
         |moment: Moment| Moment::local(moment.ticks - i64::from(moment.offset_minutes.unwrap_or(0)) * 60 * SECOND);
@@ -135,23 +130,23 @@ fn difference(context: &Context, values: &[Value], types: &[SqlType], function: 
 
 pub(super) fn datediff(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let count = difference(context, values, types, "datediff")?.and_then(|count| i32::try_from(count).ok());
-    count.map(Value::Int).ok_or_else(SqlError::datediff_overflow)
+    count.map(Value::Int).ok_or_else(|| SqlError::datediff_overflow("datediff"))
 }
 
 pub(super) fn datediff_big(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let count = difference(context, values, types, "datediff_big")?;
-    count.map(Value::BigInt).ok_or_else(SqlError::datediff_overflow)
+    count.map(Value::BigInt).ok_or_else(|| SqlError::datediff_overflow("datediff_big"))
 }
 
 pub(super) fn datepart(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let part = part(values)?;
+    let part = part(values, "datepart")?;
     let (moment, ty) = moment(context, values, types, 1)?;
     check_part(part, &ty, "datepart")?;
     Ok(Value::Int(datetime::date_part(part, rounded_as(moment, &ty), context.date_first)))
 }
 
 pub(super) fn datename(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let part = part(values)?;
+    let part = part(values, "datename")?;
     let (moment, ty) = moment(context, values, types, 1)?;
     check_part(part, &ty, "datename")?;
     Ok(Value::Str(datetime::date_name(part, rounded_as(moment, &ty), context.date_first, context.language)))
@@ -231,6 +226,16 @@ pub(super) fn datetime2fromparts(_: &mut Context, values: &[Value], types: &[Sql
     }
     let fraction = fraction * 10i64.pow(7 - scale as u32);
     time_of(Moment::local(ticks + fraction), &SqlType::DateTime2(7)).ok_or_else(wrong)
+}
+
+/// Of dates and times only the older types are taken.
+pub(super) fn isdate_type(types: &[SqlType]) -> Typed {
+    match types[0] {
+        ty @ (SqlType::Date | SqlType::Time(_) | SqlType::DateTime2(_) | SqlType::DateTimeOffset(_)) => {
+            Err(SqlError::argument_type_invalid(ty.error_name(), 1, "isdate"))
+        }
+        _ => Ok(SqlType::Int),
+    }
 }
 
 /// 1 when the argument reads as a `datetime`.

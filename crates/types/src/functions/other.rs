@@ -112,8 +112,9 @@ pub(super) fn isnumeric(context: &mut Context, values: &[Value], types: &[SqlTyp
             let reads = |value: &Value, ty: &SqlType| convert::convert(value, &types[0], ty, None).is_ok();
             // A sign, a point, a comma or a currency alone is what money can be written with.
             let is_mark = || {
-                let mut chars = text.chars();
-                chars.next().is_some_and(|c| "+-.,$¢£¤¥€₤₡₪₫₱฿".contains(c)) && chars.next().is_none()
+                let alone = text.strip_prefix('$').filter(|rest| !rest.is_empty()).unwrap_or(text);
+                let mut chars = alone.chars();
+                chars.next().is_some_and(|c| "+-.,$\\¢£¤¥€₤₡₪₫₱฿".contains(c)) && chars.next().is_none()
             };
             match has_digit {
                 true => reads(&values[0], &SqlType::Money) || reads(&scientific(), &SqlType::Float),

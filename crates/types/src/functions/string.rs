@@ -385,26 +385,71 @@ pub(super) fn reverse(context: &mut Context, values: &[Value], types: &[SqlType]
     Ok(Value::Str(text(context, values, types, 0)?.chars().rev().collect()))
 }
 
-/// `STR(number [, length [, decimals]])`: right-aligned, stars when the whole part does not fit.
+/// `STR(number [, length [, decimals]])`: right-aligned, stars when it does not fit. Decimals of NULL are as if none were said.
 pub(super) fn str(_: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
+    if values.iter().take(2).any(Value::is_null) {
+        return Ok(Value::Null);
+    }
     let number = super::float(values, types, 0)?;
     let length = if values.len() > 1 { whole(values, types, 1)? } else { 10 };
-    let decimals = if values.len() > 2 { whole(values, types, 2)?.clamp(0, 16) as usize } else { 0 };
-    if !(1..=8000).contains(&length) {
+    let has_decimals = values.get(2).is_some_and(|decimals| !decimals.is_null());
+    let decimals = if has_decimals { whole(values, types, 2)? } else { 0 };
+    if !(1..=8000).contains(&length) || decimals < 0 {
         return Ok(Value::Null);
     }
     let length = length as usize;
-    let round = |places: usize| match crate::decimal::Decimal::from_f64(number, 38, places as u8) {
-        // Half away from zero, by the shortest text of the number.
-        Some(rounded) => rounded.to_string(),
-        None => format!("{number:.places$}"),
-    };
-    let whole_part = round(0);
-    if whole_part.len() > length {
-        return Ok(Value::Str("*".repeat(length)));
+    let digits = Digits::of(number);
+    // As many decimals as there is room for beside what stands before the point now; rounding may take more.
+    let room = length.saturating_sub(digits.rounded(0, false).len() + 1);
+    let text = digits.rounded((decimals.min(16) as usize).min(room), true);
+    Ok(Value::Str(if text.len() > length { "*".repeat(length) } else { format!("{text:>length$}") }))
+}
+
+/// The digits of a float that STR knows: the first 17 of its exact value.
+struct Digits {
+    negative: bool,
+    digits: Vec<u8>,
+    /// How many of them stand before the point.
+    point: i32,
+}
+
+impl Digits {
+    const COUNT: usize = 17;
+
+    fn of(number: f64) -> Digits {
+        // All digits that a float can have, so that nothing is rounded.
+        let exact = format!("{:.770e}", number.abs());
+        let (mantissa, exponent) = exact.split_once('e').unwrap_or((&exact, "0"));
+        let digits = mantissa.bytes().filter(u8::is_ascii_digit).map(|digit| digit - b'0').take(Self::COUNT).collect();
+        Digits { negative: number.is_sign_negative(), digits, point: exponent.parse().unwrap_or(0) + 1 }
     }
-    let room = length.saturating_sub(whole_part.len() + 1);
-    Ok(Value::Str(format!("{:>length$}", round(decimals.min(room)))))
+
+    /// The text with so many places behind the point, rounded half away from zero or cut off.
+    fn rounded(&self, places: usize, rounds: bool) -> String {
+        // From the first digit before the point, or a zero there, to the one behind the last place.
+        let at =
+            |place: i32| usize::try_from(place).ok().and_then(|place| self.digits.get(place)).copied().unwrap_or(0);
+        let first = (self.point - 1).min(0);
+        let last = self.point + places as i32;
+        let mut kept: Vec<u8> = (first..last).map(at).collect();
+        if rounds && at(last) >= 5 {
+            let carried = kept.iter().rposition(|digit| *digit < 9);
+            kept.iter_mut().skip(carried.map_or(0, |place| place + 1)).for_each(|digit| *digit = 0);
+            match carried {
+                Some(place) => kept[place] += 1,
+                None => kept.insert(0, 1),
+            }
+        }
+        let mut text = String::from(if self.negative { "-" } else { "" });
+        let before = kept.len() - places;
+        for (place, digit) in kept.iter().enumerate() {
+            if place == before {
+                text.push('.');
+            }
+            text.push(char::from(b'0' + digit));
+        }
+        text
+    }
 }
 
 pub(super) fn ascii(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {

@@ -16,7 +16,7 @@ pub(super) fn escape_type(_: &[SqlType]) -> Typed {
     Ok(SqlType::NVarChar(Length::Max))
 }
 
-/// The digit of a consonant; vowels separate equal digits, H and W do not.
+/// The digit of a consonant; vowels separate equal digits, and so do H and W.
 fn digit(letter: char) -> Option<char> {
     match letter {
         'B' | 'F' | 'P' | 'V' => Some('1'),
@@ -41,9 +41,7 @@ fn code_of(word: &str) -> String {
         if let Some(own) = own.filter(|own| last != Some(*own)) {
             code.push(own);
         }
-        if !matches!(letter, 'H' | 'W') {
-            last = own;
-        }
+        last = own;
         if code.len() == 4 {
             break;
         }
