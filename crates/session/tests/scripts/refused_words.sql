@@ -113,3 +113,6 @@ SELECT CONVERT(nvarchar(40), CAST('14:25:36' AS time(0)), 101)
 GO
 SELECT CONVERT(varchar(40), CAST(1.5 AS money), 99)
 GO
+-- What the system knows by @@ is a part of a text that is executed, too.
+exec ('print ''' + @@language + '''')
+go

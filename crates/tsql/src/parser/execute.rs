@@ -179,11 +179,12 @@ impl Parser<'_> {
         Ok(call)
     }
 
-    /// A part of a text that is executed: a text as written or a variable, and nothing that would have to be computed.
+    /// A part of a text that is executed: a text as written, a variable or one of the system's, and nothing that would have to be computed.
     fn executed_part(&mut self) -> Parsed<Expr> {
         match self.peek().kind {
             TokenKind::Text { .. } => self.literal(),
             TokenKind::Variable => self.literal_or_variable(),
+            TokenKind::Global => Ok(self.global()),
             _ => Err(self.unexpected()),
         }
     }

@@ -200,11 +200,7 @@ impl Parser<'_> {
                 let name = self.variable()?;
                 Ok(Expr { span: name.span, kind: ExprKind::Variable(name) })
             }
-            TokenKind::Global => {
-                self.bump();
-                let name = Name { text: self.source(token).to_string(), span: self.span_of(token) };
-                Ok(Expr { span: name.span, kind: ExprKind::Global(name) })
-            }
+            TokenKind::Global => Ok(self.global()),
             TokenKind::Symbol(Symbol::Open) => self.parenthesized_value(),
             TokenKind::Symbol(Symbol::OpenBrace) => self.escape(),
             TokenKind::Keyword(keyword) => self.keyword_operand(keyword),
@@ -223,6 +219,15 @@ impl Parser<'_> {
                 | TokenKind::Binary
                 | TokenKind::Keyword(Keyword::Null)
         )
+    }
+
+    /// `@@name` of the system's, which stands here.
+    #[inline(never)]
+    pub(super) fn global(&mut self) -> Expr {
+        let token = self.peek();
+        self.bump();
+        let name = Name { text: self.source(token).to_string(), span: self.span_of(token) };
+        Expr { span: name.span, kind: ExprKind::Global(name) }
     }
 
     /// A constant without a sign.
