@@ -226,10 +226,11 @@ impl Session {
         Some((user_type.schema.clone(), user_type.name.clone()))
     }
 
-    /// The columns of the first result set that a text gives when it runs; None: it gives none, or only what runs before it can tell.
+    /// The columns of the first result set that a prepared text gives when it runs; None: it gives none, or only what runs before it can
+    /// tell.
     pub fn first_columns(&self, text: &pikepole_query::Prepared) -> Option<Vec<ColumnInfo>> {
         let context = self.context.as_ref()?;
-        pikepole_query::first_result_set(text.text(), text.declarations(), context, &self.host).ok().flatten()
+        pikepole_query::prepared_columns(text.text(), text.declarations(), context, &self.host).ok().flatten()
     }
 
     /// The scalar function that a name is, as T-SQL writes it, and the type of its value.

@@ -80,7 +80,7 @@ pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condit
 pub(crate) use schema_bound::SchemaBound;
 pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, constant_value, convert_to};
-pub use undeclared::{Undeclared, UndeclaredParameter, first_result_set, undeclared_parameters};
+pub use undeclared::{Undeclared, UndeclaredParameter, first_result_set, prepared_columns, undeclared_parameters};
 pub(crate) use view::check_option;
 
 use std::collections::HashSet;

@@ -147,6 +147,20 @@ pub fn first_result_set(
     }
 }
 
+/// The columns of the first result set of a text that the session prepares: its temporary tables are there, too.
+///
+/// # Errors
+/// As [`compile`].
+pub fn prepared_columns(
+    text: &str,
+    parameters: &str,
+    context: &ExecutionContext,
+    host: &dyn Host,
+) -> Result<Option<Vec<ColumnInfo>>, Vec<SqlError>> {
+    let compiling = CompileContext { catalog: context.catalog(), ..context.compile_context(host) };
+    Ok(compile(text, parameters, &compiling)?.first_columns(&compiling))
+}
+
 /// The statement of a batch that uses a variable.
 fn statement_with<'a>(text: &'a str, variable: &str) -> &'a str {
     let mut uses = tree::variable_uses(text).into_iter();

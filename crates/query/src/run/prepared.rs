@@ -88,7 +88,7 @@ impl Machine<'_> {
             return Ok(());
         }
         let PreparedHandle::Text { text, declarations } = self.context.prepared.get(handle)? else { return Ok(()) };
-        let described = crate::first_result_set(text, declarations, self.context, &*self.host);
+        let described = crate::prepared_columns(text, declarations, self.context, &*self.host);
         if let Some(columns) = described.map_err(first_error)? {
             self.send_columns(&columns)?;
             self.done(Done { rows: Some(0), kind: DoneKind::Select });

@@ -110,3 +110,11 @@ select n.k from dbo.named n for xml auto
 select dbo.named.k, name from dbo.named join sys.schemas on schemas.schema_id = k for xml auto, elements
 drop table named
 go
+-- What is prepared over a temporary table is described.
+create table #prepared (i int, t varchar(3))
+go
+declare @h int
+exec sp_prepare @h output, N'', N'select t, i from #prepared', 1
+exec sp_unprepare @h
+drop table #prepared
+go
