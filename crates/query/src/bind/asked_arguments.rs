@@ -7,7 +7,7 @@ use super::query::column_tree;
 use crate::expression::Fault;
 use pikepole_tsql::{
     DerivedTable, FunctionArgument, Join, JoinKind, Name, ObjectName, Query, QueryBody, Select, SelectItem, Span,
-    TableFunction, TableSource, With,
+    TableFunction, TableSource,
 };
 
 /// What the row of arguments is called.
@@ -84,14 +84,5 @@ pub(super) fn selected(
         windows: Vec::new(),
         span,
     };
-    Query {
-        with: With::default(),
-        body: QueryBody::Select(Box::new(select)),
-        order_by: Vec::new(),
-        offset: None,
-        fetch: None,
-        for_clause: None,
-        options: Vec::new(),
-        span,
-    }
+    Query::bare(QueryBody::Select(Box::new(select)), span)
 }

@@ -2,7 +2,6 @@
 //! `+ - & ^ | || << >>`. Operators of one level go from left to right.
 
 use super::Parser;
-use super::query::bare_query;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind, value};
 use crate::tree::{
@@ -409,7 +408,7 @@ impl Parser<'_> {
         }
         if !query.order_by.is_empty() {
             // The order and TOP are of these rows alone.
-            query = bare_query(QueryBody::Part(Box::new(query)), first);
+            query = Query::bare(QueryBody::Part(Box::new(query)), first);
         }
         query.body = self.set_operations(query.body, 0)?;
         self.query_tail(&mut query)?;

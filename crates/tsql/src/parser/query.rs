@@ -21,7 +21,7 @@ impl Parser<'_> {
         self.nested(|parser| {
             let first = parser.peek();
             let body = parser.query_body(0)?;
-            let mut query = bare_query(body, Span::default());
+            let mut query = Query::bare(body, Span::default());
             parser.query_tail(&mut query)?;
             while is_within && parser.at_set_operator() && is_ordered_only(&query) && order_last(&mut query) {
                 parser.grow()?;
@@ -293,7 +293,7 @@ impl Parser<'_> {
         if !has_top || !self.at_keyword(Keyword::Order) {
             return Ok(body);
         }
-        let mut query = bare_query(body, Span::default());
+        let mut query = Query::bare(body, Span::default());
         query.order_by = self.order_by()?;
         query.span = self.span_from(first);
         self.grow()?;
@@ -540,24 +540,10 @@ fn order_last(query: &mut Query) -> bool {
         _ => return false,
     };
     let body = std::mem::replace(last, QueryBody::Values(Vec::new()));
-    let mut part = bare_query(body, span);
+    let mut part = Query::bare(body, span);
     part.order_by = std::mem::take(&mut query.order_by);
     *last = QueryBody::Part(Box::new(part));
     true
-}
-
-/// A query of nothing but rows.
-pub(super) fn bare_query(body: QueryBody, span: Span) -> Query {
-    Query {
-        with: With::default(),
-        body,
-        order_by: Vec::new(),
-        offset: None,
-        fetch: None,
-        for_clause: None,
-        options: Vec::new(),
-        span,
-    }
 }
 
 fn assign_op(kind: TokenKind) -> Option<AssignOp> {

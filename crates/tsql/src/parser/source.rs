@@ -1,7 +1,6 @@
 //! FROM: tables, derived tables, functions, joins, hints.
 
 use super::Parser;
-use super::query::bare_query;
 use super::refused::{CHANGE_TRACKING, FULL_TEXT};
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind};
@@ -236,7 +235,7 @@ impl Parser<'_> {
                 Inside::Query(Box::new(parser.query()?))
             } else if parser.eat_keyword(Keyword::Values) {
                 let body = QueryBody::Values(parser.value_rows()?);
-                Inside::Query(Box::new(bare_query(body, parser.span_from(first))))
+                Inside::Query(Box::new(Query::bare(body, parser.span_from(first))))
             } else if parser.at_symbol(Symbol::Open) {
                 match parser.parenthesized_source()? {
                     Inside::Query(query) if parser.at_set_operator() => {

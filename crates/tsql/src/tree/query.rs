@@ -26,6 +26,22 @@ pub struct Query {
     pub span: Span,
 }
 
+impl Query {
+    /// A query of nothing but rows.
+    pub fn bare(body: QueryBody, span: Span) -> Query {
+        Query {
+            with: With::default(),
+            body,
+            order_by: Vec::new(),
+            offset: None,
+            fetch: None,
+            for_clause: None,
+            options: Vec::new(),
+            span,
+        }
+    }
+}
+
 /// The rows of a query.
 #[derive(Debug, Clone, PartialEq)]
 pub enum QueryBody {
