@@ -27,6 +27,7 @@ impl Machine<'_> {
             _ if self.context.token().is_dbo() => Ok(()),
             StatementKind::CreateTable(create) => self.check_create(P::CreateTable, &create.name),
             StatementKind::CreateProcedure(create) => self.check_module(P::CreateProcedure, &create.name, create.mode),
+            StatementKind::CreateFunction(create) => self.check_module(P::CreateFunction, &create.name, create.mode),
             StatementKind::CreateView(create) => self.check_module(P::CreateView, &create.name, create.mode),
             StatementKind::AlterTable(alter) => {
                 self.check_change(&alter.table, || SqlError::alter_table_not_found(alter.table.dotted()))

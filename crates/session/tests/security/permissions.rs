@@ -391,7 +391,8 @@ fn modules_act_for_whom_their_execute_as_says() {
 fn nobody_makes_a_module_that_acts_for_one_whom_he_may_not_act_for() {
     let fixture = Fixture::with_logins(&["ann", "bob"]);
     let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
-    fixture.succeeds(&mut owner, "GRANT CREATE PROCEDURE TO ann; GRANT ALTER ON SCHEMA::dbo TO ann");
+    let granted = "GRANT CREATE PROCEDURE, CREATE FUNCTION TO ann; GRANT ALTER ON SCHEMA::dbo TO ann";
+    fixture.succeeds(&mut owner, granted);
     fixture.fails(&mut ann, 15517, "CREATE PROCEDURE dbo.p WITH EXECUTE AS OWNER AS SELECT 1");
     fixture.fails(&mut ann, 15517, "CREATE PROCEDURE dbo.p WITH EXECUTE AS 'dbo' AS SELECT 1");
     fixture.fails(&mut ann, 15517, "CREATE PROCEDURE dbo.p WITH EXECUTE AS 'bob' AS SELECT 1");
@@ -401,6 +402,14 @@ fn nobody_makes_a_module_that_acts_for_one_whom_he_may_not_act_for() {
     fixture.succeeds(&mut owner, "GRANT IMPERSONATE ON USER::bob TO ann");
     fixture.succeeds(&mut ann, "ALTER PROCEDURE dbo.p WITH EXECUTE AS 'bob' AS SELECT 1");
     fixture.fails(&mut owner, 40517, "CREATE PROCEDURE #p WITH EXECUTE AS OWNER AS SELECT 1");
-    fixture.fails(&mut owner, 40517, "CREATE FUNCTION dbo.f() RETURNS int WITH EXECUTE AS OWNER AS BEGIN RETURN 1 END");
+    let function = |says: &str, what: &str| format!("CREATE FUNCTION dbo.f() {what} WITH EXECUTE AS {says} AS");
+    let of_rows = function("OWNER", "RETURNS TABLE") + " RETURN SELECT 1 AS one";
+    fixture.fails(&mut owner, 40517, &of_rows);
+    let of_value = |says: &str| function(says, "RETURNS int") + " BEGIN RETURN 1 END";
+    for says in ["OWNER", "'dbo'", "'nobody'"] {
+        fixture.fails(&mut ann, 15517, &of_value(says));
+    }
+    fixture.succeeds(&mut ann, &of_value("'bob'"));
+    fixture.succeeds(&mut ann, "DROP FUNCTION dbo.f");
     fixture.succeeds(&mut owner, "CREATE FUNCTION dbo.f() RETURNS int WITH EXECUTE AS CALLER AS BEGIN RETURN 1 END");
 }
