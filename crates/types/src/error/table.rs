@@ -43,6 +43,7 @@ error_table! {
     121 15 1 insert_select_more_items() "The select list for the INSERT statement contains more items than the insert list. The number of SELECT values must match the number of INSERT columns.";
     127 15 1 top_is_negative() "A TOP N or FETCH rowcount value may not be negative.";
     128 15 1 name_not_permitted_here(name) "The name \"{name}\" is not permitted in this context. Valid expressions are constants, constant expressions, and (in some contexts) variables. Column names are not permitted.";
+    129 15 1 fill_factor_invalid(percent) "Fillfactor {percent} is not a valid percentage; fillfactor must be between 1 and 100.";
     130 15 1 aggregate_of_aggregate() "Cannot perform an aggregate function on an expression containing an aggregate or a subquery.";
     131 15 2 size_exceeds_maximum(size, kind, name, maximum) "The size ({size}) given to the {kind} '{name}' exceeds the maximum allowed for any data type ({maximum}).";
     132 15 1 label_declared_twice(label) "The label '{label}' has already been declared. Label names must be unique within a query batch or stored procedure.";
@@ -59,7 +60,6 @@ error_table! {
     147 15 1 aggregate_in_where() "An aggregate may not appear in the WHERE clause unless it is in a subquery contained in a HAVING clause or a select list, and the column being aggregated is an outer reference.";
     148 15 1 bad_waitfor_time(text) "Incorrect time syntax in time string '{text}' used with WAITFOR.";
     154 15 1 not_allowed_in(what, place) "{what} is not allowed in {place}.";
-    129 15 1 fill_factor_invalid(percent) "Fillfactor {percent} is not a valid percentage; fillfactor must be between 1 and 100.";
     155 15 1 option_not_recognized(option, kind) "'{option}' is not a recognized {kind} option.";
     156 15 1 incorrect_syntax_keyword(keyword) "Incorrect syntax near the keyword '{keyword}'.";
     157 15 1 aggregate_in_set_list() "An aggregate may not appear in the set list of an UPDATE statement.";
@@ -497,8 +497,8 @@ error_table! {
     4403 16 1 view_groups_rows(view) "Cannot update the view or function '{view}' because it contains aggregates, or a DISTINCT or GROUP BY clause, or PIVOT or UNPIVOT operator.";
     4405 16 1 view_of_many_tables(view) "View or function '{view}' is not updatable because the modification affects multiple base tables.";
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
-    4506 16 1 module_column_twice(column, module) "Column names in each view or function must be unique. Column name '{column}' in view or function '{module}' is specified more than once.";
     4502 16 1 view_lacks_columns(name) "View or function '{name}' has more column names specified than columns defined.";
+    4506 16 1 module_column_twice(column, module) "Column names in each view or function must be unique. Column name '{column}' in view or function '{module}' is specified more than once.";
     4512 16 3 schema_bound_name_invalid(kind, module, name) "Cannot schema bind {kind} '{module}' because name '{name}' is invalid for schema binding. Names must be in two-part format and an object cannot reference itself.";
     4513 16 2 schema_bound_to_unbound(kind, module, name) "Cannot schema bind {kind} '{module}'. '{name}' is not schema bound.";
     4604 16 1 grantee_missing(name) "There is no such user or group '{name}' or you do not have permission.";
