@@ -197,25 +197,25 @@ pub(crate) fn find(server: &Server, name: &str) -> Result<ConfigurationOption, S
 /// Sets an option and says what has changed.
 pub(crate) fn set(server: &Server, name: &str, value: &str) -> Result<SqlError, SqlError> {
     let option = find(server, name)?;
-    if option.kind == Kind::Fixed {
-        return match value.trim().parse() == Ok(option.running) {
-            true => Ok(changed(&option, option.running, "")),
-            false => Err(SqlError::configuration_value_invalid(value, option.name)),
-        };
-    }
-    let effect = server.set_policy(option.name, value)?;
-    let note = match effect {
-        Effect::Now => "",
-        Effect::NextStart => " It takes effect at the next start.",
+    let before = said(server, &option);
+    let effect = match option.kind {
+        Kind::Policy | Kind::Kept => server.set_policy(option.name, value)?,
+        Kind::Fixed if value.trim().parse() == Ok(option.running) => Effect::Now,
+        Kind::Fixed => return Err(SqlError::configuration_value_invalid(value, option.name)),
     };
-    let now = find(server, option.name)?;
-    Ok(changed(&option, now.configured, note))
+    let after = said(server, &find(server, option.name)?);
+    // As SQL Server asks for RECONFIGURE; a policy is in force without it, or needs a start.
+    let note = match (option.kind, effect) {
+        (Kind::Kept | Kind::Fixed, _) => " Run the RECONFIGURE statement to install.",
+        (Kind::Policy, Effect::Now) => "",
+        (Kind::Policy, Effect::NextStart) => " It takes effect at the next start.",
+    };
+    let text = format!("Configuration option '{}' changed from {before} to {after}.{note}", option.name);
+    Ok(SqlError::new(15457, 0, 1, text))
 }
 
-fn changed(option: &ConfigurationOption, value: i32, note: &str) -> SqlError {
-    let (name, before) = (option.name, option.configured);
-    let text = format!(
-        "Configuration option '{name}' changed from {before} to {value}. Run the RECONFIGURE statement to install.{note}"
-    );
-    SqlError::new(15457, 0, 1, text)
+/// What an option is set to, as messages say it: a policy by its word.
+fn said(server: &Server, option: &ConfigurationOption) -> String {
+    let policy = server.policies().into_iter().find(|policy| policy.name == option.name);
+    policy.map_or_else(|| option.configured.to_string(), |policy| policy.value.into_owned())
 }
