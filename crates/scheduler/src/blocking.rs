@@ -44,7 +44,7 @@ impl Pool {
     }
 
     /// Queues a job; gives it back when no thread will ever take it.
-    fn submit(self: &Arc<Self>, job: Job) -> Result<(), Job> {
+    pub(crate) fn submit(self: &Arc<Self>, job: Job) -> Result<(), Job> {
         let mut state = self.lock();
         if state.is_closed {
             return Err(job);

@@ -20,6 +20,7 @@
 //!   sleeps; [`wake_all`] does so once for a batch.
 //! - An idle scheduler runs the idle hook, looks at its sockets, spins a little, then sleeps in the kernel. One whose work
 //!   comes from sockets ([`serve_socket`]) spins only for what the hook announces, and looks at its sockets meanwhile.
+//! - While idle moments are short and many, the kernel is asked to let CPUs sleep lightly only ([`CpuIdle`]).
 //! - [`Schedulers::simulated`] is the twin for tests of the whole engine: one thread, virtual time, and an order that
 //!   follows from its seed alone.
 
@@ -35,6 +36,7 @@ mod task;
 mod tests;
 mod wait;
 mod waits;
+mod wakefulness;
 mod worker;
 
 pub use home::SocketTask;
@@ -46,3 +48,4 @@ pub use wait::{
     cpu_ticks, cpu_time_us, current_scheduler, current_task, quantum_over, run_blocking, serve_socket, set_command,
     sleep, spawn, wait, yield_if_due, yield_now,
 };
+pub use wakefulness::CpuIdle;

@@ -17,6 +17,7 @@ use crate::join::{Ending, JoinHandle, Outcome, TaskError};
 use crate::rows::{SchedulerRow, TaskRow};
 use crate::simulation::Simulation;
 use crate::task::{Task, with_waker};
+use crate::wakefulness::{CpuIdle, Wakefulness};
 use crate::worker;
 use pikepole_contention::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard, thread};
@@ -117,6 +118,7 @@ pub(crate) struct Shared {
     hook: Mutex<Option<IdleHook>>,
     hook_version: AtomicU64,
     pub(crate) pool: Arc<Pool>,
+    pub(crate) wakefulness: Arc<Wakefulness>,
     pub(crate) simulation: Option<Simulation>,
     /// The CPUs of threads that are not pinned.
     pub(crate) allowed: Vec<usize>,
@@ -173,6 +175,7 @@ impl Shared {
             hook: Mutex::new(None),
             hook_version: AtomicU64::new(0),
             pool: Pool::new(allowed.clone()),
+            wakefulness: Arc::default(),
             simulation,
             allowed,
         })
@@ -438,6 +441,18 @@ impl Schedulers {
         self.shared.set_hook(hook);
     }
 
+    /// Sets how deep CPUs may sleep, from now on; a simulation has none.
+    pub fn set_cpu_idle(&self, policy: CpuIdle) {
+        if self.shared.simulation.is_none() {
+            self.shared.wakefulness.set(policy);
+        }
+    }
+
+    /// Why [`CpuIdle::Shallow`] is set and not in force, if so: this process may not ask the kernel for it.
+    pub fn cpu_idle_refusal(&self) -> Option<String> {
+        self.shared.wakefulness.refusal()
+    }
+
     /// Runs tasks of a simulation until none can run without time passing.
     ///
     /// # Panics
@@ -518,6 +533,7 @@ impl Schedulers {
         join(visible);
         shared.hidden().iter().for_each(|home| home.stop());
         join(hidden);
+        shared.wakefulness.close();
         shared.pool.close(may_wait);
     }
 }

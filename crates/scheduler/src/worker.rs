@@ -32,6 +32,10 @@ const HOOK_EVERY_US: u64 = 200;
 const HOOK_SOON_US: u64 = 50;
 /// How many times longer the spin may last while the hook announces work.
 const SPINS_FOR_SOON: u64 = 20;
+/// A rest below this, in microseconds, is short.
+const SHORT_REST_US: u64 = 1_000;
+/// From so many in a row on they are expected to stay so.
+const SHORT_RESTS: u32 = 16;
 /// What the names of hidden schedulers' threads begin with.
 const HIDDEN_NAME: &str = "hidden ";
 
@@ -121,6 +125,11 @@ struct Worker {
     quantum_ticks: u64,
     slice_ticks: u64,
     spin_ticks: u64,
+    short_rest_ticks: u64,
+    /// Rests in a row that were short.
+    short_rests: u32,
+    /// When it is next worth to say that they are.
+    keep_due: u64,
     /// When the hook is due though there is work.
     hook_due: u64,
     /// When a quantum will have passed without an idle moment.
@@ -147,6 +156,9 @@ impl Worker {
             quantum_ticks: shared.options.quantum_us * per_us,
             slice_ticks: SLICE_US * per_us,
             spin_ticks: shared.options.spin_before_park_us * per_us,
+            short_rest_ticks: SHORT_REST_US * per_us,
+            short_rests: 0,
+            keep_due: 0,
             hook_due: 0,
             hook_quantum_end: 0,
             slice_end: 0,
@@ -271,11 +283,23 @@ impl Worker {
     }
 
     async fn idle(&mut self) {
+        let begun = clock::ticks();
         self.rest().await;
         // What comes now is busy from now on: else its first turn would be followed by a call of the hook.
         let now = clock::ticks();
+        self.note_rest(begun, now);
         self.hook_due = now + HOOK_EVERY_US * clock::ticks_per_us();
         self.hook_quantum_end = now + self.quantum_ticks;
+    }
+
+    /// Where short rests follow each other, CPUs are kept from deep sleep; said once in the time of such a rest.
+    fn note_rest(&mut self, begun: u64, now: u64) {
+        let is_short = now - begun < self.short_rest_ticks;
+        self.short_rests = if is_short { self.short_rests.saturating_add(1) } else { 0 };
+        if self.short_rests >= SHORT_RESTS && now >= self.keep_due && self.home.kind == Kind::Visible {
+            self.keep_due = now + self.short_rest_ticks;
+            self.shared.wakefulness.keep(&self.shared.pool);
+        }
     }
 
     /// Lets the hook and the runtime work, spins, and sleeps, until there is something to run.

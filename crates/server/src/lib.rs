@@ -179,13 +179,17 @@ impl NetworkServer {
     }
 }
 
-/// Writes into the log of this process in which pages the memory of each database is, and why not in those asked for.
-pub fn log_memory(server: &Server) {
+/// Writes into the log of this process what the machine granted: in which pages the memory of each database is, and why not in those
+/// asked for; why CPUs sleep deeper than `CPU_IDLE` asks.
+pub fn log_machine(server: &Server) {
     for memory in server.memory() {
         match memory.is_refused() {
             true => tracing::warn!("{memory}"),
             false => tracing::info!("{memory}"),
         }
+    }
+    if let Some(refusal) = server.cpu_idle_refusal() {
+        tracing::info!("CPU_IDLE = SHALLOW is not in force, CPUs sleep as deep as the kernel likes: {refusal}");
     }
 }
 

@@ -12,7 +12,7 @@ use pikepole_log::{
     CommitBy, FlushQueue, Gathering, LOG_WRITERS_MAX, LogIo, LogOptions, LogWriters, Policy, Reservation,
 };
 use pikepole_machine::{CpuLimits, Pages, Topology, affinity};
-use pikepole_scheduler::Schedulers;
+use pikepole_scheduler::{CpuIdle, Schedulers};
 use pikepole_storage::{HeapInsertTargets, PoolGrowth, StoreOptions};
 use pikepole_transaction::{NestedTransactions, TransactionIds};
 use pikepole_types::SqlError;
@@ -107,10 +107,11 @@ const LARGE_PAGES: usize = 12;
 const COMMIT_GATHERING: usize = 13;
 const POOL_GROWTH: usize = 14;
 const COMMIT_ACKNOWLEDGE: usize = 15;
-const WORKSPACE_MEMORY: usize = 16;
-const QUERY_MEMORY_MIN: usize = 17;
-const QUERY_SHARE: usize = 18;
-const QUERY_WAIT: usize = 19;
+const CPU_IDLE: usize = 16;
+const WORKSPACE_MEMORY: usize = 17;
+const QUERY_MEMORY_MIN: usize = 18;
+const QUERY_SHARE: usize = 19;
+const QUERY_WAIT: usize = 20;
 /// From here on options are numbers between the two that `allowed` has, kept as what they are above the least.
 const FIRST_NUMBER: usize = WORKSPACE_MEMORY;
 
@@ -133,7 +134,7 @@ const DEGREES: [&str; 65] = [
     "59", "60", "61", "62", "63", "64",
 ];
 
-const POLICIES: [PolicyDefinition; 20] = [
+const POLICIES: [PolicyDefinition; 21] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -244,6 +245,13 @@ const POLICIES: [PolicyDefinition; 20] = [
         allowed: &["CALL", "MESSAGE"],
         default: 1,
         description: "calls that a client sends in one message: each waits for its commit to be durable, or their answers do, together",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "CPU_IDLE",
+        allowed: &["KERNEL", "SHALLOW"],
+        default: 1,
+        description: "how deep idle CPUs sleep while requests and commits follow each other: as the kernel likes, or so that they wake at once",
         takes_effect: Effect::Now,
     },
     PolicyDefinition {
@@ -650,6 +658,10 @@ impl ServerConfiguration {
 
     pub(super) fn exchange(&self) -> Exchange {
         if self.is_classic(EXCHANGE) { Exchange::Packets } else { Exchange::Counts }
+    }
+
+    pub(super) fn cpu_idle(&self) -> CpuIdle {
+        if self.is_classic(CPU_IDLE) { CpuIdle::Kernel } else { CpuIdle::Shallow }
     }
 
     pub(super) fn acknowledge(&self) -> Acknowledge {

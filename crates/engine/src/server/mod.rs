@@ -283,6 +283,7 @@ impl Server {
         });
         server.open_databases()?;
         server.set_idle_hook();
+        server.schedulers.set_cpu_idle(server.started.cpu_idle());
         Ok(server)
     }
 

@@ -24,6 +24,11 @@ impl Server {
         lock(&self.configuration).acknowledge()
     }
 
+    /// Why `CPU_IDLE` = SHALLOW is not in force though it is set; `None` when all is as it is set.
+    pub fn cpu_idle_refusal(&self) -> Option<String> {
+        self.schedulers.cpu_idle_refusal()
+    }
+
     /// Every policy with its value and what it may be.
     pub fn policies(&self) -> Vec<PolicyRow> {
         lock(&self.configuration).rows(&self.started)
@@ -51,6 +56,7 @@ impl Server {
         let effect = changed.set(name, value)?;
         self.write_configuration(&changed)?;
         *configuration = changed;
+        self.schedulers.set_cpu_idle(configuration.cpu_idle());
         self.workspace.set_limits(configuration.workspace(memory_bytes(&self.topology)));
         for entry in read(&self.databases).values() {
             if let Entry::Online(database) = entry {

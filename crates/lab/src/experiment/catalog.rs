@@ -99,6 +99,7 @@ const CLASSIC: &[(&str, &str)] = &[
     ("LOG_FLUSH_QUEUE", "SPINLOCK"),
     ("COMMIT_BY", "LOG_WRITER"),
     ("COMMIT_GATHERING", "NONE"),
+    ("CPU_IDLE", "KERNEL"),
     ("LOG_BLOCK", "60KB"),
 ];
 

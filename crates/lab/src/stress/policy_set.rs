@@ -10,13 +10,14 @@ pub enum PolicySet {
 }
 
 /// Policy, its classic value, its default.
-const POLICIES: [(&str, &str, &str); 9] = [
+const POLICIES: [(&str, &str, &str); 10] = [
     ("TRANSACTION_IDS", "SPINLOCK", "ATOMIC_RANGES"),
     ("LOG_RESERVATION", "SPINLOCK", "CHUNK"),
     ("LOG_FLUSH_QUEUE", "SPINLOCK", "LOCK_FREE"),
     ("COMMIT_BY", "LOG_WRITER", "SCHEDULER"),
     ("COMMIT_GATHERING", "NONE", "RETURNING"),
     ("COMMIT_ACKNOWLEDGE", "CALL", "MESSAGE"),
+    ("CPU_IDLE", "KERNEL", "SHALLOW"),
     ("LOG_WRITERS", "1", "AUTO"),
     ("LOG_BLOCK", "60KB", "1MB"),
     ("HEAP_INSERT_TARGETS", "ONE", "PER_SCHEDULER"),

@@ -117,7 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let server = Server::open(options.into_server_options())?;
     // The folder is this process's own now.
     pikepole_server::start_log(format, &arguments.data).map_err(CommandError::io("the error log"))?;
-    pikepole_server::log_memory(&server);
+    pikepole_server::log_machine(&server);
     let registry = Registry::new(server.statistics());
     let password = first_password(&server)?;
     let network = NetworkServer::start(server, registry, network_options(arguments))?;
