@@ -12,8 +12,8 @@ use crate::bind::{self, Names, TableColumn};
 use crate::expression::Fault;
 use crate::security::Requirement;
 use pikepole_engine::{
-    Check, Computed, ForeignKey, IndexDefinition, IndexKind, Permission, ReferentialAction, TableDefinition,
-    TriggerEvent, generated_name,
+    Check, Computed, ForeignKey, IndexDefinition, IndexKind, Permission, RecordChange, ReferentialAction,
+    TableDefinition, TriggerEvent, generated_name,
 };
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{Collated, Collation, Length, Mask, SqlError, SqlType};
@@ -427,19 +427,32 @@ impl Machine<'_> {
             }
             Ok(())
         };
-        let targets: Vec<i32> = table.engine.foreign_keys.iter().map(|key| key.referenced).collect();
-        let (database, tx) = self.context.engine();
-        database.alter_definition(tx, &table.engine, &change).await?;
-        for target in targets.into_iter().filter(|target| *target != table.object_id) {
-            let found = database.catalog(tx).table_by_id(target).cloned();
-            if let Some(target) = found {
-                database.alter_definition(tx, &target, &|_, _| Ok(())).await?;
-            }
+        let states = (table.engine.checks.iter().map(|check| (&check.name, check.disabled, check.not_trusted)))
+            .chain(table.engine.foreign_keys.iter().map(|key| (&key.name, key.disabled, key.not_trusted)));
+        let mut named = states.filter(|(own, ..)| names.contains(own));
+        // Who disables the constraints of all tables, as object-relational mappers do around loads, finds most of them without any: there a
+        // definition would be logged anew each time.
+        if named.any(|(_, disabled, not_trusted)| (disabled, not_trusted) != (!enable, !trusted)) {
+            self.change_constraints(&table, &change).await?;
         }
         if trusted {
             for constraint in &names {
                 self.check_rows_against(name, constraint).await?;
                 self.check_rows_refer(name, constraint).await?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Changes the definition of a table, and begins another version of those that its foreign keys refer to.
+    async fn change_constraints(&mut self, table: &Table, change: RecordChange<'_>) -> Result<(), Fault> {
+        let targets: Vec<i32> = table.engine.foreign_keys.iter().map(|key| key.referenced).collect();
+        let (database, tx) = self.context.engine();
+        database.alter_definition(tx, &table.engine, change).await?;
+        for target in targets.into_iter().filter(|target| *target != table.object_id) {
+            let found = database.catalog(tx).table_by_id(target).cloned();
+            if let Some(target) = found {
+                database.alter_definition(tx, &target, &|_, _| Ok(())).await?;
             }
         }
         Ok(())
