@@ -2,6 +2,7 @@
 
 mod names;
 
+use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ pub(crate) use pikepole_engine::Need;
 use pikepole_engine::{self as engine, Blocked, FilterTest, Locator, Residence, ScanRange, TEMPDB, TableScan};
 use pikepole_scheduler as scheduler;
 use pikepole_tsql as tree;
-use pikepole_types::{Collated, Collation, SqlType, Value};
+use pikepole_types::{Collated, Collation, SqlType, Value, compare};
 
 /// Why an operator or statement stopped.
 #[derive(Debug)]
@@ -302,7 +303,12 @@ pub(crate) struct ScanCursor {
     opened: bool,
     empty: bool,
     given: bool,
+    /// The values of a point, or those in front of a list.
     key: Vec<Value>,
+    /// The values of a list whose rows are still to be read, the next one last.
+    left: Vec<Value>,
+    /// The rows of those that were only counted.
+    counted: u64,
     pace: Pace,
 }
 
@@ -347,6 +353,8 @@ impl ScanCursor {
             empty: false,
             given: false,
             key: Vec::new(),
+            left: Vec::new(),
+            counted: 0,
             pace: Pace::default(),
         }
     }
@@ -364,6 +372,7 @@ impl ScanCursor {
     fn open(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Fault> {
         self.empty = false;
         self.given = false;
+        self.counted = 0;
         if plan.is_point() {
             self.key.resize(plan.range.prefix.len(), Value::Null);
             for at in 0..plan.range.prefix.len() {
@@ -375,17 +384,38 @@ impl ScanCursor {
             if self.scan.is_none() {
                 self.scan = Some(plan.table.engine.scan(ScanRange::all(), &plan.wanted).with_hints(plan.hints));
             }
+        } else if !plan.range.among.is_empty() {
+            self.left.clear();
+            self.empty = true;
+            if let Some(prefix) = prefix_of(plan, run)? {
+                self.key = prefix;
+                self.left = list_of(plan, run)?;
+                self.empty = !self.begin_next(plan);
+            }
         } else {
             match scan_range(plan, run)? {
                 None => self.empty = true,
-                Some(range) => match &mut self.scan {
-                    Some(scan) => scan.restart(&plan.table.engine, range),
-                    None => self.scan = Some(plan.table.engine.scan(range, &plan.wanted).with_hints(plan.hints)),
-                },
+                Some(range) => self.begin(plan, range),
             }
         }
         self.opened = true;
         Ok(())
+    }
+
+    fn begin(&mut self, plan: &Scan, range: ScanRange) {
+        match &mut self.scan {
+            Some(scan) => scan.restart(&plan.table.engine, range),
+            None => self.scan = Some(plan.table.engine.scan(range, &plan.wanted).with_hints(plan.hints)),
+        }
+    }
+
+    /// Goes on to the rows of the next value of a list; false when there is none.
+    fn begin_next(&mut self, plan: &Scan) -> bool {
+        let Some(value) = self.left.pop() else { return false };
+        let key: Vec<Value> = self.key.iter().cloned().chain([value]).collect();
+        let (from, to) = (Bound::Included(key.clone()), Bound::Included(key));
+        self.begin(plan, ScanRange { index: plan.range.index, from, to, reverse: plan.reverse });
+        true
     }
 
     /// Moves to the next row and leaves its columns in the plan's registers.
@@ -394,12 +424,33 @@ impl ScanCursor {
         if !self.opened {
             self.open(plan, run)?;
         }
+        let found = loop {
+            let found = self.read(plan, run)?;
+            if found || !self.begin_next(plan) {
+                break found;
+            }
+            self.pace.step()?;
+        };
+        if found {
+            for (column, value) in plan.wanted.iter().zip(&mut self.row) {
+                std::mem::swap(&mut run.slots[plan.registers.first + column], value);
+            }
+            if let (Some(slot), Some(scan)) = (plan.locator, &self.scan) {
+                run.slots[slot] = Value::Bin(scan.locator().as_bytes().to_vec());
+            }
+        }
+        Ok(found)
+    }
+
+    /// Reads the next row of the range that is open.
+    #[inline]
+    fn read(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
         let Some(scan) = self.scan.as_mut().filter(|_| !self.empty) else {
             return Ok(false);
         };
         let (database, tx) = run.engine()?;
         let table = &plan.table.engine;
-        let found = if plan.is_point() {
+        Ok(if plan.is_point() {
             if self.given {
                 return Ok(false);
             }
@@ -414,16 +465,7 @@ impl ScanCursor {
             found
         } else {
             database.try_next(tx, table, scan, &mut self.row)?
-        };
-        if found {
-            for (column, value) in plan.wanted.iter().zip(&mut self.row) {
-                std::mem::swap(&mut run.slots[plan.registers.first + column], value);
-            }
-            if let Some(slot) = plan.locator {
-                run.slots[slot] = Value::Bin(scan.locator().as_bytes().to_vec());
-            }
-        }
-        Ok(found)
+        })
     }
 
     /// The last row is of no use: it is not kept locked.
@@ -443,11 +485,16 @@ impl ScanCursor {
         if plan.is_point() {
             return Ok(u64::from(self.next(plan, run)?));
         }
-        let Some(scan) = self.scan.as_mut().filter(|_| !self.empty) else {
-            return Ok(0);
-        };
-        let (database, tx) = run.engine()?;
-        Ok(database.try_count(tx, &plan.table.engine, scan)?)
+        loop {
+            let Some(scan) = self.scan.as_mut().filter(|_| !self.empty) else {
+                return Ok(0);
+            };
+            let (database, tx) = run.engine()?;
+            self.counted += database.try_count(tx, &plan.table.engine, scan)?;
+            if !self.begin_next(plan) {
+                return Ok(self.counted);
+            }
+        }
     }
 }
 
@@ -492,8 +539,8 @@ fn range_bound(key: &KeyValue, upper: bool, run: &mut Run<'_>) -> Result<KeyBoun
     Ok(if below_all != upper { KeyBound::All } else { KeyBound::Nothing })
 }
 
-/// The engine's range of a scan; `None` when no row can be in it.
-fn scan_range(plan: &Scan, run: &mut Run<'_>) -> Result<Option<ScanRange>, Fault> {
+/// The values of the leading key columns; `None` when no row has them.
+fn prefix_of(plan: &Scan, run: &mut Run<'_>) -> Result<Option<Vec<Value>>, Fault> {
     let mut prefix = Vec::with_capacity(plan.range.prefix.len() + 1);
     for key in &plan.range.prefix {
         match equal_bound(key, run)? {
@@ -501,6 +548,36 @@ fn scan_range(plan: &Scan, run: &mut Run<'_>) -> Result<Option<ScanRange>, Fault
             _ => return Ok(None),
         }
     }
+    Ok(Some(prefix))
+}
+
+/// The values of a list that rows can have, each once, the one whose rows are visited first at the end.
+fn list_of(plan: &Scan, run: &mut Run<'_>) -> Result<Vec<Value>, Fault> {
+    let range = &plan.range;
+    let mut values = Vec::with_capacity(range.among.len());
+    for key in &range.among {
+        if let KeyBound::Value(value) = equal_bound(key, run)? {
+            values.push(value);
+        }
+    }
+    let key = match range.index {
+        Some(id) => plan.table.indexes.iter().find(|index| index.id == id).map(|index| &index.key),
+        None => Some(&plan.table.key),
+    };
+    let column = key.and_then(|key| key.get(range.prefix.len())).map(|key| &plan.table.columns[key.column]);
+    let collation = column.map(|column| column.collation).unwrap_or_default();
+    let order = |a: &Value, b: &Value| compare(a, b, collation).ok().flatten();
+    values.sort_by(|a, b| {
+        let (a, b) = if range.descending == plan.reverse { (b, a) } else { (a, b) };
+        order(a, b).unwrap_or(Ordering::Equal)
+    });
+    values.dedup_by(|a, b| order(a, b) == Some(Ordering::Equal));
+    Ok(values)
+}
+
+/// The engine's range of a scan; `None` when no row can be in it.
+fn scan_range(plan: &Scan, run: &mut Run<'_>) -> Result<Option<ScanRange>, Fault> {
+    let Some(prefix) = prefix_of(plan, run)? else { return Ok(None) };
     let mut side = |bound: &Option<(KeyValue, bool)>, upper: bool| -> Result<Option<Bound<Vec<Value>>>, Fault> {
         let whole = || {
             if prefix.is_empty() { Bound::Unbounded } else { Bound::Included(prefix.clone()) }

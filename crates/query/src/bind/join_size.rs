@@ -1,6 +1,7 @@
 //! How many rows tables and plans are likely to have.
 
 use super::join_cost::{KEEP, LOOKUP, PROBE, share};
+use super::key_range::list_share;
 use crate::access::Table;
 use crate::expression::Integer;
 use crate::plan::{KeyRange, More, Node};
@@ -65,7 +66,10 @@ pub(crate) fn of(node: &Node) -> Size {
             let KeyRange { prefix, low, high, point, .. } = &scan.range;
             let all = table_rows(&scan.table);
             let sides = i32::from(low.is_some()) + i32::from(high.is_some());
-            let part = all * 0.1f64.powi(prefix.len() as i32) * (1.0f64 / 3.0).powi(sides);
+            let part = all
+                * 0.1f64.powi(prefix.len() as i32)
+                * list_share(&scan.table, &scan.range)
+                * (1.0f64 / 3.0).powi(sides);
             let rows = if *point { 1.0 } else { part.max(1.0) };
             Size { rows, cost: rows + if rows < all { LOOKUP } else { 0.0 }, once: 0.0 }
         }

@@ -2,17 +2,18 @@
 
 use super::filtered::has_rows_of;
 use super::join_cost::LOOKUP;
+use super::join_size::table_rows;
 use crate::access::{Column, KeyColumn, Table};
 use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
 use crate::plan::{KeyRange, KeyValue, Registers};
-use pikepole_types::SqlType;
+use pikepole_types::{SqlType, Value};
 
 /// Takes from `conditions` what bounds the table's key. A comparison of integers is exact and leaves the list; others stay as
 /// a filter over the fewer rows. `ready` says whether a slot has its value before the scan opens.
 ///
 /// Of the clustered key and the secondary indexes that one takes whose range has the least [`burden`]; the clustered key, then the first
-/// index, where they have the same. A secondary index is taken when its first column is compared for equality, and every row that the
-/// conditions can hold for is in it.
+/// index, where they have the same. A secondary index is taken when its first column is compared for equality, or with a list that is
+/// worth it, and every row that the conditions can hold for is in it.
 pub(crate) fn key_range(
     table: &Table,
     registers: Registers,
@@ -24,20 +25,23 @@ pub(crate) fn key_range(
     let mut least = f64::INFINITY;
     let mut best = KeyRange::default();
     let mut left = None;
-    if !range.prefix.is_empty() || range.low.is_some() || range.high.is_some() {
+    if range.is_seek() {
         let point = table.key_unique && range.prefix.len() == table.key.len();
-        least = burden(range.prefix.len(), bounds(&range), point, false);
+        least = burden(range.prefix.len(), bounds(&range), point, false) * list_share(table, &range);
         best = KeyRange { point, ..range };
         left = Some(rest);
     }
     for index in table.indexes.iter().filter(|index| has_rows_of(table, index, registers, conditions)) {
         let mut rest = conditions.clone();
         let range = range_of(table, &index.key, registers, &mut rest, ready);
+        let range = KeyRange { index: Some(index.id), ..range };
         let point = range.prefix.len() == index.key.len() && is_unique(table, index.id);
-        let own = burden(range.prefix.len(), bounds(&range), point, true);
-        if !range.prefix.is_empty() && own < least {
+        let own = burden(range.prefix.len(), bounds(&range), point, true) * list_share(table, &range);
+        // One value is looked up in any case; a list can be of all values that there are.
+        let is_worth = !range.prefix.is_empty() || (!range.among.is_empty() && own < 1.0);
+        if is_worth && own < least {
             least = own;
-            best = KeyRange { index: Some(index.id), ..range };
+            best = range;
             left = Some(rest);
         }
     }
@@ -65,6 +69,23 @@ pub(super) fn burden(prefix: usize, bounds: usize, point: bool, secondary: bool)
     if secondary { share * LOOKUP } else { share }
 }
 
+/// The share of a list's rows among those that have the values before it. A column that is no key by itself is guessed to have as many
+/// values as there are rows for each.
+pub(super) fn list_share(table: &Table, range: &KeyRange) -> f64 {
+    if range.among.is_empty() {
+        return 1.0;
+    }
+    let index = range.index.and_then(|id| table.indexes.iter().find(|index| index.id == id));
+    let (columns, unique) = match index {
+        Some(index) => (index.key.len(), is_unique(table, index.id)),
+        None => (table.key.len(), table.key_unique),
+    };
+    let rows = table_rows(table);
+    let is_whole_key = unique && range.prefix.len() + 1 == columns;
+    let each = if is_whole_key { rows } else { rows.sqrt().max(10.0) };
+    (range.among.len() as f64 / each).min(1.0)
+}
+
 fn range_of(
     table: &Table,
     key: &[KeyColumn],
@@ -80,6 +101,11 @@ fn range_of(
             range.prefix.push(value.1);
             continue;
         }
+        range.descending = key.descending;
+        if let Some(values) = take_list(conditions, slot, column, ready) {
+            range.among = values.into_iter().map(|expr| KeyValue { expr, ty: column.ty }).collect();
+            break;
+        }
         let low = [Comparison::Greater, Comparison::GreaterOrEqual];
         let high = [Comparison::Less, Comparison::LessOrEqual];
         range.low =
@@ -89,10 +115,71 @@ fn range_of(
             range.high =
                 take(conditions, slot, column, &high, ready).map(|(op, value)| (value, op == Comparison::LessOrEqual));
         }
-        range.descending = key.descending;
         break;
     }
     range
+}
+
+/// The first condition that says that the slot has one of some values that are ready.
+fn take_list(
+    conditions: &mut Vec<Predicate>,
+    slot: usize,
+    column: &Column,
+    ready: &dyn Fn(usize) -> bool,
+) -> Option<Vec<Expr>> {
+    for at in 0..conditions.len() {
+        let mut values = Vec::new();
+        if let Some(exact) = listed(&conditions[at], slot, column, ready, &mut values) {
+            if exact {
+                conditions.remove(at);
+            }
+            return Some(values);
+        }
+    }
+    None
+}
+
+/// Adds to `values` all that a slot can be for which the condition holds; whether nothing else makes it hold. None: others can be, too.
+fn listed(
+    condition: &Predicate,
+    slot: usize,
+    column: &Column,
+    ready: &dyn Fn(usize) -> bool,
+    values: &mut Vec<Expr>,
+) -> Option<bool> {
+    match condition {
+        Predicate::Or(any) => {
+            any.iter().try_fold(true, |exact, one| Some(listed(one, slot, column, ready, values)? && exact))
+        }
+        Predicate::InIntegers(of, list, _) => {
+            if !matches!(**of, Integer::Slot(at) if at == slot) || Width::of(&column.ty).is_none() {
+                return None;
+            }
+            values.extend(list.iter().map(|number| Expr::Const(Value::BigInt(*number))));
+            Some(true)
+        }
+        Predicate::InValues(of, list, collation) => {
+            let is_slot = match of.as_ref() {
+                Expr::Slot(at) => *at == slot,
+                // Integers of another width.
+                Expr::Integer(of, _) => matches!(**of, Integer::Slot(at) if at == slot),
+                _ => false,
+            };
+            let of_other_order = column.ty.is_string() && *collation != column.collation;
+            let mut all_ready = is_slot && !of_other_order && !matches!(column.ty, SqlType::Decimal { .. });
+            list.iter().for_each(|item| item.visit_slots(&mut |slot| all_ready &= ready(slot)));
+            if !all_ready {
+                return None;
+            }
+            values.extend(list.iter().cloned());
+            Some(false)
+        }
+        _ => {
+            let (op, expr, exact) = bound(condition, slot, column, ready)?;
+            values.push(expr);
+            (op == Comparison::Equal).then_some(exact)
+        }
+    }
 }
 
 /// The first condition that compares the slot by one of the operators with something ready.

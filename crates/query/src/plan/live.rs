@@ -83,9 +83,7 @@ impl LiveSlots {
             Node::One | Node::Virtual { .. } | Node::File(_) | Node::Kept { .. } => {}
             Node::Call { arguments, .. } => arguments.iter().for_each(|argument| self.expr(argument)),
             Node::Scan(scan) => {
-                let range = &scan.range;
-                let bounds = range.low.iter().chain(&range.high).map(|(key, _)| key);
-                range.prefix.iter().chain(bounds).for_each(|key| self.expr(&key.expr));
+                scan.range.values().for_each(|key| self.expr(&key.expr));
             }
             Node::Series(series) => {
                 let step = series.step.as_ref();

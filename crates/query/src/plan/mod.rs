@@ -63,6 +63,8 @@ pub struct KeyValue {
 pub struct KeyRange {
     /// Values of the leading key columns, compared for equality.
     pub prefix: Vec<KeyValue>,
+    /// Values of which the next key column has one. Their parts of the order are visited one after the other, and nothing bounds the columns behind.
+    pub among: Vec<KeyValue>,
     /// A lower bound on the next key column, and whether it is included.
     pub low: Option<(KeyValue, bool)>,
     /// An upper bound on the next key column, and whether it is included.
@@ -71,15 +73,26 @@ pub struct KeyRange {
     pub point: bool,
     /// The secondary index whose key it is; the clustered one's when absent.
     pub index: Option<i32>,
-    /// True when the key column that `low` and `high` bound is descending.
+    /// True when the key column that `low` and `high` bound or `among` is about is descending.
     pub descending: bool,
 }
 
 impl KeyRange {
     /// Whether it is all rows, in the order in which they are stored.
     pub fn is_whole(&self) -> bool {
-        let KeyRange { prefix, low, high, point, index, descending: _ } = self;
-        prefix.is_empty() && low.is_none() && high.is_none() && index.is_none() && !point
+        !self.is_seek() && self.index.is_none() && !self.point
+    }
+
+    /// Whether a value says where it begins or ends.
+    pub fn is_seek(&self) -> bool {
+        let KeyRange { prefix, among, low, high, point: _, index: _, descending: _ } = self;
+        !(prefix.is_empty() && among.is_empty() && low.is_none() && high.is_none())
+    }
+
+    /// All values that it is made of.
+    pub fn values(&self) -> impl Iterator<Item = &KeyValue> {
+        let bounds = self.low.iter().chain(&self.high).map(|(value, _)| value);
+        self.prefix.iter().chain(&self.among).chain(bounds)
     }
 }
 

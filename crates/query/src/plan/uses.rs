@@ -11,8 +11,7 @@ impl Statement {
     pub(crate) fn tell_uses(&self, counter: &Arc<dyn UseCounter>) {
         let mut read = |scan: &Scan| {
             let range = &scan.range;
-            let is_seek = !range.prefix.is_empty() || range.low.is_some() || range.high.is_some();
-            let how = if is_seek { IndexUse::Seek } else { IndexUse::Scan };
+            let how = if range.is_seek() { IndexUse::Seek } else { IndexUse::Scan };
             let table = &scan.table.engine;
             table.tell_use(range.index.unwrap_or(table.base_index_id()), how, counter);
             if range.index.is_some_and(|index| scan.locator.is_some() || !table.covers(index, &scan.wanted)) {

@@ -283,7 +283,7 @@ impl Shower<'_> {
 
     fn scan(&self, scan: &Scan) -> Shown {
         let (table, range) = (&scan.table, &scan.range);
-        let is_seek = !range.prefix.is_empty() || range.low.is_some() || range.high.is_some();
+        let is_seek = range.is_seek();
         let physical = match (range.index, table.key.is_empty(), is_seek) {
             (Some(_), _, true) => "Index Seek",
             (Some(_), _, false) => "Index Scan",
@@ -316,6 +316,10 @@ impl Shower<'_> {
             tests.push(format!("{}={}", column(place), self.names.text(&value.expr)));
         }
         let bounded = column(range.prefix.len());
+        if !range.among.is_empty() {
+            let among = range.among.iter().map(|value| format!("{bounded}={}", self.names.text(&value.expr)));
+            tests.push(among.collect::<Vec<_>>().join(" OR "));
+        }
         for (bound, op) in [(&range.low, ">"), (&range.high, "<")] {
             if let Some((value, included)) = bound {
                 let equal = if *included { "=" } else { "" };
