@@ -37,6 +37,7 @@ fn a_bad_login_gets_no_hint() {
         let mut client = Client::connect(fixture.address());
         let tokens = client.try_log_in(user, password, "");
         assert_eq!(errors(&tokens), [18456], "{tokens:?}");
+        assert!(tokens.iter().all(|token| !matches!(token, Token::Error(_, line, _) if *line != 1)), "{tokens:?}");
         texts.extend(tokens.iter().filter_map(|token| match token {
             Token::Error(_, _, text) => Some(text.replace(user, "")),
             _ => None,

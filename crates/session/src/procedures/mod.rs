@@ -427,7 +427,7 @@ pub(crate) async fn call(
         return Err(unsupported(format!("The procedure {refused}")));
     }
     let procedure = PROCEDURES.get(id as usize).ok_or_else(|| SqlError::procedure_unknown(id))?;
-    let arguments = Arguments::of(procedure, given)?;
+    let arguments = Arguments::of(procedure, given).map_err(|error| error.in_procedure(procedure.name))?;
     context.refresh_security().map_err(|fault| *fault)?;
     check_qualifiers(procedure, &arguments, context.database().name())?;
     let odbc = arguments.dialect(procedure);

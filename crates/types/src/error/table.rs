@@ -722,7 +722,7 @@ error_table! {
     8141 16 0 column_check_names_another(column, table) "Column CHECK constraint for column '{column}' references another column, table '{table}'.";
     8143 16 1 parameter_twice(parameter) "Parameter '{parameter}' was supplied multiple times.";
     8144 16 2 too_many_arguments(name) "Procedure or function {name} has too many arguments specified.";
-    8145 16 2 not_a_parameter(parameter, procedure) "{parameter} is not a parameter for procedure {procedure}.";
+    8145 16 1 not_a_parameter(parameter, procedure) "{parameter} is not a parameter for procedure {procedure}.";
     8146 16 2 procedure_has_no_parameters(name) "Procedure {name} has no parameters and arguments were supplied.";
     8147 16 1 identity_on_nullable(column, table) "Could not create IDENTITY attribute on nullable column '{column}', table '{table}'.";
     8148 16 0 column_constraint_twice(kind, column, table) "More than one column {kind} constraint specified for column '{column}', table '{table}'.";
