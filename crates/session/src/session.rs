@@ -359,6 +359,10 @@ impl<'a> Watched<'a> {
 }
 
 impl Output for Watched<'_> {
+    fn text_size(&mut self, bytes: i32) {
+        self.output.text_size(bytes);
+    }
+
     fn columns(&mut self, columns: &[ColumnInfo]) {
         self.output.columns(columns);
     }
@@ -396,6 +400,11 @@ impl Output for Watched<'_> {
     fn error(&mut self, error: &SqlError) {
         self.errors += 1;
         self.output.error(error);
+    }
+
+    fn raised(&mut self, error: &SqlError, in_procedure: bool) {
+        self.errors += 1;
+        self.output.raised(error, in_procedure);
     }
 
     fn failed(&mut self) {

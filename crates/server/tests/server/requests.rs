@@ -557,3 +557,25 @@ fn outputs_are_converted_as_convert_does_it() {
         assert!(tokens.contains(&Token::Returned(name.to_string(), value)), "{tokens:?}");
     }
 }
+
+#[test]
+fn nothing_ends_raiserror_in_a_procedure_that_counts_nothing() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let body = "SELECT 1 AS a; RAISERROR('no', 11, 1); SELECT 2 AS b";
+    client.run(&format!("CREATE PROCEDURE dbo.quiet AS SET NOCOUNT ON; {body}"));
+    client.run(&format!("CREATE PROCEDURE dbo.loud AS {body}"));
+    let behind_error = |tokens: &[Token]| {
+        let at = tokens.iter().position(|token| matches!(token, Token::Error(50000, ..))).expect("it raises one");
+        tokens[at + 1].clone()
+    };
+    let columns = Token::Columns(vec!["b".to_string()]);
+    let tokens = client.call(&[Call::name("dbo.quiet")]);
+    assert_eq!(behind_error(&tokens), columns);
+    assert_eq!(dones(&tokens).last(), Some(&(DONE_PROCEDURE, ERROR, 0)));
+    let tokens = client.batch("EXEC dbo.quiet");
+    assert_eq!((behind_error(&tokens), dones(&tokens).last()), (columns, Some(&(DONE_PROCEDURE, ERROR, 0))));
+    assert_eq!(behind_error(&client.call(&[Call::name("dbo.loud")])), Token::Done(DONE_IN_PROCEDURE, ERROR | MORE, 0));
+    let tokens = client.batch(&format!("SET NOCOUNT ON; {body}"));
+    assert_eq!(behind_error(&tokens), Token::Done(DONE, ERROR | MORE, 0));
+}
