@@ -217,7 +217,7 @@ impl Run<'_> {
     #[inline]
     pub(crate) fn assign(&mut self, slot: usize, expr: &Expr) -> Result<(), Fault> {
         if let Expr::Integer(integer, width) = expr {
-            let value = integer.eval(&mut self.env())?;
+            let value = integer.value(&mut self.env())?;
             width.store(value, &mut self.slots[slot]);
             return Ok(());
         }
@@ -558,7 +558,7 @@ impl Machine<'_> {
     #[inline]
     pub(crate) fn assign(&mut self, slot: usize, expr: &Expr) -> Result<(), Fault> {
         if let Expr::Integer(integer, width) = expr {
-            let value = integer.eval(&mut self.env())?;
+            let value = integer.value(&mut self.env())?;
             width.store(value, &mut self.frame.slots[slot]);
             return Ok(());
         }

@@ -193,8 +193,8 @@ fn a_client_that_is_not_of_odbc_begins_with_other_options() {
     let mut client = Client::connect(fixture.address());
     client.send(pikepole_tds::PacketKind::Login7, 0, &login);
     assert!(errors(&client.reply()).is_empty());
-    // ANSI_PADDING and ARITHABORT are on.
-    let begins = Value::Int(16 + 64);
+    // ANSI_PADDING is on.
+    let begins = Value::Int(16);
     assert_eq!(client.scalar("SELECT @@OPTIONS"), begins);
     assert_eq!(client.scalar("SELECT \"a text\""), Value::Str("a text".into()));
     client.run("SET ANSI_DEFAULTS ON");

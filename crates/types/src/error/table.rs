@@ -430,6 +430,7 @@ error_table! {
     3609 16 1 transaction_ended_in_trigger() "The transaction ended in the trigger. The batch has been aborted.";
     3616 16 1 trigger_failed() "An error was raised during trigger execution. The batch has been aborted and the user transaction, if any, has been rolled back.";
     3621 10 0 statement_terminated() "The statement has been terminated.";
+    3622 10 0 invalid_floating_point_occurred() "Warning: An invalid floating point operation occurred.";
     3623 16 1 invalid_floating_point() "An invalid floating point operation occurred.";
 
     // Objects.
