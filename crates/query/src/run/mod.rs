@@ -78,6 +78,7 @@ mod trigger;
 mod user_access;
 mod user_type;
 mod versioning;
+mod wait_for;
 mod windows;
 mod xml_nodes;
 
@@ -94,6 +95,7 @@ pub use request::{Prepared, RowTarget, call, insert_rows};
 pub use sequence::names_sequence;
 pub(crate) use step::{epoch, now, utc_now};
 pub(crate) use temporary_procedure::TemporaryProcedures;
+pub(crate) use wait_for::ticks_of_text;
 
 use crate::access::Stop;
 use crate::batch::Operator;

@@ -827,6 +827,7 @@ error_table! {
     9809 16 1 style_not_supported(style, from, to) "The style {style} is not supported for conversions from {from} to {to}.";
     9810 16 1 date_part_not_supported(part, function, ty) "The datepart {part} is not supported by date function {function} for data type {ty}.";
     9812 16 0 time_zone_invalid(function) "The timezone provided to builtin function {function} is invalid.";
+    9815 16 0 waitfor_type_invalid(ty) "Waitfor delay and waitfor time cannot be of type {ty}.";
     9818 16 1 culture_unknown(name) "The culture parameter '{name}' provided in the function call is not supported.";
     9819 16 1 text_not_parsed(text, ty, culture) "Error converting string value '{text}' into data type {ty} using culture '{culture}'.";
     9820 16 1 time_zone_unknown(name) "The time zone parameter '{name}' provided to AT TIME ZONE clause is invalid.";
