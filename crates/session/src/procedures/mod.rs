@@ -279,6 +279,11 @@ pub(crate) fn find(name: &str) -> Option<u32> {
     Some(place as u32)
 }
 
+/// The names of those that do something, as they are written.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    PROCEDURES.iter().map(|procedure| procedure.name)
+}
+
 /// The values of a call's parameters, in the procedure's order; NULL for those not given.
 struct Arguments<'a> {
     values: Vec<Option<&'a Value>>,
