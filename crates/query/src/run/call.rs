@@ -28,6 +28,18 @@ use pikepole_types::{CodePage, Context, SqlError, SqlType, Target, Value};
 
 /// A synonym that stands for nothing that is there.
 const SYNONYM_INVALID: i32 = 5313;
+/// Procedures that clients call by the protocol alone.
+const OF_PROTOCOL: [&str; 9] = [
+    "sp_cursor",
+    "sp_cursorclose",
+    "sp_cursorexecute",
+    "sp_cursorfetch",
+    "sp_cursoropen",
+    "sp_cursoroption",
+    "sp_cursorprepare",
+    "sp_cursorprepexec",
+    "sp_cursorunprepare",
+];
 /// Calls within calls.
 pub(crate) const NESTING_MAX: i32 = 32;
 
@@ -41,6 +53,9 @@ impl Machine<'_> {
         }
         if let Some(procedure) = PreparedProcedure::of(plain) {
             return self.execute_prepared(procedure, call);
+        }
+        if OF_PROTOCOL.iter().any(|own| own.eq_ignore_ascii_case(plain)) {
+            return Err(errors::unsupported(format!("{plain} called by a text")));
         }
         if let Some(procedure) = TextProcedure::of(plain) {
             let home = self.context.database().name();
