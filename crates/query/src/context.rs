@@ -95,6 +95,9 @@ pub struct ExecutionContext {
     pub(crate) module_acts: bool,
     /// `CONTEXT_INFO()`.
     pub context_info: Option<Vec<u8>>,
+    /// The batch that runs is a client's call of a procedure. The variables at these places are passed as the parameters' own defaults,
+    /// and get what the procedure leaves in these all the same, for which T-SQL has no words.
+    pub client_call: Option<Vec<usize>>,
 }
 
 impl ExecutionContext {
@@ -124,6 +127,7 @@ impl ExecutionContext {
             spare_frames: SpareFrames::default(),
             identity_insert: None,
             cursors: Cursors::default(),
+            client_call: None,
             temporary_procedures: TemporaryProcedures::default(),
             prepared: PreparedHandles::default(),
             globals_made: Vec::new(),

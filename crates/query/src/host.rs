@@ -146,6 +146,12 @@ pub trait Host: Send + Sync {
     /// The system procedure called `name` (`sp_configure`), as a number for [`Host::call_procedure`].
     fn system_procedure(&self, name: &str) -> Option<u32>;
 
+    /// The parameters of a system procedure, in order: their names, and their types where these are known.
+    fn procedure_parameters(&self, id: u32) -> Vec<(&'static str, Option<SqlType>)> {
+        let _ = id;
+        Vec::new()
+    }
+
     /// Whether a system procedure only reads the catalog of its database, so that it can be asked of tempdb's own.
     fn reads_catalog(&self, id: u32) -> bool {
         let _ = id;

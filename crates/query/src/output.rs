@@ -173,6 +173,10 @@ pub struct Done {
 /// The receiver of a batch's answers. Calls come in the order of the protocol: `columns`, any number of `row`,
 /// then `done`; messages and errors in between.
 pub trait Output: Send {
+    /// TEXTSIZE of the result sets that come, as clients are told it of columns of `text`, `ntext` and `image`.
+    fn text_size(&mut self, bytes: i32) {
+        let _ = bytes;
+    }
     /// A result set begins.
     fn columns(&mut self, columns: &[ColumnInfo]);
     /// One row of the result set; the values are borrowed from the machine's row buffer.
@@ -199,6 +203,11 @@ pub trait Output: Send {
     fn push(&mut self) {}
     /// An error that no TRY block caught.
     fn error(&mut self, error: &SqlError);
+    /// An error that RAISERROR has raised under NOCOUNT: no end of a statement follows it where none follows a statement that went well.
+    fn raised(&mut self, error: &SqlError, in_procedure: bool) {
+        let _ = in_procedure;
+        self.error(error);
+    }
     /// The statement that the errors before are about has ended with them, and its batch goes on. An error that comes now is another's.
     fn failed(&mut self) {}
     /// A procedure called by the client's batch itself has returned this status.

@@ -117,6 +117,10 @@ pub struct Settings {
     pub ansi_padding: bool,
     /// ANSI_WARNINGS: no text is cut to fit into a column, and NULLs that an aggregate leaves out are told.
     pub ansi_warnings: bool,
+    /// ARITHABORT: with it, or with ANSI_WARNINGS, arithmetic that fails is an error; without both its value is NULL.
+    pub arithabort: bool,
+    /// ARITHIGNORE: nothing is told of such a NULL.
+    pub arithignore: bool,
     /// QUOTED_IDENTIFIER.
     pub quoted_identifier: bool,
     /// ROWCOUNT: a statement stops after so many rows; 0 means all.
@@ -151,6 +155,7 @@ impl Settings {
         Settings {
             ansi_nulls: false,
             ansi_warnings: false,
+            arithabort: false,
             concat_null_yields_null: false,
             null_default: NullDefault::OfDatabase,
             quoted_identifier: false,
@@ -182,6 +187,7 @@ impl Settings {
         functions.language = self.language;
         functions.cuts_silently = !self.ansi_warnings;
         functions.joins_nulls = !self.concat_null_yields_null;
+        functions.fails_to_null = !self.ansi_warnings && !self.arithabort;
     }
 }
 
@@ -206,6 +212,8 @@ impl Default for Settings {
             null_default: NullDefault::default(),
             ansi_padding: true,
             ansi_warnings: true,
+            arithabort: true,
+            arithignore: false,
             quoted_identifier: true,
             row_count: 0,
             text_size: i32::MAX,

@@ -10,7 +10,7 @@ use crate::reply::{Answering, Reply};
 use crate::requests::{conclude, tell_changes, tell_end, tell_state, watch};
 use pikepole_session::{ColumnInfo, Done as Ended, LoadOptions, Output, RowTarget, Session};
 use pikepole_tds::{BulkColumn, BulkLoad, Command, Done, DoneKind};
-use pikepole_types::{Length, SqlError, SqlType, Value};
+use pikepole_types::{Collation, Length, SqlError, SqlType, Value};
 
 /// A load that INSERT BULK has begun.
 pub(crate) struct Bulk {
@@ -38,6 +38,8 @@ pub(crate) struct BulkStatement {
     table: String,
     /// The columns as the client wrote them, brackets and all.
     columns: Vec<String>,
+    /// The collations that it says they have.
+    collations: Vec<Option<Collation>>,
     options: LoadOptions,
 }
 
@@ -50,21 +52,20 @@ impl BulkStatement {
     pub(crate) fn parse(text: &str) -> Option<Result<BulkStatement, SqlError>> {
         let rest = word(text.trim_start(), "INSERT")?;
         let rest = word(rest, "BULK")?;
-        let parsed = BulkStatement::parse_rest(rest).ok_or_else(|| SqlError::incorrect_syntax("BULK"));
-        Some(parsed.and_then(|(statement, options)| statement.with_options(options)))
+        let parts = parts(rest).ok_or_else(|| SqlError::incorrect_syntax("BULK"));
+        Some(parts.and_then(|(table, list, options)| BulkStatement::of(table, list)?.with_options(options)))
     }
 
-    /// The statement, and what stands behind its columns.
-    fn parse_rest(text: &str) -> Option<(BulkStatement, &str)> {
-        let open = top_level(text, '(')?;
-        let (table, rest) = (text[..open].trim(), &text[open + 1..]);
-        let close = top_level(rest, ')')?;
-        let (list, options) = (&rest[..close], &rest[close + 1..]);
-        let name = |column: &str| Some(column[..identifier_end(column)?].to_string());
-        let columns = elements(list).map(name).collect::<Option<Vec<_>>>()?;
-        let (table, options) = (table.to_string(), options.trim());
-        let statement = BulkStatement { table, columns, options: LoadOptions::default() };
-        (!statement.table.is_empty()).then_some((statement, options))
+    /// # Errors
+    /// 102 for a column without a name, 448 for a collation that there is not.
+    fn of(table: &str, list: &str) -> Result<BulkStatement, SqlError> {
+        let (mut columns, mut collations) = (Vec::new(), Vec::new());
+        for column in elements(list) {
+            let end = identifier_end(column).ok_or_else(|| SqlError::incorrect_syntax("BULK"))?;
+            columns.push(column[..end].to_string());
+            collations.push(collation(&column[end..])?);
+        }
+        Ok(BulkStatement { table: table.to_string(), columns, collations, options: LoadOptions::default() })
     }
 
     /// The same with what `WITH (...)` says.
@@ -105,6 +106,27 @@ impl BulkStatement {
             }
         }
         Ok(self)
+    }
+}
+
+/// The table, the list of columns, and what stands behind that.
+fn parts(text: &str) -> Option<(&str, &str, &str)> {
+    let open = top_level(text, '(')?;
+    let (table, rest) = (text[..open].trim(), &text[open + 1..]);
+    let close = top_level(rest, ')')?;
+    (!table.is_empty()).then_some((table, &rest[..close], rest[close + 1..].trim()))
+}
+
+/// The collation that a column's declaration names behind its type; none where it names none or the database's.
+///
+/// # Errors
+/// 448 for a collation that there is not.
+fn collation(declaration: &str) -> Result<Option<Collation>, SqlError> {
+    let mut words = declaration.split_whitespace().skip_while(|word| !word.eq_ignore_ascii_case("COLLATE"));
+    match words.nth(1) {
+        None => Ok(None),
+        Some(name) if name.eq_ignore_ascii_case("database_default") => Ok(None),
+        Some(name) => Collation::by_name(name).map(Some).ok_or_else(|| SqlError::invalid_collation(name)),
     }
 }
 
@@ -260,7 +282,7 @@ impl Bulk {
             run(session, "BEGIN TRANSACTION").await?;
             self.own_transaction = true;
         }
-        let BulkStatement { table, columns, options } = &self.statement;
+        let BulkStatement { table, columns, options, .. } = &self.statement;
         let identity = session.identity_column(table);
         self.keeps_identity = identity
             .is_some_and(|identity| columns.iter().any(|column| identity.eq_ignore_ascii_case(&unquoted(column))));
@@ -288,9 +310,10 @@ impl Bulk {
 impl Connection {
     /// Answers INSERT BULK: the client may send its rows.
     pub(crate) fn begin_bulk(&mut self, statement: BulkStatement) {
+        let collations = statement.collations.clone();
         self.bulk = Some(Bulk {
             statement,
-            load: BulkLoad::new(self.version, &self.limits),
+            load: BulkLoad::new(self.version, &self.limits).with_collations(collations),
             target: None,
             keeps_identity: false,
             kept: Vec::new(),
@@ -367,6 +390,7 @@ mod tests {
         let statement = statement.flatten().expect("it is one");
         assert_eq!(statement.table, "[dbo].[a (b)]");
         assert_eq!(statement.columns, ["[x,y]", "name", "d"]);
+        assert_eq!(statement.collations, [None, Collation::by_name("Latin1_General_BIN"), None]);
         assert_eq!(statement.options, LoadOptions { keeps_nulls: true, ..LoadOptions::default() });
         let target = RowTarget::new(&statement.table, &statement.columns, Vec::new(), statement.options);
         assert!(target.is_ok());
@@ -374,6 +398,8 @@ mod tests {
         assert_eq!(names.expect("it is one").columns, ["[a]],b)\"]", "\"c\"\",(d\"", "[ e ]]]"]);
         assert!(parse("INSERT bulk_table VALUES (1)").is_none());
         assert_eq!(parse("INSERT BULK t"), Some(None));
+        let refused = BulkStatement::parse("INSERT BULK t (a varchar(5) collate none)").and_then(Result::err);
+        assert_eq!(refused.map(|error| error.number), Some(448));
     }
 
     #[test]

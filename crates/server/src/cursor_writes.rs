@@ -36,7 +36,7 @@ pub(crate) async fn write(
     if operation == SET_POSITION || operation & !SET_POSITION == REFRESH {
         let rows = cursor.rows_at(row)?;
         if let Some(writable) = &cursor.writable {
-            session.stand_on(&writable.name, rows.start);
+            session.stand_on(&writable.name, Some(rows.start));
         }
         // The rows as they are now, which a cursor that only reads has as it read them.
         if operation != SET_POSITION && cursor.read_again(rows.clone(), session, reply).await.is_ok() {
@@ -118,7 +118,7 @@ async fn change(
     let _ = write!(text, " WHERE CURRENT OF GLOBAL {current}");
     let mut statement = Prepared::new(text, std::mem::take(&mut values.declarations));
     for row in rows {
-        session.stand_on(&writable.name, row);
+        session.stand_on(&writable.name, Some(row));
         let mut arguments = values.arguments.clone();
         run(&mut statement, &mut arguments, session, reply).await?;
         match change {

@@ -78,6 +78,8 @@ pub(crate) struct Cursor {
     kind: i32,
     closes_itself: bool,
     pub(crate) writable: Option<Writable>,
+    /// Texts can change its rows behind it, so what it gives is read again.
+    has_name: bool,
     /// The fetch buffer: its first row, counted from 1 (0: before the first), and its rows.
     first: i64,
     count: i64,
@@ -180,6 +182,13 @@ impl Cursor {
             }
         }
         Ok(())
+    }
+
+    /// It stands on the first row of its buffer.
+    fn stand(&self, session: &mut Session) {
+        if let Some(writable) = &self.writable {
+            session.stand_on(&writable.name, Some(self.buffer().start).filter(|_| self.count > 0));
+        }
     }
 
     fn buffer(&self) -> Range<usize> {
@@ -386,7 +395,7 @@ pub(crate) async fn call(
             cursors.close(handle, session);
             Ok(Ran::without_values(given))
         }
-        SystemProcedure::CursorOption => option(given, cursors),
+        SystemProcedure::CursorOption => option(given, session, cursors),
         _ => cursor_writes::write(given, session, cursors, reply).await,
     }
 }
@@ -420,6 +429,7 @@ async fn open(
     let mut opened = Opened { handle: 0, kind, concurrency, rows, status: Some(status) };
     if wish.scroll & AUTO_FETCH != 0 {
         cursor.move_buffer(FIRST, 0, wish.rows.into());
+        cursor.stand(session);
         cursor.send(cursor.buffer(), false, reply).await;
         opened.rows = cursor.count as i32;
         if cursor.is_to_close() {
@@ -463,7 +473,8 @@ async fn open_rows(
     let kind = wish.kind(target.is_some());
     let writable = target.map(|target| Writable { name: session_name(handle), target });
     let closes_itself = wish.scroll & AUTO_CLOSE != 0;
-    Ok((Cursor { columns, rows, kind, closes_itself, writable, first: 0, count: 0 }, status))
+    let has_name = false;
+    Ok((Cursor { columns, rows, kind, closes_itself, writable, has_name, first: 0, count: 0 }, status))
 }
 
 /// The name of a cursor in its session, where no text's cursor is called so by accident.
@@ -503,9 +514,11 @@ async fn fetch(
     if cursor.move_buffer(kind, row.unwrap_or(0).into(), count.into()) {
         ran.status = Some(PUT_AT_FIRST);
     }
-    if kind == REFRESH && cursor.read_again(cursor.buffer(), session, reply).await.is_err() {
+    let reads_again = kind == REFRESH || cursor.has_name;
+    if reads_again && cursor.read_again(cursor.buffer(), session, reply).await.is_err() {
         return Ok(Ran { status: None, ..ran });
     }
+    cursor.stand(session);
     cursor.send(cursor.buffer(), columns_known, reply).await;
     if cursor.is_to_close() {
         cursors.close(handle, session);
@@ -528,9 +541,9 @@ fn fetch_word(kind: i32) -> Option<&'static str> {
     })
 }
 
-/// sp_cursoroption: what a cursor is can be asked for; that long values come whole is so anyway, and a name is for a WHERE CURRENT OF in
-/// a text, which finds no such cursor (error 16916): clients change rows by sp_cursor.
-fn option(given: &[GivenParameter<'_>], cursors: &mut Cursors) -> Result<Ran, SqlError> {
+/// sp_cursoroption: what a cursor is can be asked for; that long values come whole is so anyway; a name is for WHERE CURRENT OF in texts,
+/// which find no cursor by it that only reads (error 16916).
+fn option(given: &[GivenParameter<'_>], session: &mut Session, cursors: &mut Cursors) -> Result<Ran, SqlError> {
     const NAME: &str = "sp_cursoroption";
     /// Whether a column's long values come as pointers or as themselves: they come as themselves, which drivers take for both.
     const POINTERS_ONLY: i32 = 1;
@@ -539,7 +552,15 @@ fn option(given: &[GivenParameter<'_>], cursors: &mut Cursors) -> Result<Ran, Sq
     let cursor = cursors.get(handle_at(given, NAME)?, NAME)?;
     let mut ran = Ran::without_values(given);
     ran.own = match int_at(given, 1, NAME, "code")? {
-        Some(POINTERS_ONLY | CURSOR_NAME | LONG_VALUES) => Vec::new(),
+        Some(POINTERS_ONLY | LONG_VALUES) => Vec::new(),
+        Some(CURSOR_NAME) => {
+            let name = text_at(given, 2, NAME)?;
+            if let Some(writable) = &cursor.writable {
+                session.name_cursor(&writable.name, name)?;
+                cursor.has_name = true;
+            }
+            Vec::new()
+        }
         Some(4) => vec![(2, cursor.kind)],
         Some(5) => vec![(2, cursor.concurrency())],
         Some(6) => vec![(2, cursor.known_rows())],
@@ -612,7 +633,8 @@ mod tests {
 
     fn cursor(rows: i32) -> Cursor {
         let rows = (1..=rows).map(|number| vec![Value::Int(number), ROW_IS_THERE]).collect();
-        Cursor { columns: Vec::new(), rows, kind: STATIC, closes_itself: false, writable: None, first: 0, count: 0 }
+        let (columns, writable) = (Vec::new(), None);
+        Cursor { columns, rows, kind: STATIC, closes_itself: false, writable, has_name: false, first: 0, count: 0 }
     }
 
     #[test]

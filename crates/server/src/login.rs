@@ -215,10 +215,12 @@ pub(crate) const DATABASE_NOT_OPENED: i32 = 4060;
 
 /// Tells the client why it is not let in.
 pub(crate) async fn refuse(sender: &mut Sender, shared: &Shared, login: &str, error: &SqlError) -> LoginError {
-    sender.writer.message(error, shared.registry.server_name());
+    // A login is one line.
+    let mut tell = |error: SqlError| sender.writer.message(&error.at_line(1), shared.registry.server_name());
+    tell(error.clone());
     if error.number == DATABASE_NOT_OPENED {
         // Drivers go by the last error, and would try again after the first.
-        sender.writer.message(&SqlError::login_failed(login), shared.registry.server_name());
+        tell(SqlError::login_failed(login));
     }
     sender.writer.done(DoneKind::Statement, &Done { error: true, ..Done::new(pikepole_tds::Command::None) });
     sender.writer.finish();

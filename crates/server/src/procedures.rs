@@ -203,7 +203,10 @@ async fn carry_out(
                 output: true,
                 table: None,
             }));
-            around.session.run(&text, &mut parameters, around.reply).await;
+            // Behind the variable that the procedure's name is in.
+            let takes_default = |(place, given): (usize, &GivenParameter<'_>)| given.default.then_some(place + 1);
+            let defaults = given.iter().skip(first).enumerate().filter_map(takes_default).collect();
+            around.session.run_call(&text, &mut parameters, defaults, around.reply).await;
             let result = parameters.pop_if(|last| last.name == RESULT);
             let result = result.filter(|_| !around.reply.has_failed());
             for (argument, parameter) in arguments.iter_mut().zip(parameters.drain(1..)) {
@@ -453,8 +456,8 @@ fn call_text(given: &[GivenParameter<'_>], function: Option<&str>) -> Result<Str
         let output = if parameter.by_reference { " OUTPUT" } else { "" };
         // Writing to a String cannot fail.
         let _ = match parameter.default {
-            true => write!(text, "{separator}{name}DEFAULT"),
-            false => write!(text, "{separator}{name}@P{place}{output}"),
+            true if !parameter.by_reference => write!(text, "{separator}{name}DEFAULT"),
+            _ => write!(text, "{separator}{name}@P{place}{output}"),
         };
     }
     Ok(text)

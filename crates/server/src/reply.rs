@@ -47,12 +47,16 @@ pub(crate) struct Reply<'a> {
     cancel: &'a AtomicBool,
     answering: Answering,
     columns: Vec<Column>,
+    /// How long values of `text`, `ntext` and `image` are at most.
+    text_bytes_max: u32,
     /// The end that is held back.
     end: Option<(DoneKind, Done)>,
     /// Whether the end that is held back is of a statement that failed, and can have further errors.
     may_fail_more: bool,
     /// Whether there was an error.
     failed: bool,
+    /// Whether the procedure that runs has raised an error that no end told of.
+    raised: bool,
     /// Whether there was one that ends the connection.
     is_fatal: bool,
     /// Whether a row could not be sent: what its batch gives before it is cancelled is not either.
@@ -80,9 +84,11 @@ impl<'a> Reply<'a> {
             cancel,
             answering,
             columns: Vec::new(),
+            text_bytes_max: u32::MAX,
             end: None,
             may_fail_more: false,
             failed: false,
+            raised: false,
             is_fatal: false,
             is_cut_short: false,
             status: None,
@@ -141,7 +147,9 @@ impl<'a> Reply<'a> {
             EndedKind::Definition(definition) => Command::Definition(definition_number(definition)),
             _ => Command::None,
         };
-        self.hold(kind, Done { rows: ended.rows, ..Done::new(command) });
+        // What no statement's end told, that of the procedure does.
+        let error = kind == DoneKind::Procedure && std::mem::take(&mut self.raised);
+        self.hold(kind, Done { rows: ended.rows, error, ..Done::new(command) });
     }
 
     /// A change of the session's surroundings.
@@ -203,6 +211,16 @@ impl<'a> Reply<'a> {
         // FreeTDS takes a list without any table for a broken one.
         let parts: &[&str] = if parts.is_empty() { &[""] } else { &parts };
         self.sender.writer.origins(&[parts], &origins);
+    }
+
+    /// What an error means for the whole answer.
+    fn note(&mut self, error: &SqlError) {
+        self.failed = true;
+        self.error = Some(error.number);
+        if error.severity >= SEVERITY_FATAL {
+            self.is_fatal = true;
+            self.cancel.store(true, Ordering::Relaxed);
+        }
     }
 
     /// Ends the batch with an error, behind the rows that have been sent.
@@ -328,13 +346,19 @@ fn column_of(column: &ColumnInfo, writer: &MessageWriter) -> Column {
 }
 
 impl Output for Reply<'_> {
+    fn text_size(&mut self, bytes: i32) {
+        // -1 is no limit.
+        self.text_bytes_max = u32::try_from(bytes).unwrap_or(u32::MAX);
+    }
+
     fn columns(&mut self, columns: &[ColumnInfo]) {
         if self.is_cut_short {
             return;
         }
         self.go_on();
         self.columns.clear();
-        self.columns.extend(columns.iter().map(|column| column_of(column, &self.sender.writer)));
+        let sent = |column| column_of(column, &self.sender.writer).with_text_bytes_max(self.text_bytes_max);
+        self.columns.extend(columns.iter().map(sent));
         self.sender.writer.columns(&self.columns);
         self.browsed(columns);
     }
@@ -397,12 +421,7 @@ impl Output for Reply<'_> {
     }
 
     fn error(&mut self, error: &SqlError) {
-        self.failed = true;
-        self.error = Some(error.number);
-        if error.severity >= SEVERITY_FATAL {
-            self.is_fatal = true;
-            self.cancel.store(true, Ordering::Relaxed);
-        }
+        self.note(error);
         if error.number == CANCELLED {
             return;
         }
@@ -419,6 +438,16 @@ impl Output for Reply<'_> {
         };
         self.end = Some((kind, Done { error: true, server_error: self.is_fatal, ..Done::new(Command::None) }));
         self.may_fail_more = true;
+    }
+
+    fn raised(&mut self, error: &SqlError, in_procedure: bool) {
+        if self.answering == Answering::Batch && !in_procedure {
+            return self.error(error);
+        }
+        self.note(error);
+        self.raised = true;
+        self.go_on();
+        self.sender.writer.message(error, self.server_name);
     }
 
     fn failed(&mut self) {

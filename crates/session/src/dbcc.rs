@@ -46,7 +46,7 @@ pub(crate) async fn run(
         // The machine has looked at those that there are.
         "CHECKCONSTRAINTS" => {}
         "CHECKIDENT" => check_identity::run(command, context, output).await?,
-        "USEROPTIONS" => user_options(host, context, output),
+        "USEROPTIONS" => user_options(context, output),
         "INPUTBUFFER" => input_buffer(host, command, context, output)?,
         "DROPCLEANBUFFERS" => {
             for info in host.server.databases() {
@@ -422,7 +422,7 @@ fn input_buffer(
     Ok(())
 }
 
-fn user_options(host: &SessionHost, context: &ExecutionContext, output: &mut dyn Output) {
+fn user_options(context: &ExecutionContext, output: &mut dyn Output) {
     let settings = &context.settings;
     let mut set = ResultSet::new(&[("Set Option", NAME), ("Value", text(128))]);
     let mut add = |name: &str, value: String| set.push(vec![string(name), string(value)]);
@@ -433,7 +433,7 @@ fn user_options(host: &SessionHost, context: &ExecutionContext, output: &mut dyn
     add("lock_timeout", settings.lock_timeout_ms.to_string());
     let switches = [
         ("quoted_identifier", settings.quoted_identifier),
-        ("arithabort", host.options.arithabort),
+        ("arithabort", settings.arithabort),
         ("ansi_null_dflt_on", settings.null_default == NullDefault::On),
         ("ansi_null_dflt_off", settings.null_default == NullDefault::Off),
         ("ansi_warnings", settings.ansi_warnings),

@@ -13,7 +13,7 @@ use pikepole_query::{
     kept_columns,
 };
 use pikepole_tsql::{Statement, StatementKind};
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{SqlError, SqlType, Value};
 use std::collections::{BTreeMap, BTreeSet};
 use std::sync::Arc;
 
@@ -150,6 +150,10 @@ impl Host for SessionHost {
 
     fn system_procedure(&self, name: &str) -> Option<u32> {
         procedures::find(name)
+    }
+
+    fn procedure_parameters(&self, id: u32) -> Vec<(&'static str, Option<SqlType>)> {
+        procedures::parameter_types::of(id)
     }
 
     fn reads_catalog(&self, id: u32) -> bool {

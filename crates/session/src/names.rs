@@ -1,6 +1,7 @@
 //! Finding objects by the names and numbers that functions and system procedures are given as text.
 
 use crate::views;
+use crate::views::system_objects::{self, SystemObject};
 use pikepole_engine::{Catalog, DEFAULT_SCHEMA};
 
 /// The parts of a name as it stands in a text: `a.b`, `[a b].c`, `"x".y`, `db..t` (an empty part). One to four parts.
@@ -73,6 +74,9 @@ pub(crate) fn find(catalog: &Catalog, schema: Option<&str>, name: &str) -> Optio
     if let Some((number, view)) = views::find(schema, name) {
         return Some(system_view(number, view));
     }
+    if let Some(procedure) = system_objects::procedure(schema, name) {
+        return Some(system_object(&procedure));
+    }
     let schema_id = catalog.schema(schema.unwrap_or(DEFAULT_SCHEMA))?.schema_id;
     let wanted = name.to_lowercase();
     let parts = views::objects::parts_of_tables(catalog);
@@ -88,6 +92,9 @@ pub(crate) fn by_id(catalog: &Catalog, object_id: i32) -> Option<Found> {
     if let Some(view) = views::by_object_id(object_id) {
         let (number, view) = views::find(Some(view.schema), view.name)?;
         return Some(system_view(number, view));
+    }
+    if let Some(procedure) = system_objects::procedure_by_id(object_id) {
+        return Some(system_object(&procedure));
     }
     let parts = views::objects::parts_of_tables(catalog);
     parts.iter().find(|part| part.object_id == object_id).map(|part| found(catalog, part))
@@ -109,6 +116,16 @@ fn system_view(number: u32, view: &views::View) -> Found {
         schema: view.schema.to_string(),
         name: view.name.to_string(),
         code: views::object_kind(number).0,
+        parent_object_id: 0,
+    }
+}
+
+fn system_object(object: &SystemObject) -> Found {
+    Found {
+        object_id: object.object_id,
+        schema: object.schema.to_string(),
+        name: object.name.to_string(),
+        code: object.kind.0,
         parent_object_id: 0,
     }
 }

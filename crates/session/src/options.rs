@@ -7,20 +7,10 @@ use pikepole_tsql::{ExprKind, Literal, OptionSetting, SetOption, Statement, Stat
 use pikepole_types::{DateFormat, Language, SqlError};
 
 /// What a session's SET statements left behind.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ClientOptions {
-    /// ARITHABORT; an overflow or a division by zero is an error whatever it says.
-    pub(crate) arithabort: bool,
-    /// ARITHIGNORE; it makes no difference.
-    pub(crate) arithignore: bool,
     /// DEADLOCK_PRIORITY, -10 to 10; the victim is the session that closes the circle whatever it says.
     pub(crate) deadlock_priority: i32,
-}
-
-impl Default for ClientOptions {
-    fn default() -> Self {
-        ClientOptions { arithabort: true, arithignore: false, deadlock_priority: 0 }
-    }
 }
 
 /// Options that are always off here; ON would change what statements do.
@@ -123,13 +113,6 @@ impl ClientOptions {
             ("QUERY_GOVERNOR_COST_LIMIT", _) if number(value) == Some(0) => {}
             ("DATEFIRST", _) => settings.date_first = date_first(value)?,
             ("TEXTSIZE", _) => settings.text_size = text_size(value)?,
-            // Without both, overflows and divisions by zero are NULL.
-            ("ANSI_WARNINGS", OptionSetting::Off) if !self.arithabort => {
-                return Err(unsupported("SET ANSI_WARNINGS OFF while ARITHABORT is off"));
-            }
-            ("ARITHABORT", OptionSetting::Off) if !settings.ansi_warnings => {
-                return Err(unsupported("SET ARITHABORT OFF while ANSI_WARNINGS is off"));
-            }
             ("ANSI_NULL_DFLT_ON" | "ANSI_NULL_DFLT_OFF", _) => {
                 settings.null_default = settings.null_default.after(name, on);
             }
@@ -144,8 +127,8 @@ impl ClientOptions {
                     self.set_one(name, value, context, output)?;
                 }
             }
-            ("ARITHABORT", _) => self.arithabort = on,
-            ("ARITHIGNORE", _) => self.arithignore = on,
+            ("ARITHABORT", _) => settings.arithabort = on,
+            ("ARITHIGNORE", _) => settings.arithignore = on,
             ("DEADLOCK_PRIORITY", _) => self.deadlock_priority = deadlock_priority(value)?,
             ("LANGUAGE", _) => {
                 let language = language(value)?;

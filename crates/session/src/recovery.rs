@@ -81,8 +81,8 @@ impl RecoverableState {
     }
 
     fn bytes(&self) -> Vec<u8> {
-        let RecoverableState { mut settings, mut options, .. } = self.clone();
-        let flags = flags(&mut settings, &mut options);
+        let RecoverableState { mut settings, options, .. } = self.clone();
+        let flags = flags(&mut settings);
         let flags = flags.iter().enumerate().fold(0u32, |bits, (place, flag)| bits | u32::from(**flag) << place);
         let mut out = flags.to_le_bytes().to_vec();
         out.extend([place(ISOLATIONS, settings.isolation), place(NULL_DEFAULTS, settings.null_default)]);
@@ -180,7 +180,7 @@ impl RecoverableState {
         let (bits, rest) = bytes.split_first_chunk()?;
         let bits = u32::from_le_bytes(*bits);
         let (settings, options) = (&mut self.settings, &mut self.options);
-        for (place, flag) in flags(settings, options).into_iter().enumerate() {
+        for (place, flag) in flags(settings).into_iter().enumerate() {
             *flag = bits >> place & 1 == 1;
         }
         let ([isolation, null_default, date_format, date_first], rest) = rest.split_first_chunk()?;
@@ -201,13 +201,12 @@ impl RecoverableState {
             0 => None,
             more => Some(rest.get(..more - 1)?.to_vec()),
         };
-        // SET refuses both to be off.
-        (settings.ansi_warnings || options.arithabort).then_some(())
+        Some(())
     }
 }
 
 /// The options that are on or off, each at its place.
-fn flags<'a>(settings: &'a mut Settings, options: &'a mut ClientOptions) -> [&'a mut bool; 17] {
+fn flags(settings: &mut Settings) -> [&mut bool; 17] {
     [
         &mut settings.nocount,
         &mut settings.xact_abort,
@@ -223,8 +222,8 @@ fn flags<'a>(settings: &'a mut Settings, options: &'a mut ClientOptions) -> [&'a
         &mut settings.concat_null_yields_null,
         &mut settings.ansi_warnings,
         &mut settings.quoted_identifier,
-        &mut options.arithabort,
-        &mut options.arithignore,
+        &mut settings.arithabort,
+        &mut settings.arithignore,
         &mut settings.ansi_padding,
     ]
 }
@@ -241,7 +240,7 @@ mod tests {
     fn states_are_read_as_they_were_written() {
         let mut written = RecoverableState {
             settings: Settings::default(),
-            options: ClientOptions { deadlock_priority: -3, arithignore: true, ..ClientOptions::default() },
+            options: ClientOptions { deadlock_priority: -3 },
             context_info: Some(vec![7; CONTEXT_INFO_BYTES]),
             holds: false,
         };
@@ -253,6 +252,7 @@ mod tests {
         written.settings.text_size = 4096;
         written.settings.row_count = u64::MAX;
         written.settings.nocount = true;
+        written.settings.arithignore = true;
         written.settings.quoted_identifier = false;
         let bytes = written.bytes();
         let states = written.initial();

@@ -95,7 +95,7 @@ impl ShownOptions {
             concat_null_yields_null: settings.concat_null_yields_null,
             ansi_padding: settings.ansi_padding,
             ansi_warnings: settings.ansi_warnings,
-            arithabort: options.arithabort,
+            arithabort: settings.arithabort,
             isolation: match settings.isolation {
                 Isolation::ReadUncommitted => 1,
                 Isolation::ReadCommitted => 2,

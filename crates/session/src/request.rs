@@ -79,9 +79,17 @@ impl Session {
         pikepole_query::read_cursor_again(name, rows, context, host, output).await
     }
 
-    /// A cursor that was opened so stands on this row, counted from zero, from now on: WHERE CURRENT OF changes it.
-    pub fn stand_on(&mut self, cursor: &str, row: usize) {
+    /// A cursor that was opened so stands on this row, counted from zero, from now on, or on none: WHERE CURRENT OF changes it.
+    pub fn stand_on(&mut self, cursor: &str, row: Option<usize>) {
         self.parts().0.stand_on(cursor, row);
+    }
+
+    /// Texts find a cursor that was opened so by this name from now on.
+    ///
+    /// # Errors
+    /// As [`pikepole_query::ExecutionContext::name_cursor`].
+    pub fn name_cursor(&mut self, cursor: &str, name: &str) -> Result<(), SqlError> {
+        self.parts().0.name_cursor(cursor, name)
     }
 
     /// Forgets a cursor that was opened so.

@@ -172,6 +172,20 @@ impl Session {
         self.request_ends(watched.errors, watched.rows);
     }
 
+    /// The same with a batch that a client's call of a procedure has become. The variables at `defaults`, places of parameters, are passed as
+    /// the procedure's own defaults, and get what it leaves in these; results are converted as CONVERT does it.
+    pub async fn run_call(
+        &mut self,
+        sql: &str,
+        parameters: &mut [Parameter],
+        defaults: Vec<usize>,
+        output: &mut dyn Output,
+    ) {
+        self.parts().0.client_call = Some(defaults);
+        self.run(sql, parameters, output).await;
+        self.parts().0.client_call = None;
+    }
+
     pub(crate) fn request_begins(&self) {
         self.host.server.statistics().add(Counter::BatchRequests, 1);
         self.cell.batch_begins(now_us(), pikepole_scheduler::cpu_time_us());
@@ -345,6 +359,10 @@ impl<'a> Watched<'a> {
 }
 
 impl Output for Watched<'_> {
+    fn text_size(&mut self, bytes: i32) {
+        self.output.text_size(bytes);
+    }
+
     fn columns(&mut self, columns: &[ColumnInfo]) {
         self.output.columns(columns);
     }
@@ -382,6 +400,11 @@ impl Output for Watched<'_> {
     fn error(&mut self, error: &SqlError) {
         self.errors += 1;
         self.output.error(error);
+    }
+
+    fn raised(&mut self, error: &SqlError, in_procedure: bool) {
+        self.errors += 1;
+        self.output.raised(error, in_procedure);
     }
 
     fn failed(&mut self) {

@@ -151,7 +151,7 @@ fn every_view_can_be_selected_from_whole() {
     let views = fixture.run(
         &mut session,
         "SELECT SCHEMA_NAME(schema_id), name, type, (SELECT COUNT(*) FROM sys.all_columns c WHERE c.object_id = o.object_id)
-         FROM sys.all_objects o WHERE is_ms_shipped = 1",
+         FROM sys.all_objects o WHERE is_ms_shipped = 1 AND type NOT IN ('P', 'X')",
     );
     assert_eq!(numbers(&views), [0_i32; 0]);
     assert!(views.rows().len() > 30);

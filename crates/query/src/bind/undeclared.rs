@@ -191,7 +191,11 @@ pub fn undeclared_parameters(
         let mut calls = Vec::new();
         for statement in &batch.statements {
             if let StatementKind::Execute(call) = &statement.kind {
-                let called = arguments_of(call, &undeclared, &mut arguments, &compiling.catalog);
+                let view = &compiling.catalog;
+                let called = match arguments_of_system(call, &undeclared, &mut arguments, host) {
+                    true => Ok(None),
+                    false => arguments_of(call, &undeclared, &mut arguments, view),
+                };
                 calls.extend(called.map_err(|fault| vec![*fault])?);
             }
         }
@@ -222,6 +226,36 @@ pub fn undeclared_parameters(
     }
     found.sort_unstable_by_key(|(place, _)| *place);
     Ok(found.into_iter().map(|(_, parameter)| parameter).collect())
+}
+
+/// The same for a procedure of the system's; false for any other.
+fn arguments_of_system(
+    call: &tree::Execute,
+    undeclared: &Undeclared,
+    arguments: &mut Vec<Argument>,
+    host: &dyn Host,
+) -> bool {
+    let tree::ExecuteTarget::Procedure { name, .. } = &call.target else { return false };
+    let Some(id) = host.system_procedure(&name.name.text) else { return false };
+    let parameters = host.procedure_parameters(id);
+    for (at, argument) in call.arguments.iter().enumerate() {
+        let Some(tree::ExprKind::Variable(variable)) = argument.value.as_ref().map(|value| &value.kind) else {
+            continue;
+        };
+        let parameter = match &argument.name {
+            Some(given) => parameters.iter().find(|(name, _)| given.is(name)),
+            None => parameters.get(at),
+        };
+        let Some((formal, Some(ty))) = parameter else { continue };
+        undeclared.variable(&variable.text).want(ty);
+        arguments.push(Argument {
+            variable: variable.text.clone(),
+            of_users: None,
+            formal: (*formal).to_owned(),
+            output: argument.output,
+        });
+    }
+    true
 }
 
 /// Notes the types of a procedure's parameters for the variables that a call gives it. What is needed to call it.

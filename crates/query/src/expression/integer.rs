@@ -3,6 +3,7 @@
 //! bit, tinyint, smallint, int and bigint are all carried as `i64` with `None` for NULL. Each operation knows the width of its
 //! result and reports error 8115 when the result does not fit, so no value between nodes needs a type of its own.
 
+use super::failed::null_instead;
 use super::{Env, Expr, Fault};
 use crate::errors;
 use crate::state::Global;
@@ -152,6 +153,15 @@ pub enum Integer {
 }
 
 impl Integer {
+    /// The value of an expression that stands alone, whose errors may mean NULL.
+    ///
+    /// # Errors
+    /// As [`Integer::eval`].
+    #[inline]
+    pub fn value(&self, env: &mut Env<'_>) -> Result<Option<i64>, Fault> {
+        self.eval(env).or_else(|fault| null_instead(fault, env.functions).map(|()| None))
+    }
+
     /// Evaluates; `None` is NULL.
     ///
     /// # Errors

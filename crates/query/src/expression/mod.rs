@@ -5,6 +5,7 @@
 //! a column or a variable copies nothing. Integer work runs on [`Integer`], conditions on [`Predicate`].
 
 mod clr;
+mod failed;
 mod integer;
 mod masked;
 mod predicate;
@@ -18,6 +19,8 @@ pub use integer::{Integer, IntegerOp, Width, integer_of};
 pub use masked::Masked;
 pub use predicate::{Comparison, Predicate};
 pub use xml::XmlMethod;
+
+use failed::null_instead;
 
 use crate::context::ExecutionContext;
 use crate::host::Host;
@@ -181,6 +184,13 @@ impl Expr {
     /// # Errors
     /// As [`Expr::eval_ref`].
     pub fn eval_into(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
+        self.compute_into(env, out).or_else(|fault| {
+            *out = Value::Null;
+            null_instead(fault, env.functions)
+        })
+    }
+
+    fn compute_into(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
         match self {
             Expr::Const(value) => out.clone_from(value),
             Expr::Slot(slot) => out.clone_from(&env.slots[*slot]),

@@ -94,8 +94,8 @@ impl Predicate {
         match self {
             Predicate::Const(truth) => Ok(*truth),
             Predicate::Integers(op, operands) => {
-                let left = operands[0].eval(env)?;
-                let right = operands[1].eval(env)?;
+                let left = operands[0].value(env)?;
+                let right = operands[1].value(env)?;
                 Ok(match (left, right) {
                     (Some(left), Some(right)) => Some(op.holds(left.cmp(&right))),
                     _ => None,
@@ -112,7 +112,7 @@ impl Predicate {
                 let mut scratch = Value::Null;
                 Ok(Some(matches!(expr.eval_ref(env, &mut scratch)?, Value::Null)))
             }
-            Predicate::InIntegers(expr, list, has_null) => Ok(match expr.eval(env)? {
+            Predicate::InIntegers(expr, list, has_null) => Ok(match expr.value(env)? {
                 None => None,
                 Some(value) if list.binary_search(&value).is_ok() => Some(true),
                 Some(_) if *has_null => None,

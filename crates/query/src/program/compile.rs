@@ -18,6 +18,7 @@ use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::output::DecimalName;
 use crate::plan::Told;
+use crate::run::ticks_of_text;
 use crate::runs::Runs;
 use crate::settings::{Isolation, Settings, ShowPlan};
 use pikepole_contention::sync::Mutex;
@@ -531,6 +532,12 @@ impl<'a> Compiler<'a> {
             StatementKind::WaitFor(wait) => {
                 let (tree::WaitFor::Delay(time) | tree::WaitFor::Time(time)) = wait;
                 let Typed { expr: time, ty, .. } = self.bind_expr(time)?;
+                // What is written is looked at before anything runs.
+                if let Expr::Const(Value::Str(text)) = &time
+                    && ticks_of_text(text).is_none()
+                {
+                    return Err(Box::new(SqlError::bad_waitfor_time(text)));
+                }
                 let until = matches!(wait, tree::WaitFor::Time(_));
                 self.emit(Instruction::WaitFor { time, ty, until });
             }

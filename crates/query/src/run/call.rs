@@ -28,6 +28,18 @@ use pikepole_types::{CodePage, Context, SqlError, SqlType, Target, Value};
 
 /// A synonym that stands for nothing that is there.
 const SYNONYM_INVALID: i32 = 5313;
+/// Procedures that clients call by the protocol alone.
+const OF_PROTOCOL: [&str; 9] = [
+    "sp_cursor",
+    "sp_cursorclose",
+    "sp_cursorexecute",
+    "sp_cursorfetch",
+    "sp_cursoropen",
+    "sp_cursoroption",
+    "sp_cursorprepare",
+    "sp_cursorprepexec",
+    "sp_cursorunprepare",
+];
 /// Calls within calls.
 pub(crate) const NESTING_MAX: i32 = 32;
 
@@ -41,6 +53,9 @@ impl Machine<'_> {
         }
         if let Some(procedure) = PreparedProcedure::of(plain) {
             return self.execute_prepared(procedure, call);
+        }
+        if OF_PROTOCOL.iter().any(|own| own.eq_ignore_ascii_case(plain)) {
+            return Err(errors::unsupported(format!("{plain} called by a text")));
         }
         if let Some(procedure) = TextProcedure::of(plain) {
             let home = self.context.database().name();
@@ -247,7 +262,8 @@ impl Machine<'_> {
             }
             Err(fault) => {
                 self.context.spare_frames.give(frame);
-                return Err(fault);
+                // It is the procedure's, at no line of it.
+                return Err(if program.procedure.is_some() { Box::new(fault.in_procedure(name)) } else { fault });
             }
         };
         self.push_frame(frame, &program);
@@ -321,8 +337,14 @@ impl Machine<'_> {
                 }
             }
             lent.extend(self.lent(parameter, argument)?);
+            let takes_default = |(at, _): &(usize, SqlType)| {
+                self.context.client_call.as_ref().is_some_and(|defaults| defaults.contains(at))
+            };
             match &argument.value {
                 None => given[slot] = false,
+                Some(_) if self.callers.is_empty() && argument.output.as_ref().is_some_and(takes_default) => {
+                    given[slot] = false;
+                }
                 Some(value) => {
                     let value = value.eval(&mut self.env())?;
                     let place = &mut frame.slots[slot];
@@ -336,7 +358,7 @@ impl Machine<'_> {
             }
             let Some(default) = &parameter.default else {
                 return Err(Box::new(if program.procedure.is_some() {
-                    SqlError::parameter_not_supplied(name, &parameter.name).in_procedure(name)
+                    SqlError::parameter_not_supplied(name, &parameter.name)
                 } else {
                     SqlError::query_parameter_not_supplied(name, &parameter.name)
                 }));
@@ -447,8 +469,13 @@ impl Machine<'_> {
         self.return_cursors(&on_return.cursors);
         self.drop_frame();
         let page = self.context.database().code_page();
+        // To a client's parameter a value is converted as CONVERT does it, to a variable only as it is assigned.
+        let convert = match self.context.client_call.is_some() && self.callers.is_empty() {
+            true => convert_result,
+            false => convert_argument,
+        };
         for (value, from, target, to) in values {
-            convert_argument(&mut self.functions, page, &value, &from, &to, &mut self.frame.slots[target])?;
+            convert(&mut self.functions, page, &value, &from, &to, &mut self.frame.slots[target])?;
         }
         self.store_status(on_return.status, status)?;
         if self.callers.is_empty() {
@@ -637,6 +664,26 @@ pub(super) fn convert_argument(
     }
     functions.code_page = page;
     functions.assign(value, from, to, Target::Variable, place).map_err(|_| {
+        let error = SqlError::error_converting(from.error_name(), to.error_name());
+        Box::new(error)
+    })
+}
+
+/// The same for what a procedure gives back to a client.
+fn convert_result(
+    functions: &mut Context,
+    page: CodePage,
+    value: &Value,
+    from: &SqlType,
+    to: &SqlType,
+    place: &mut Value,
+) -> Result<(), Fault> {
+    if value.is_null() || from == to {
+        place.clone_from(value);
+        return Ok(());
+    }
+    functions.code_page = page;
+    functions.convert_into(value, from, to, None, place).map_err(|_| {
         let error = SqlError::error_converting(from.error_name(), to.error_name());
         Box::new(error)
     })

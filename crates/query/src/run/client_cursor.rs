@@ -123,11 +123,19 @@ pub async fn read_cursor_again(
 }
 
 impl ExecutionContext {
-    /// A client's cursor stands on this row, counted from zero, from now on.
-    pub fn stand_on(&mut self, cursor: &str, row: usize) {
+    /// A client's cursor stands on this row, counted from zero, from now on, or on none.
+    pub fn stand_on(&mut self, cursor: &str, row: Option<usize>) {
         if let Some(opened) = self.cursors.named_mut(cursor).and_then(|cursor| cursor.opened.as_mut()) {
-            opened.at = row + 1;
+            opened.at = row.map_or(0, |row| row + 1);
         }
+    }
+
+    /// A client's cursor goes by this name in texts from now on.
+    ///
+    /// # Errors
+    /// 16915 for the name of another cursor.
+    pub fn name_cursor(&mut self, cursor: &str, name: &str) -> Result<(), SqlError> {
+        self.cursors.give_name(cursor, name)
     }
 
     /// Forgets a client's cursor.

@@ -104,6 +104,19 @@ impl Cursors {
         }
     }
 
+    /// The global cursor of the first name has the other one, too, in place of what it was called beside that.
+    ///
+    /// # Errors
+    /// 16915 for the name of another cursor.
+    pub(super) fn give_name(&mut self, cursor: &str, name: &str) -> Result<(), SqlError> {
+        let Some(place) = self.place(cursor, true, 0) else { return Ok(()) };
+        if self.place(name, true, 0).is_some_and(|other| other != place) {
+            return Err(SqlError::cursor_exists(name));
+        }
+        self.0[place].others = vec![(name.into(), None)];
+        Ok(())
+    }
+
     /// Closes all of them.
     pub(crate) fn close_all(&mut self) {
         self.0.iter_mut().for_each(|cursor| cursor.opened = None);

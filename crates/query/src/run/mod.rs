@@ -78,6 +78,7 @@ mod trigger;
 mod user_access;
 mod user_type;
 mod versioning;
+mod wait_for;
 mod windows;
 mod xml_nodes;
 
@@ -94,6 +95,7 @@ pub use request::{Prepared, RowTarget, call, insert_rows};
 pub use sequence::names_sequence;
 pub(crate) use step::{epoch, now, utc_now};
 pub(crate) use temporary_procedure::TemporaryProcedures;
+pub(crate) use wait_for::ticks_of_text;
 
 use crate::access::Stop;
 use crate::batch::Operator;
@@ -217,7 +219,7 @@ impl Run<'_> {
     #[inline]
     pub(crate) fn assign(&mut self, slot: usize, expr: &Expr) -> Result<(), Fault> {
         if let Expr::Integer(integer, width) = expr {
-            let value = integer.eval(&mut self.env())?;
+            let value = integer.value(&mut self.env())?;
             width.store(value, &mut self.slots[slot]);
             return Ok(());
         }
@@ -558,7 +560,7 @@ impl Machine<'_> {
     #[inline]
     pub(crate) fn assign(&mut self, slot: usize, expr: &Expr) -> Result<(), Fault> {
         if let Expr::Integer(integer, width) = expr {
-            let value = integer.eval(&mut self.env())?;
+            let value = integer.value(&mut self.env())?;
             width.store(value, &mut self.frame.slots[slot]);
             return Ok(());
         }

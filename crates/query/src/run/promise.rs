@@ -82,6 +82,7 @@ impl Machine<'_> {
     /// # Errors
     /// 11535 and 11537 where other sets were promised.
     pub(crate) fn send_columns(&mut self, columns: &[ColumnInfo]) -> Result<(), Fault> {
+        self.output.text_size(self.context.settings.text_size);
         if self.promises.is_empty() {
             self.output.columns(columns);
             return Ok(());

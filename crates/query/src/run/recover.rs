@@ -67,7 +67,11 @@ impl Machine<'_> {
             self.enter_handler(depth, handler, reach, error);
             return None;
         }
-        self.output.error(&error);
+        if origin == Origin::RaiseError && self.context.settings.nocount {
+            self.output.raised(&error, !self.callers.is_empty());
+        } else {
+            self.output.error(&error);
+        }
         match reach {
             Reach::Statement => {
                 self.frame.error_status = 10 - i32::from(error.severity);

@@ -623,6 +623,7 @@ impl Machine<'_> {
             message.line = self.line();
             self.output.message(&message);
         }
+        self.tell_failed_arithmetic();
         if state.modify.left_out {
             self.output.message(&SqlError::duplicate_key_ignored().at_line(self.line()));
         }

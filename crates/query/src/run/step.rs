@@ -22,6 +22,7 @@ impl Machine<'_> {
             match instruction {
                 Instruction::Assign { slot, value } => {
                     self.assign(*slot, value)?;
+                    self.tell_failed_arithmetic();
                     self.context.state.row_count = 1;
                     self.done_assigning(1);
                 }
@@ -39,6 +40,7 @@ impl Machine<'_> {
                 }
                 Instruction::JumpUnless(condition, target) => {
                     let holds = condition.holds(&mut self.env())?;
+                    self.tell_failed_arithmetic();
                     self.context.state.row_count = 0;
                     self.context.state.last_error = 0;
                     self.frame.pc = if holds { at + 1 } else { *target };
@@ -96,6 +98,20 @@ impl Machine<'_> {
     pub(crate) fn leave_catch(&mut self, depth: usize) {
         let base = self.frame.caught_base;
         self.context.state.caught.truncate(base + depth);
+    }
+
+    /// Tells of the arithmetic of a statement whose values are NULL because it has failed.
+    #[inline]
+    pub(crate) fn tell_failed_arithmetic(&mut self) {
+        if self.functions.failed.is_empty() {
+            return;
+        }
+        let line = self.line();
+        for message in std::mem::take(&mut self.functions.failed) {
+            if !self.context.settings.arithignore {
+                self.output.message(&message.at_line(line));
+            }
+        }
     }
 
     fn print(&mut self, text: &Value) {

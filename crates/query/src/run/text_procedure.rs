@@ -187,17 +187,22 @@ impl Machine<'_> {
                 None => at,
                 Some(name) => {
                     let found = parameters.iter().position(|parameter| parameter.eq_ignore_ascii_case(name));
-                    found.ok_or_else(|| SqlError::not_a_parameter(name, procedure.name()))?
+                    found.ok_or_else(|| {
+                        SqlError::not_a_parameter(name, procedure.name()).in_procedure(procedure.name())
+                    })?
                 }
             };
-            let place = given.get_mut(at).ok_or_else(|| SqlError::too_many_arguments(procedure.name()))?;
+            let place = given.get_mut(at);
+            let place =
+                place.ok_or_else(|| SqlError::too_many_arguments(procedure.name()).in_procedure(procedure.name()))?;
             *place = match argument.value.as_ref().map(|value| value.eval(&mut self.env())).transpose()? {
                 Some(value) => given_text(&value),
                 None => None,
             };
         }
         if let Some(at) = given[..required].iter().position(Option::is_none) {
-            return Err(Box::new(SqlError::parameter_not_supplied(procedure.name(), parameters[at])));
+            let missing = SqlError::parameter_not_supplied(procedure.name(), parameters[at]);
+            return Err(Box::new(missing.in_procedure(procedure.name())));
         }
         let text = procedure.text(&given)?;
         let program = crate::prepare(&text, "", self.context, &*self.host).map_err(first_error)?;

@@ -1,36 +1,17 @@
-//! Instructions that await: transactions, USE, WAITFOR, errors raised by the text, statements of the host.
+//! Instructions that await: transactions, USE, errors raised by the text, statements of the host.
 
-use std::borrow::Cow;
 use std::sync::Arc;
-use std::time::Duration;
 
 use super::promise::Promised;
 use super::recover::Origin;
 use super::{Capture, Machine};
-use crate::context::look;
 use crate::expression::{Expr, Fault};
 use crate::output::{ColumnInfo, Done, Output};
 use crate::program::{CursorOperation, Instruction, Name, RaiseError};
-use pikepole_contention::WaitType;
-use pikepole_scheduler as scheduler;
 use pikepole_types::{ERRORS, SqlError, SqlType, Value};
 
 /// The lowest number of a message that RAISERROR takes.
 const RAISED_MIN: i64 = 13_000;
-/// Ticks of 100 ns in a day.
-const DAY_TICKS: i64 = 864_000_000_000;
-
-/// A time for WAITFOR, which may have zeros before its hours: `000:00:10`.
-fn with_short_hours(value: &Value) -> Cow<'_, Value> {
-    let Value::Str(text) = value else { return Cow::Borrowed(value) };
-    match text.trim_start().split_once(':') {
-        Some((hours, rest)) if hours.len() > 2 && hours.bytes().all(|byte| byte.is_ascii_digit()) => {
-            let hours = hours.trim_start_matches('0');
-            Cow::Owned(Value::Str(format!("{hours:0>2}:{rest}")))
-        }
-        _ => Cow::Borrowed(value),
-    }
-}
 
 impl Machine<'_> {
     /// USE.
@@ -200,32 +181,6 @@ impl Machine<'_> {
 
     fn optional_name(&self, name: Option<&Name>) -> Option<String> {
         name.map(|name| self.name(name))
-    }
-
-    async fn wait_for(&mut self, time: &Expr, ty: &SqlType, until: bool) -> Result<(), Fault> {
-        let value = time.eval(&mut self.env())?;
-        if value.is_null() {
-            return Ok(());
-        }
-        let time = pikepole_types::convert(&with_short_hours(&value), ty, &SqlType::Time(7), None);
-        let Ok(Value::Time(time)) = time else {
-            let text = pikepole_types::to_text(&value, ty);
-            return Err(Box::new(SqlError::bad_waitfor_time(text)));
-        };
-        let ticks = match until {
-            true => (time.ticks() - super::now().utc_ticks()).rem_euclid(DAY_TICKS),
-            false => time.ticks(),
-        };
-        let ticks = u64::try_from(ticks).unwrap_or(0);
-        let time = Duration::from_nanos(ticks.saturating_mul(100));
-        self.context.rest();
-        let cancelled = &self.context.cancelled;
-        let slept = async {
-            scheduler::sleep(time).await;
-            Ok(())
-        };
-        let delay = pikepole_engine::awaited(slept, None, || look(cancelled));
-        scheduler::wait(WaitType::WAITFOR, delay).await
     }
 
     /// The error that THROW raises: a new one, or the one being handled.

@@ -65,6 +65,31 @@ fn short_values_of_fixed_length_are_filled_up() {
 }
 
 #[test]
+fn texts_are_in_the_code_page_of_the_collation_that_the_statement_says() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("CREATE TABLE dbo.c (a varchar(9) COLLATE SQL_Latin1_General_CP850_CI_AS, b varchar(9) COLLATE Cyrillic_General_CI_AS)");
+    client.run(
+        "INSERT BULK dbo.c ([a] varchar(9) COLLATE SQL_Latin1_General_CP850_CI_AS, b varchar(9) collate database_default)",
+    );
+    let ty = SqlType::VarChar(Length::Limit(9));
+    let info = TypeInfo::of(&ty, true, TdsVersion::V7_4);
+    let mut message = vec![0x81, 2, 0];
+    for name in [b'a', b'b'] {
+        message.extend([0, 0, 0, 0, 9, 0]);
+        info.write(&mut message);
+        message.extend([1, name, 0]);
+    }
+    // Both say cp1252 of themselves.
+    message.extend([0xD1, 2, 0, 0xE0, 0xE2, 1, 0, 0xB5]);
+    message.extend([0xFD, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0]);
+    client.send(PacketKind::BulkLoad, 0, &message);
+    assert_eq!(dones(&client.reply()), [(DONE, COUNT, 1)]);
+    let tokens = client.run("SELECT CAST(a AS nvarchar(9)), CAST(b AS nvarchar(9)) FROM dbo.c");
+    assert_eq!(rows(&tokens), [&[Value::from("ÓÔ"), Value::from("\u{B5}")][..]]);
+}
+
+#[test]
 fn values_for_an_identity_column_are_kept_when_it_is_listed() {
     let fixture = Fixture::new();
     let mut client = fixture.client();

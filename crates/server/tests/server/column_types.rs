@@ -68,3 +68,21 @@ fn decimals_travel_by_the_name_that_was_written() {
     let returned = client.call(&[call.with("@p", 1, &ty, &Value::Null)]);
     assert!(errors(&returned).is_empty(), "{returned:?}");
 }
+
+#[test]
+fn columns_of_text_are_as_long_as_textsize() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    // The client reads no columns of text: the length is behind the token, the count, user type, flags and the type.
+    let mut length = |sql: &str| {
+        client.send_batch(sql);
+        let bytes = client.message();
+        let at = bytes.iter().position(|byte| *byte == 0x81).expect("columns");
+        i32::from_le_bytes(bytes[at + 10..at + 14].try_into().expect("four bytes"))
+    };
+    let queries = ["SELECT CAST('a' AS text)", "SELECT CAST(N'a' AS ntext)", "SELECT CAST(0x0A AS image)"];
+    let whole = [i32::MAX, i32::MAX - 1, i32::MAX];
+    assert_eq!(queries.map(&mut length), whole);
+    assert_eq!(queries.map(|query| length(&format!("SET TEXTSIZE 4096; {query}"))), [4096; 3]);
+    assert_eq!(queries.map(|query| length(&format!("SET TEXTSIZE -1; {query}"))), whole);
+}

@@ -335,3 +335,32 @@ fn a_cursors_text_may_say_what_it_is_for() {
     let tokens = client.call(&[open("SELECT id FROM dbo.t FOR READ ONLY", KEYSET, OPTIMISTIC)]);
     assert_eq!(returned(&tokens)[1..3], [STATIC, READ_ONLY], "{tokens:?}");
 }
+
+#[test]
+fn texts_change_rows_through_a_cursor_that_has_a_name() {
+    let fixture = Fixture::new();
+    let mut client = client(&fixture);
+    let named = |cursor: i32, name: &str| Call::number(8).int("", cursor).int("", 2).text(name);
+    let tokens = client.call(&[open("SELECT id, name FROM dbo.t FOR UPDATE", FORWARD_ONLY, 4)]);
+    let cursor = returned(&tokens)[0];
+    assert!(errors(&client.call(&[named(cursor, "C1")])).is_empty());
+    assert_eq!(errors(&client.batch("DELETE dbo.t WHERE CURRENT OF C1")), [16931], "it is before the first row");
+    assert_eq!(ids(&fetch(&mut client, cursor, 2, 0, 3)), [1, 2, 3]);
+    assert!(errors(&client.batch("UPDATE dbo.t SET name = 'one' WHERE CURRENT OF C1")).is_empty());
+    assert!(errors(&client.call(&[Call::number(1).int("", cursor).int("", 32).int("", 3).text("")])).is_empty());
+    assert!(errors(&client.batch("DELETE dbo.t WHERE CURRENT OF c1")).is_empty());
+    let tokens = fetch(&mut client, cursor, 1, 0, 3);
+    let changed = Value::Str("one".to_string());
+    assert_eq!(
+        (&rows(&tokens)[0][1], &rows(&tokens)[2][2]),
+        (&changed, &Value::Int(2)),
+        "it shows what has become of them"
+    );
+    let tokens = client.run("SELECT id FROM dbo.t WHERE id < 4 AND (id = 2 OR name = 'one')");
+    assert_eq!(ids(&tokens), [1, 2]);
+    let other = returned(&client.call(&[open("SELECT id FROM dbo.t", KEYSET, 4)]))[0];
+    assert_eq!(errors(&client.call(&[named(other, "C1")])), [16915]);
+    assert!(errors(&client.call(&[Call::number(9).int("", cursor)])).is_empty());
+    assert_eq!(errors(&client.batch("DELETE dbo.t WHERE CURRENT OF C1")), [16916]);
+    assert!(errors(&client.call(&[named(other, "C1")])).is_empty());
+}

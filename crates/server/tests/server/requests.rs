@@ -502,3 +502,80 @@ fn what_is_raised_with_nowait_does_not_wait_for_its_batch() {
         client.reply();
     }
 }
+
+#[test]
+fn an_error_of_a_call_is_the_procedures_at_no_line() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("CREATE PROCEDURE dbo.p @a tinyint AS SELECT 1 AS one");
+    let smallint = |name: &str| Call::name("dbo.p").with(name, 0, &SqlType::SmallInt, &Value::SmallInt(256));
+    for (call, number) in [
+        (smallint("@a"), 8114),
+        (smallint("@b"), 8145),
+        (Call::name("dbo.p").int("", 1).int("", 2), 8144),
+        (Call::name("dbo.p"), 201),
+        (Call::name("dbo.p").output("@a"), 8162),
+    ] {
+        let tokens = client.call(&[call]);
+        let told = tokens.iter().find_map(|token| match token {
+            Token::Error(found, line, _) => Some((*found, *line)),
+            _ => None,
+        });
+        assert_eq!(told, Some((number, 0)), "{tokens:?}");
+    }
+}
+
+#[test]
+fn an_output_that_is_the_procedures_default_comes_back() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("CREATE PROCEDURE dbo.p @i int, @o int = 8 OUTPUT AS SET @o = @o + @i");
+    let call = |status: u8| Call::name("dbo.p").int("@i", 1).with("@o", status, &SqlType::Int, &Value::Int(5));
+    let returned = |tokens: &[Token]| {
+        let value = |token: &Token| match token {
+            Token::Returned(_, value) => Some(value.clone()),
+            _ => None,
+        };
+        tokens.iter().filter_map(value).collect::<Vec<_>>()
+    };
+    assert_eq!(returned(&client.call(&[call(3)])), [Value::Int(9)]);
+    assert_eq!(returned(&client.call(&[call(1)])), [Value::Int(6)]);
+    assert!(returned(&client.call(&[call(2)])).is_empty());
+}
+
+#[test]
+fn outputs_are_converted_as_convert_does_it() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    client.run("CREATE PROCEDURE dbo.p @m money OUTPUT, @x xml OUTPUT, @v sql_variant OUTPUT AS SELECT @m = 12.5, @x = '<a/>', @v = 7");
+    let text = SqlType::NVarChar(Length::Limit(30));
+    let call = Call::name("dbo.p").with("@m", 1, &text, &Value::Null).with("@x", 1, &text, &Value::Null);
+    let tokens = client.call(&[call.with("@v", 1, &SqlType::Int, &Value::Null)]);
+    assert!(errors(&tokens).is_empty(), "{tokens:?}");
+    let returned = [("@m", Value::from("12.50")), ("@x", Value::from("<a/>")), ("@v", Value::Int(7))];
+    for (name, value) in returned {
+        assert!(tokens.contains(&Token::Returned(name.to_string(), value)), "{tokens:?}");
+    }
+}
+
+#[test]
+fn nothing_ends_raiserror_in_a_procedure_that_counts_nothing() {
+    let fixture = Fixture::new();
+    let mut client = fixture.client();
+    let body = "SELECT 1 AS a; RAISERROR('no', 11, 1); SELECT 2 AS b";
+    client.run(&format!("CREATE PROCEDURE dbo.quiet AS SET NOCOUNT ON; {body}"));
+    client.run(&format!("CREATE PROCEDURE dbo.loud AS {body}"));
+    let behind_error = |tokens: &[Token]| {
+        let at = tokens.iter().position(|token| matches!(token, Token::Error(50000, ..))).expect("it raises one");
+        tokens[at + 1].clone()
+    };
+    let columns = Token::Columns(vec!["b".to_string()]);
+    let tokens = client.call(&[Call::name("dbo.quiet")]);
+    assert_eq!(behind_error(&tokens), columns);
+    assert_eq!(dones(&tokens).last(), Some(&(DONE_PROCEDURE, ERROR, 0)));
+    let tokens = client.batch("EXEC dbo.quiet");
+    assert_eq!((behind_error(&tokens), dones(&tokens).last()), (columns, Some(&(DONE_PROCEDURE, ERROR, 0))));
+    assert_eq!(behind_error(&client.call(&[Call::name("dbo.loud")])), Token::Done(DONE_IN_PROCEDURE, ERROR | MORE, 0));
+    let tokens = client.batch(&format!("SET NOCOUNT ON; {body}"));
+    assert_eq!(behind_error(&tokens), Token::Done(DONE, ERROR | MORE, 0));
+}

@@ -446,8 +446,8 @@ fn options(call: &Call<'_>) -> i32 {
     let settings = &call.context.settings;
     let switched = [
         (settings.cursor_close_on_commit, OPTION_CURSOR_CLOSE_ON_COMMIT),
-        (call.host.options.arithabort, OPTION_ARITHABORT),
-        (call.host.options.arithignore, OPTION_ARITHIGNORE),
+        (settings.arithabort, OPTION_ARITHABORT),
+        (settings.arithignore, OPTION_ARITHIGNORE),
         (settings.ansi_nulls, OPTION_ANSI_NULLS),
         (settings.concat_null_yields_null, OPTION_CONCAT_NULL_YIELDS_NULL),
         (settings.ansi_padding, OPTION_ANSI_PADDING),

@@ -106,7 +106,7 @@ pub(super) fn session_property(call: &Call<'_>) -> Answer {
         "ANSI_WARNINGS" => call.context.settings.ansi_warnings,
         "ANSI_NULLS" => call.context.settings.ansi_nulls,
         "CONCAT_NULL_YIELDS_NULL" => call.context.settings.concat_null_yields_null,
-        "ARITHABORT" => call.host.options.arithabort,
+        "ARITHABORT" => call.context.settings.arithabort,
         "ANSI_PADDING" => call.context.settings.ansi_padding,
         "NUMERIC_ROUNDABORT" => false,
         _ => return Ok(None),

@@ -1,6 +1,7 @@
 //! System procedures: which there are, how their arguments are matched, and calling one.
 
 pub(crate) mod application_lock;
+mod called_columns;
 mod constraint;
 mod depends;
 mod describe;
@@ -10,7 +11,9 @@ mod managed;
 mod message;
 mod odbc;
 mod odbc_routines;
+mod odbc_type_info;
 mod odbc_types;
+pub(crate) mod parameter_types;
 mod parameters;
 mod privileges;
 mod rename;
@@ -276,6 +279,11 @@ pub(crate) fn find(name: &str) -> Option<u32> {
     Some(place as u32)
 }
 
+/// The names of those that do something, as they are written.
+pub(crate) fn names() -> impl Iterator<Item = &'static str> {
+    PROCEDURES.iter().map(|procedure| procedure.name)
+}
+
 /// The values of a call's parameters, in the procedure's order; NULL for those not given.
 struct Arguments<'a> {
     values: Vec<Option<&'a Value>>,
@@ -427,7 +435,7 @@ pub(crate) async fn call(
         return Err(unsupported(format!("The procedure {refused}")));
     }
     let procedure = PROCEDURES.get(id as usize).ok_or_else(|| SqlError::procedure_unknown(id))?;
-    let arguments = Arguments::of(procedure, given)?;
+    let arguments = Arguments::of(procedure, given).map_err(|error| error.in_procedure(procedure.name))?;
     context.refresh_security().map_err(|fault| *fault)?;
     check_qualifiers(procedure, &arguments, context.database().name())?;
     let odbc = arguments.dialect(procedure);
@@ -479,14 +487,14 @@ pub(crate) async fn call(
         "sp_sproc_columns_100" => odbc_routines::columns(&arguments, (true, odbc), context, output),
         name if name.ends_with("_managed") => managed::call(name, host, &arguments, context, output).await?,
         "sp_stored_procedures" => odbc::procedures(&arguments, context, output),
-        "sp_datatype_info" | "sp_datatype_info_100" => odbc::data_types(&arguments, odbc, output),
+        "sp_datatype_info" | "sp_datatype_info_100" => odbc_type_info::data_types(&arguments, odbc, output),
         "sp_server_info" => odbc::server_info(&arguments, output),
         "sp_tablecollations_100" => odbc::table_collations(&arguments, context, output),
         "sp_depends" => depends::depends(&arguments.text(0).unwrap_or_default(), host, context, output)?,
         "sp_helpindex" => describe::help_index(&arguments.text(0).unwrap_or_default(), context, output)?,
         "sp_helplanguage" => server::languages(arguments.text(0).as_deref(), output)?,
         "sp_who2" => server::who2(host, arguments.text(0).as_deref(), context, output),
-        "sp_describe_first_result_set" => odbc::first_result_set(host, &arguments, context, output)?,
+        "sp_describe_first_result_set" => called_columns::describe(&arguments, host, context, output).await?,
         "sp_describe_undeclared_parameters" => parameters::describe_undeclared(host, &arguments, context, output)?,
         "sp_sequence_get_range" => sequence::get_range(given, context).await?,
         "sp_addextendedproperty" | "sp_updateextendedproperty" | "sp_dropextendedproperty" => {

@@ -7,10 +7,9 @@ use super::odbc_types::Odbc;
 use crate::functions::PRODUCT_VERSION;
 use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, string, text};
-use crate::views::columns::TYPES;
 use pikepole_engine::{Index, ReferentialAction, Table};
-use pikepole_query::{ExecutionContext, Output, Provenance};
-use pikepole_types::{ClrType, Length, LikePattern, SecondName, SqlError, SqlType, Value};
+use pikepole_query::{ColumnInfo, ExecutionContext, Output, Provenance};
+use pikepole_types::{ClrType, Length, LikePattern, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 const SMALL: SqlType = SqlType::SmallInt;
@@ -327,87 +326,6 @@ pub(super) fn procedures(arguments: &Arguments<'_>, context: &ExecutionContext, 
     set.send(output);
 }
 
-/// `sp_datatype_info`: the types, by their numbers in ODBC.
-pub(super) fn data_types(arguments: &Arguments<'_>, odbc: Odbc, output: &mut dyn Output) {
-    let mut set = ResultSet::new(&[
-        ("TYPE_NAME", NAME),
-        ("DATA_TYPE", SMALL),
-        ("PRECISION", SqlType::Int),
-        ("LITERAL_PREFIX", text(32)),
-        ("LITERAL_SUFFIX", text(32)),
-        ("CREATE_PARAMS", text(32)),
-        ("NULLABLE", SMALL),
-        ("CASE_SENSITIVE", SMALL),
-        ("SEARCHABLE", SMALL),
-        ("UNSIGNED_ATTRIBUTE", SMALL),
-        ("MONEY", SMALL),
-        ("AUTO_INCREMENT", SMALL),
-        ("LOCAL_TYPE_NAME", NAME),
-        ("MINIMUM_SCALE", SMALL),
-        ("MAXIMUM_SCALE", SMALL),
-        ("SQL_DATA_TYPE", SMALL),
-        ("SQL_DATETIME_SUB", SMALL),
-        ("NUM_PREC_RADIX", SqlType::Int),
-        ("INTERVAL_PRECISION", SMALL),
-        ("USERTYPE", SMALL),
-    ]);
-    let wanted: Option<i16> = arguments.text(0).and_then(|number| number.parse().ok()).filter(|number| *number != 0);
-    let first = TYPES.iter().filter(|ty| !matches!(ty, SqlType::Clr(_))).map(|ty| (ty, None));
-    let mut types: Vec<_> = first.chain(SecondName::ALL.iter().map(|second| (&second.ty, Some(second)))).collect();
-    types.sort_by_key(|(ty, second)| odbc.shown(ty, *second).data_type);
-    for (ty, second) in types {
-        let shown = odbc.shown(ty, second);
-        let name = second.map_or(ty.name(), |second| second.name);
-        if wanted.is_some_and(|wanted| wanted != shown.data_type) {
-            continue;
-        }
-        let quoted = ty.is_string() || ty.is_date_or_time() || *ty == SqlType::UniqueIdentifier;
-        let prefix = match (quoted, ty.is_unicode(), ty.is_binary()) {
-            (_, _, true) => string("0x"),
-            (true, true, _) => string("N'"),
-            (true, ..) => string("'"),
-            _ => Value::Null,
-        };
-        let parameters = match ty {
-            SqlType::Decimal { .. } => string("precision,scale"),
-            SqlType::Char(_) | SqlType::NChar(_) | SqlType::Binary(_) => string("length"),
-            _ if ty.declared_length().is_some() => string("max length"),
-            SqlType::Time(_) | SqlType::DateTime2(_) | SqlType::DateTimeOffset(_) => string("scale"),
-            _ => Value::Null,
-        };
-        let exact = ty.is_integer() || matches!(ty, SqlType::Decimal { .. });
-        let approximate = matches!(ty, SqlType::Real | SqlType::Float);
-        let money = matches!(ty, SqlType::Money | SqlType::SmallMoney);
-        set.push(vec![
-            string(name),
-            small(shown.data_type),
-            Value::Int(shown.precision),
-            prefix,
-            if quoted { string("'") } else { Value::Null },
-            parameters,
-            small(second.is_none_or(|second| second.nullable).into()),
-            small(0),
-            small(if ty.is_string() { 3 } else { 2 }),
-            if ty.is_number() { small(i16::from(*ty == SqlType::TinyInt)) } else { Value::Null },
-            small(money.into()),
-            if exact { small(0) } else { Value::Null },
-            string(name),
-            if exact || money { small(0) } else { Value::Null },
-            if exact || money { small(ty.scale().into()) } else { Value::Null },
-            small(shown.sql_data_type),
-            shown.sub.map_or(Value::Null, small),
-            match (approximate, ty.is_number()) {
-                (true, _) => Value::Int(2),
-                (_, true) => Value::Int(10),
-                _ => Value::Null,
-            },
-            Value::Null,
-            small(0),
-        ]);
-    }
-    set.send(output);
-}
-
 /// What `sp_server_info` says: number, name and value of each attribute.
 const ATTRIBUTES: &[(i32, &str, &str)] = &[
     (1, "DBMS_NAME", "Microsoft SQL Server"),
@@ -483,19 +401,6 @@ pub(super) fn table_collations(arguments: &Arguments<'_>, context: &ExecutionCon
     set.send(output);
 }
 
-/// `sp_describe_first_result_set`: the columns of the first result set that a text would give.
-pub(super) fn first_result_set(
-    host: &SessionHost,
-    arguments: &Arguments<'_>,
-    context: &ExecutionContext,
-    output: &mut dyn Output,
-) -> Result<(), SqlError> {
-    let sql = arguments.text(0).unwrap_or_default();
-    let declared = arguments.text(1).unwrap_or_default();
-    described_columns(&sql, &declared, context, host)?.send(output);
-    Ok(())
-}
-
 /// What `sp_describe_first_result_set` says of a text.
 ///
 /// # Errors
@@ -506,10 +411,27 @@ pub(crate) fn described_columns(
     context: &ExecutionContext,
     host: &SessionHost,
 ) -> Result<ResultSet, SqlError> {
-    let columns = pikepole_query::first_result_set(sql, declared, context, host).map_err(|errors| {
+    columns_of_text(sql, declared, context, host).map(described)
+}
+
+/// The columns of a text's first result; None: it gives none that is known before it runs.
+///
+/// # Errors
+/// What is wrong with the text.
+pub(super) fn columns_of_text(
+    sql: &str,
+    declared: &str,
+    context: &ExecutionContext,
+    host: &SessionHost,
+) -> Result<Option<Vec<ColumnInfo>>, SqlError> {
+    pikepole_query::first_result_set(sql, declared, context, host).map_err(|errors| {
         let first = errors.into_iter().next();
         first.unwrap_or_else(SqlError::batch_not_analyzed)
-    })?;
+    })
+}
+
+/// What `sp_describe_first_result_set` says of columns.
+pub(super) fn described(columns: Option<Vec<ColumnInfo>>) -> ResultSet {
     let mut set = ResultSet::new(&[
         ("is_hidden", SqlType::Bit),
         ("column_ordinal", SqlType::Int),
@@ -584,7 +506,7 @@ pub(crate) fn described_columns(
         row.extend([Value::Int(collation.wire_info() as i32), Value::TinyInt(collation.sort_order())].map(of_text));
         set.push(row);
     }
-    Ok(set)
+    set
 }
 
 /// The length of a type's values in the protocol.

@@ -70,7 +70,7 @@ impl Odbc {
             _ => (ty.is_number() || ty.is_date_or_time()).then(|| ty.scale().into()),
         };
         let radix = (ty.is_number() && *ty != SqlType::Bit).then_some(10);
-        let sql_data_type = if sub.is_some() { 9 } else { data_type };
+        let sql_data_type = if sub.is_some_and(|sub| sub > 0) { 9 } else { data_type };
         Shown { data_type, sql_data_type, sub, precision, length, scale, radix }
     }
 }

@@ -3,8 +3,12 @@
 use super::Kind::{BigInt, Bit, Bytes, Code, DateTime, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::objects::object_rows;
-use super::{Rows, Source, View, shown_name};
+use super::{Rows, Source, View, shown_name, system_objects};
+use pikepole_engine::MASTER;
 use pikepole_types::{Collated, Length, SqlError, SqlType, Value};
+
+/// The bit of `category` of what comes with the server.
+const IS_SHIPPED: i32 = 2;
 
 pub(super) const VIEWS: &[View] = &[
     View {
@@ -180,8 +184,9 @@ fn kind_bits(code: &str) -> Option<i64> {
     }
 }
 
+/// The database's objects; those of `master` are the system's, too.
 fn objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    Ok(object_rows(source.catalog)
+    let mut rows: Rows = object_rows(source.catalog)
         .iter()
         .map(|object| {
             let row = view
@@ -203,7 +208,18 @@ fn objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 None => row.done(),
             }
         })
-        .collect())
+        .collect();
+    if source.database.name().eq_ignore_ascii_case(MASTER) {
+        let started_us = source.server.started_us();
+        rows.extend(system_objects::all().map(|object| {
+            let schema_id = source.catalog.schema(object.schema).map_or(0, |schema| schema.schema_id);
+            let row = view.row().text("name", object.name).integer("id", object.object_id);
+            let row = row.text("xtype", object.kind.0).integer("uid", schema_id).integer("parent_obj", 0);
+            let row = row.moment("crdate", started_us).text("type", old_type(object.kind.0));
+            row.moment("refdate", started_us).integer("category", IS_SHIPPED).done()
+        }));
+    }
+    Ok(rows)
 }
 
 fn columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

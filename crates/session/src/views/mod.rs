@@ -52,6 +52,7 @@ mod servers;
 mod services;
 mod space;
 mod statistics;
+pub(crate) mod system_objects;
 pub(crate) mod texts;
 mod time_zones;
 pub(crate) mod transactions;

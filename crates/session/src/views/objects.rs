@@ -3,6 +3,7 @@
 
 use super::Kind::{Bit, Code, DateTime, Int, LongText, Name, Text, TinyInt};
 use super::Nullable::{No, Yes};
+use super::system_objects::{self, SystemObject};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of, shown_name};
 use crate::modules;
 use pikepole_engine::{Catalog, Check, ForeignKey, Index, Object, Schema, Sequence, Table, TableRecord, Trigger};
@@ -64,7 +65,7 @@ pub(super) const VIEWS: &[View] = &[
     },
     View { schema: "sys", name: "objects", columns: OBJECT, rows: objects },
     View { schema: "sys", name: "all_objects", columns: OBJECT, rows: all_objects },
-    View { schema: "sys", name: "system_objects", columns: OBJECT, rows: system_objects },
+    View { schema: "sys", name: "system_objects", columns: OBJECT, rows: all_system_objects },
     View { schema: "sys", name: "system_views", columns: VIEW, rows: system_views },
     View { schema: "sys", name: "all_views", columns: VIEW, rows: all_views },
     View {
@@ -336,25 +337,21 @@ fn synonyms(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(rows.collect())
 }
 
-/// Users' objects, then the system's views and functions.
+/// Users' objects, then the system's.
 fn all_objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = objects(view, source)?;
-    rows.extend(system_objects(view, source)?);
+    rows.extend(all_system_objects(view, source)?);
     Ok(rows)
 }
 
-fn system_objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    Ok((0..super::all().count() as u32)
-        .filter_map(|number| system_row(view, source, number))
-        .map(RowBuilder::done)
-        .collect())
+fn all_system_objects(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    Ok(system_objects::all().map(|object| system_row(view, source, &object).done()).collect())
 }
 
 /// The system's views, its functions not among them.
 fn system_views(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let numbers = (0..super::all().count() as u32).filter(|&number| super::object_kind(number).0.trim() == "V");
-    let rows = numbers.filter_map(|number| system_row(view, source, number)).map(|row| of_view(row).done());
-    Ok(rows.collect())
+    let views = system_objects::all().filter(|object| object.kind.0.trim() == "V");
+    Ok(views.map(|object| of_view(system_row(view, source, &object)).done()).collect())
 }
 
 fn all_views(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
@@ -363,15 +360,14 @@ fn all_views(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(rows)
 }
 
-/// What the views of objects say of a view or function of the system.
-fn system_row(view: &View, source: &Source<'_>, number: u32) -> Option<RowBuilder> {
-    let shown = super::by_number(number).filter(|shown| shown.is_listed())?;
-    let schema_id = source.catalog.schema(shown.schema).map_or(0, |schema| schema.schema_id);
-    let (code, kind) = super::object_kind(number);
-    let row = view.row().text("name", shown.name).integer("object_id", super::object_id(number));
+/// What the views of objects say of one of the system's.
+fn system_row(view: &View, source: &Source<'_>, object: &SystemObject) -> RowBuilder {
+    let schema_id = source.catalog.schema(object.schema).map_or(0, |schema| schema.schema_id);
+    let (code, kind) = object.kind;
+    let row = view.row().text("name", object.name).integer("object_id", object.object_id);
     let row = row.integer("schema_id", schema_id).text("type", code).text("type_desc", kind);
     let started_us = source.server.started_us();
-    Some(row.moment("create_date", started_us).moment("modify_date", started_us).bit("is_ms_shipped", true))
+    row.moment("create_date", started_us).moment("modify_date", started_us).bit("is_ms_shipped", true)
 }
 
 fn tables(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

@@ -43,7 +43,7 @@ SELECT name, type, type_desc, OBJECT_NAME(parent_object_id) AS parent FROM sys.o
 SELECT p.row_count FROM sys.dm_db_partition_stats AS p WHERE p.object_id = OBJECT_ID('shop.pet') AND p.index_id < 2;
 SELECT COUNT(*) AS properties FROM sys.extended_properties;
 SELECT COUNT(*) AS sequences FROM sys.sequences;
-SELECT name, xtype FROM sysobjects WHERE xtype IN ('U', 'V') ORDER BY name;
+SELECT name, xtype FROM sysobjects WHERE xtype IN ('U', 'V') AND category = 0 ORDER BY name;
 SELECT name, colid, isnullable FROM syscolumns WHERE id = OBJECT_ID('shop.owner') ORDER BY colid;
 SELECT name, dbid FROM master..sysdatabases ORDER BY dbid;
 SELECT name, database_id, recovery_model_desc, delayed_durability_desc FROM sys.databases ORDER BY database_id;

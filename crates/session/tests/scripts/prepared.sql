@@ -38,5 +38,8 @@ DECLARE @h int;
 EXEC sp_prepare @h OUTPUT, N'@id int', N'SELECT @id AS id';
 EXEC sp_execute @h;
 GO
+-- Procedures of cursors are those of the protocol.
+EXEC sp_cursorclose 1;
+GO
 DROP TABLE dbo.t;
 GO

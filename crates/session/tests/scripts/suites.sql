@@ -287,8 +287,13 @@ SELECT l.a FROM dbo.l RIGHT JOIN dbo.r AS r ON r.b IN (SELECT b FROM dbo.allowed
 GO
 -- Parts of a set operation with an order of their own.
 SELECT b FROM ((SELECT TOP 1 b FROM dbo.r ORDER BY b DESC) UNION ALL (SELECT TOP (1) b FROM dbo.allowed ORDER BY b)) AS u ORDER BY b;
-(SELECT TOP 1 MAX(b), a, a FROM dbo.r GROUP BY a ORDER BY 1) UNION ALL SELECT 1, 2, 3 ORDER BY 1;
+SELECT * FROM ((SELECT TOP 1 MAX(b), a, a FROM dbo.r GROUP BY a ORDER BY 1) UNION ALL SELECT 1, 2, 3) AS u (x, y, z) ORDER BY 1;
+SELECT * FROM ((SELECT TOP 2 b FROM dbo.r ORDER BY b DESC) EXCEPT (SELECT TOP 1 b FROM dbo.r ORDER BY b DESC)) AS u;
+GO
+-- Not those of a statement's own query.
 (SELECT TOP 2 b FROM dbo.r ORDER BY b DESC) EXCEPT (SELECT TOP 1 b FROM dbo.r ORDER BY b DESC);
+GO
+SELECT b FROM dbo.r WHERE b IN (SELECT x.b FROM ((SELECT TOP 1 b FROM dbo.r ORDER BY b) UNION ALL (SELECT TOP 1 b FROM dbo.r ORDER BY b DESC)) AS x) UNION (SELECT TOP 1 1 FROM dbo.r) ORDER BY b;
 GO
 (SELECT b FROM dbo.r ORDER BY b) UNION (SELECT b FROM dbo.allowed);
 GO

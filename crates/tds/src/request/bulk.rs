@@ -10,9 +10,9 @@
 use crate::error::TdsError;
 use crate::limits::Limits;
 use crate::read::Reader;
-use crate::value::{Place, TypeInfo, TypeToken};
+use crate::value::{Place, TypeInfo, TypeToken, WireCollation};
 use crate::version::TdsVersion;
-use pikepole_types::Value;
+use pikepole_types::{Collation, Value};
 
 const WHAT: &str = "a bulk load";
 const COLUMNS: u8 = 0x81;
@@ -41,6 +41,8 @@ pub struct BulkColumn {
 pub struct BulkLoad {
     version: TdsVersion,
     limits: Limits,
+    /// Per column, the collation that the statement says its texts have.
+    collations: Vec<Option<Collation>>,
     columns: Option<Vec<BulkColumn>>,
     /// Bytes that are not read yet begin at `read`.
     buffer: Vec<u8>,
@@ -59,6 +61,7 @@ impl BulkLoad {
         BulkLoad {
             version,
             limits: *limits,
+            collations: Vec::new(),
             columns: None,
             buffer: Vec::new(),
             read: 0,
@@ -67,6 +70,12 @@ impl BulkLoad {
             is_done: false,
             failed: None,
         }
+    }
+
+    /// The same, with what the statement says of its columns: the bytes of texts are those of such a collation, whatever the message says.
+    #[must_use]
+    pub fn with_collations(self, collations: Vec<Option<Collation>>) -> BulkLoad {
+        BulkLoad { collations, ..self }
     }
 
     /// Takes a part of the message. All rows before should have been taken out, or they count towards the limit of one.
@@ -95,7 +104,11 @@ impl BulkLoad {
         if self.columns.is_none() && !self.is_done {
             let mut reader = Reader::new(&self.buffer[self.read..]);
             match columns(&mut reader, self.version, &self.limits) {
-                Ok(columns) => {
+                Ok(mut columns) => {
+                    for (column, said) in columns.iter_mut().zip(&self.collations) {
+                        column.info =
+                            said.map_or(column.info, |said| column.info.with_collation(WireCollation::of(said)));
+                    }
                     self.read = self.buffer.len() - reader.rest().len();
                     self.columns = Some(columns);
                 }

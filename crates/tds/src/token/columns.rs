@@ -77,6 +77,12 @@ impl Column {
         Column { info: self.info.with_collation(WireCollation::of(collation)), ..self }
     }
 
+    /// The same column; its values are no longer than so many bytes if they are of `text`, `ntext` or `image`.
+    #[must_use]
+    pub fn with_text_bytes_max(self, bytes: u32) -> Column {
+        Column { info: self.info.with_text_bytes_max(bytes), ..self }
+    }
+
     /// The column's name.
     pub fn name(&self) -> &str {
         &self.name

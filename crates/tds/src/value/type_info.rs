@@ -213,6 +213,15 @@ impl TypeInfo {
         self.is_possible(TdsVersion::V8_0)
     }
 
+    /// The same type; of `text`, `ntext` and `image` with a shorter length where this is one.
+    #[must_use]
+    pub(crate) fn with_text_bytes_max(self, bytes: u32) -> TypeInfo {
+        match self.token {
+            T::Text | T::NText | T::Image => TypeInfo { length: self.length.min(bytes), ..self },
+            _ => self,
+        }
+    }
+
     /// The same type with a collation, which strings alone have.
     #[must_use]
     pub(crate) fn with_collation(self, collation: WireCollation) -> TypeInfo {

@@ -51,6 +51,8 @@ pub(crate) struct Parser<'a> {
     labels: Vec<Name>,
     /// The targets of the GOTOs of this batch or module.
     gotos: Vec<Name>,
+    /// Whether a SELECT in parentheses may have an order of its own: not where the parts of a statement's own query stand.
+    orders_parts: bool,
     /// True while no statement of the batch has been read: modules stand first in their batch.
     first_statement: bool,
 }
@@ -71,6 +73,7 @@ impl<'a> Parser<'a> {
             loops: 0,
             labels: Vec::new(),
             gotos: Vec::new(),
+            orders_parts: true,
             first_statement: true,
         })
     }

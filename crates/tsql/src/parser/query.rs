@@ -12,7 +12,10 @@ use crate::tree::{
 impl Parser<'_> {
     /// A query without WITH and OPTION: a subquery, a derived table, the rows of a cursor.
     pub(super) fn query(&mut self) -> Parsed<Query> {
-        self.query_where(true)
+        let around = std::mem::replace(&mut self.orders_parts, true);
+        let query = self.query_where(true)?;
+        self.orders_parts = around;
+        Ok(query)
     }
 
     /// A query. Within another one each `SELECT TOP (n) ... ORDER BY ...` of a set operation has its own order; in a statement the last
@@ -287,10 +290,10 @@ impl Parser<'_> {
         self.select().map(|select| QueryBody::Select(Box::new(select)))
     }
 
-    /// `SELECT TOP (n) ... ORDER BY ...` in parentheses may be a part of a set operation.
+    /// `SELECT TOP (n) ... ORDER BY ...` in parentheses may be a part of a set operation within another query.
     fn ordered_part(&mut self, first: Token, body: QueryBody) -> Parsed<QueryBody> {
         let has_top = matches!(&body, QueryBody::Select(select) if select.top.is_some());
-        if !has_top || !self.at_keyword(Keyword::Order) {
+        if !has_top || !self.orders_parts || !self.at_keyword(Keyword::Order) {
             return Ok(body);
         }
         let mut query = Query::bare(body, Span::default());

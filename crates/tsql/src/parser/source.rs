@@ -224,6 +224,13 @@ impl Parser<'_> {
 
     /// What parentheses hold, and the parentheses. `((SELECT 1) UNION SELECT 2)` and `((SELECT 1) AS a JOIN b ON ...)` begin alike.
     fn parenthesized_source(&mut self) -> Parsed<Inside> {
+        let around = std::mem::replace(&mut self.orders_parts, true);
+        let inside = self.inside_parentheses()?;
+        self.orders_parts = around;
+        Ok(inside)
+    }
+
+    fn inside_parentheses(&mut self) -> Parsed<Inside> {
         self.nested(|parser| {
             let first = parser.expect_symbol(Symbol::Open)?;
             if let TokenKind::Keyword(Keyword::Insert | Keyword::Update | Keyword::Delete | Keyword::Merge) =

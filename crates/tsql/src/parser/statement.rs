@@ -140,7 +140,9 @@ impl Parser<'_> {
     }
 
     fn select_rest(&mut self, with: With) -> Parsed<StatementKind> {
+        self.orders_parts = false;
         let query = self.query_statement(with)?;
+        self.orders_parts = true;
         self.check_no_cursor_clause()?;
         Ok(StatementKind::Select(Box::new(query)))
     }

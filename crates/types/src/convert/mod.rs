@@ -307,7 +307,7 @@ fn assign_slowly(
     convert_in(page, value, from, to, None, out)
 }
 
-/// Error 2628 when a string is longer than its column; blanks at its end do not count.
+/// Error 2628 when a string is longer than its column; blanks at its end, and of bytes zeros, do not count.
 #[inline]
 fn check_length(page: CodePage, value: &Value, to: &SqlType, table: &str, column: &str) -> Result<(), SqlError> {
     let Some(Length::Limit(limit)) = to.declared_length() else {
@@ -321,7 +321,7 @@ fn check_length(page: CodePage, value: &Value, to: &SqlType, table: &str, column
                 return Err(too_long(start, table, column));
             }
         }
-        Value::Bin(bytes) if bytes.len() > limit && to.is_binary() => {
+        Value::Bin(bytes) if to.is_binary() && bytes.iter().skip(limit).any(|byte| *byte != 0) => {
             return Err(too_long("", table, column));
         }
         _ => {}

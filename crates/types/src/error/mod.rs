@@ -46,7 +46,7 @@ pub struct SqlError {
     pub severity: u8,
     /// Tells apart the places that raise the same number.
     pub state: u8,
-    /// The line in the batch or procedure, from 1; 0 when not known yet.
+    /// The line in the batch or procedure, from 1; 0 when not known yet, and, with a procedure, of a call that has not begun.
     pub line: u32,
     /// The procedure it was raised in.
     pub procedure: Option<String>,
@@ -70,10 +70,11 @@ impl SqlError {
         SqlError { number, severity, state, line: 0, procedure: None, message: message.into() }
     }
 
-    /// The same error with its line set, if it has none yet: the innermost statement wins.
+    /// The same error with its line set, if it has none yet: the innermost statement wins. An error that names its procedure is one of a
+    /// call that has not come to a line.
     #[must_use]
     pub fn at_line(mut self, line: u32) -> SqlError {
-        if self.line == 0 {
+        if self.line == 0 && self.procedure.is_none() {
             self.line = line;
         }
         self
@@ -123,7 +124,7 @@ impl fmt::Display for SqlError {
         if let Some(procedure) = &self.procedure {
             write!(f, ", Procedure {procedure}")?;
         }
-        if self.line > 0 {
+        if self.line > 0 || self.procedure.is_some() {
             write!(f, ", Line {}", self.line)?;
         }
         write!(f, ": {}", self.message)
@@ -148,6 +149,8 @@ mod tests {
             SqlError::divide_by_zero().at_line(3).in_procedure("p").at_line(9).to_string(),
             "Msg 8134, Level 16, State 1, Procedure p, Line 3: Divide by zero error encountered."
         );
+        let of_call = SqlError::divide_by_zero().in_procedure("p").at_line(3).to_string();
+        assert_eq!(of_call, "Msg 8134, Level 16, State 1, Procedure p, Line 0: Divide by zero error encountered.");
     }
 
     #[test]

@@ -430,6 +430,7 @@ error_table! {
     3609 16 1 transaction_ended_in_trigger() "The transaction ended in the trigger. The batch has been aborted.";
     3616 16 1 trigger_failed() "An error was raised during trigger execution. The batch has been aborted and the user transaction, if any, has been rolled back.";
     3621 10 0 statement_terminated() "The statement has been terminated.";
+    3622 10 0 invalid_floating_point_occurred() "Warning: An invalid floating point operation occurred.";
     3623 16 1 invalid_floating_point() "An invalid floating point operation occurred.";
 
     // Objects.
@@ -722,7 +723,7 @@ error_table! {
     8141 16 0 column_check_names_another(column, table) "Column CHECK constraint for column '{column}' references another column, table '{table}'.";
     8143 16 1 parameter_twice(parameter) "Parameter '{parameter}' was supplied multiple times.";
     8144 16 2 too_many_arguments(name) "Procedure or function {name} has too many arguments specified.";
-    8145 16 2 not_a_parameter(parameter, procedure) "{parameter} is not a parameter for procedure {procedure}.";
+    8145 16 1 not_a_parameter(parameter, procedure) "{parameter} is not a parameter for procedure {procedure}.";
     8146 16 2 procedure_has_no_parameters(name) "Procedure {name} has no parameters and arguments were supplied.";
     8147 16 1 identity_on_nullable(column, table) "Could not create IDENTITY attribute on nullable column '{column}', table '{table}'.";
     8148 16 0 column_constraint_twice(kind, column, table) "More than one column {kind} constraint specified for column '{column}', table '{table}'.";
@@ -826,6 +827,7 @@ error_table! {
     9809 16 1 style_not_supported(style, from, to) "The style {style} is not supported for conversions from {from} to {to}.";
     9810 16 1 date_part_not_supported(part, function, ty) "The datepart {part} is not supported by date function {function} for data type {ty}.";
     9812 16 0 time_zone_invalid(function) "The timezone provided to builtin function {function} is invalid.";
+    9815 16 0 waitfor_type_invalid(ty) "Waitfor delay and waitfor time cannot be of type {ty}.";
     9818 16 1 culture_unknown(name) "The culture parameter '{name}' provided in the function call is not supported.";
     9819 16 1 text_not_parsed(text, ty, culture) "Error converting string value '{text}' into data type {ty} using culture '{culture}'.";
     9820 16 1 time_zone_unknown(name) "The time zone parameter '{name}' provided to AT TIME ZONE clause is invalid.";

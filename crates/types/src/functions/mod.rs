@@ -120,6 +120,10 @@ pub struct Context {
     pub cuts_silently: bool,
     /// CONCAT_NULL_YIELDS_NULL is off: NULL joined with a text is that text.
     pub joins_nulls: bool,
+    /// ARITHABORT and ANSI_WARNINGS are off: what overflows or is divided by zero is NULL.
+    pub fails_to_null: bool,
+    /// What is to be told of values that have become NULL so.
+    pub failed: Vec<SqlError>,
     /// The document that a method of xml read last.
     pub(crate) document: crate::xml::Kept,
     random: [u64; 2],
@@ -139,6 +143,8 @@ impl Context {
             language: Language::ENGLISH,
             cuts_silently: false,
             joins_nulls: false,
+            fails_to_null: false,
+            failed: Vec::new(),
             document: crate::xml::Kept::default(),
             random,
         }
