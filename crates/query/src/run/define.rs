@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::Machine;
 use super::columnstore::WantedColumnstore;
 use super::index_filter::{FilterColumn, FilterOf};
+use super::sequence::names_sequence;
 use super::table_definition;
 use crate::access::Table;
 use crate::bind::{self, Names};
@@ -328,15 +329,23 @@ impl Machine<'_> {
 
     /// ALTER SCHEMA ... TRANSFER.
     async fn transfer(&mut self, transfer: &tree::TransferToSchema) -> Result<(), Fault> {
-        if transfer.class.as_deref().is_some_and(|class| class != "OBJECT") {
-            return Err(errors::unsupported("ALTER SCHEMA ... TRANSFER of what is no object"));
-        }
         let from = self.own_schema(&transfer.object)?;
-        if self.bound_to(&from, &transfer.object.name.text).is_some() {
+        let (name, to) = (transfer.object.name.text.as_str(), transfer.schema.text.as_str());
+        match transfer.class.as_deref() {
+            None | Some("OBJECT") => {}
+            Some("TYPE") => {
+                let (database, tx) = self.context.engine();
+                return Ok(database.transfer_type(tx, &from, name, to).await?);
+            }
+            Some(_) => return Err(errors::unsupported("ALTER SCHEMA ... TRANSFER of what is no object")),
+        }
+        if self.bound_to(&from, name).is_some() {
             return Err(Box::new(SqlError::transfer_of_schema_bound()));
         }
+        let (schema_name, own) = (from.clone(), name.to_owned());
+        let names = move |default: &str| names_sequence(default, &schema_name, &own);
         let (database, tx) = self.context.engine();
-        Ok(database.transfer(tx, &from, &transfer.object.name.text, &transfer.schema.text).await?)
+        Ok(database.transfer(tx, &from, name, to, &names).await?)
     }
 
     /// What a synonym stands for is looked for when it is used.
