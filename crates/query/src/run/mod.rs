@@ -258,6 +258,8 @@ pub(crate) struct Capture {
     is_uneven: bool,
     /// The number of frames below the call.
     depth: usize,
+    /// `@@TRANCOUNT` when the call began: what is called ends no transaction but its own.
+    transaction_count: i32,
 }
 
 impl Capture {

@@ -123,10 +123,14 @@ impl Machine<'_> {
         if !self.captures.is_empty() {
             return Err(Stop::Error(Box::new(SqlError::insert_exec_nested())));
         }
+        // What is called and the INSERT stand or fall together.
+        self.context.begin_implicitly();
+        self.frame.began |= self.context.begin_for_triggers();
         self.captures.push(Capture {
             results: vec![CapturedRows { columns: Vec::new(), rows: Vec::new() }],
             is_uneven: false,
             depth: self.callers.len(),
+            transaction_count: self.context.state.transaction_count,
         });
         Ok(())
     }

@@ -77,6 +77,7 @@ impl Machine<'_> {
                 self.context.state.row_count = 0;
             }
             Instruction::Commit { delayed } => {
+                self.check_commit_in_capture()?;
                 let delayed = delayed.unwrap_or(false);
                 self.context.commit_transaction(delayed).await?;
                 self.host.transaction_changed(self.context);
@@ -84,6 +85,7 @@ impl Machine<'_> {
             }
             Instruction::Rollback(name) => {
                 let name = self.optional_name(name.as_ref());
+                self.check_rollback_in_capture(name.as_deref())?;
                 self.context.rollback_transaction(name.as_deref()).await?;
                 self.host.transaction_changed(self.context);
                 self.context.state.row_count = 0;
@@ -136,6 +138,30 @@ impl Machine<'_> {
         }
         self.frame.pc += 1;
         Ok(())
+    }
+
+    /// Refuses the COMMIT that would end the transaction of an INSERT ... EXEC.
+    ///
+    /// # Errors
+    /// 3916.
+    fn check_commit_in_capture(&self) -> Result<(), Fault> {
+        let count = self.context.state.transaction_count;
+        match self.captures.last() {
+            Some(capture) if count <= capture.transaction_count => Err(Box::new(SqlError::commit_in_insert_exec())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses the ROLLBACK that would take along the INSERT ... EXEC around it; one to a savepoint does not.
+    ///
+    /// # Errors
+    /// 3915.
+    fn check_rollback_in_capture(&self, name: Option<&str>) -> Result<(), Fault> {
+        let is_whole = name.is_none_or(|name| !self.context.has_savepoint(name));
+        match self.captures.is_empty() || !is_whole {
+            true => Ok(()),
+            false => Err(Box::new(SqlError::rollback_in_insert_exec())),
+        }
     }
 
     /// A statement that the host runs. False: it has put a query in its place.
