@@ -213,6 +213,8 @@ pub(crate) struct Binder<'a> {
     passes_constraints: bool,
     /// No trigger is fired.
     passes_triggers: bool,
+    /// A rowversion column takes the values that it is given.
+    keeps_row_versions: bool,
     /// The plan inserts no more than once: see [`crate::plan::Insert::fills`].
     fills: bool,
     /// What rows must be that are written through the view.
@@ -298,7 +300,9 @@ impl<'a> Binder<'a> {
             passes_constraints: false,
             passes_triggers: false,
             fills: false,
-            check_option: None,
+            in_module: false,
+            keeps_row_versions: false,
+            check_options: Vec::new(),
             recursion_max: recursive::RECURSION_DEFAULT,
             numbers: sequence::Numbers::default(),
             keeps_order: false,

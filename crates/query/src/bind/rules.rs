@@ -259,7 +259,8 @@ impl Binder<'_> {
         if writes && rules.fault.is_none() {
             rules.period = period;
             rules.registers = self.registers(table.columns.len());
-            rules.rowversion = table.columns.iter().position(|column| column.rowversion);
+            let rowversion = table.columns.iter().position(|column| column.rowversion);
+            rules.rowversion = rowversion.filter(|_| !self.keeps_row_versions);
             rules.fault = self.in_catalog(view.clone(), |binder| binder.row_rules(table, &mut rules)).err();
         }
         let computed: Vec<usize> = rules.computed.iter().map(|(column, _)| *column).collect();

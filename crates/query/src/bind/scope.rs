@@ -24,6 +24,8 @@ pub(crate) struct SourceColumn {
     pub(crate) provenance: Provenance,
     /// Which name its type has, if it is a decimal.
     pub(crate) decimal_name: DecimalName,
+    /// Its alias type, or `sysname`.
+    pub(crate) user_type: Option<i32>,
     /// Who may read it.
     pub(crate) access: ColumnAccess,
     /// The expression of a column that is computed whenever it is read.
@@ -53,6 +55,7 @@ impl SourceColumn {
             collated: Collated::Default,
             provenance: Provenance::default(),
             decimal_name: DecimalName::default(),
+            user_type: None,
             access: ColumnAccess::All,
             when_read: None,
             hidden: false,
@@ -333,6 +336,12 @@ impl Binder<'_> {
 }
 
 impl Binder<'_> {
+    /// The alias type of an item of a select list that is a column of one.
+    pub(crate) fn user_type_of(&self, item: &tree::Expr) -> Option<i32> {
+        let tree::ExprKind::Column(column) = &item.kind else { return None };
+        self.seen_column(column)?.user_type
+    }
+
     /// Where the values of an item of a select list come from; it is bound already.
     pub(crate) fn provenance(&self, item: &tree::Expr) -> Provenance {
         let tree::ExprKind::Column(column) = &item.kind else { return Provenance::Expression };

@@ -14,7 +14,7 @@ use crate::expression::{Fault, Predicate};
 use crate::host::VirtualTable;
 use crate::output::{ColumnInfo, Provenance};
 use crate::plan::{JoinKind, Node, Registers, VirtualSource};
-use pikepole_engine::{Module, ReadHints};
+use pikepole_engine::{self as engine, Module, ReadHints};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -508,6 +508,7 @@ pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
             _ => Provenance::Stored,
         },
         decimal_name: column.decimal_name,
+        user_type: table.engine.columns.get(place).and_then(engine::Column::alias_type),
         when_read: column.when_read.as_deref().map(Into::into),
         hidden: column.hidden,
         ..SourceColumn::new(&column.name, column.ty, column.nullable)
@@ -520,6 +521,7 @@ pub(crate) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
         collated: column.collated.of_column(),
         provenance: column.provenance,
         decimal_name: column.decimal_name,
+        user_type: column.user_type,
         ..SourceColumn::new(&column.name, column.ty, column.nullable)
     };
     columns.iter().map(column).collect()

@@ -44,7 +44,7 @@ impl Machine<'_> {
                     .map_err(|fault| self.as_constraint_failure(statement, fault))?;
                 if !watched.is_empty() {
                     let kind = definition_kind(&statement.kind);
-                    return self.begin_definition_triggers(watched, text, kind).await;
+                    return self.begin_definition_triggers(watched, text, Some(kind)).await;
                 }
                 self.context.end_definition().await?;
             }

@@ -180,9 +180,19 @@ pub(crate) fn table(
         }
     }
     wishes.check_period(&columns)?;
+    check_rowversions(create)?;
     check_keys(create, &indexes)?;
     let indexes = clustered_defaults(indexes, wishes.columnstores.iter().any(WantedColumnstore::is_clustered));
     Ok((TableDefinition { schema, name, columns, indexes }, wishes))
+}
+
+/// A second rowversion is error 2738.
+fn check_rowversions(create: &tree::CreateTable) -> Result<(), Fault> {
+    let is_one = |column: &&tree::ColumnDefinition| matches!(&column.kind, tree::ColumnKind::Stored(data_type) if is_rowversion(data_type));
+    match create.columns().filter(is_one).nth(1) {
+        None => Ok(()),
+        Some(second) => Err(Box::new(SqlError::rowversion_exists(&create.name.name.text, &second.name.text))),
+    }
 }
 
 /// A key on a column that was declared NULL is error 8111.

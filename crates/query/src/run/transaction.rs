@@ -99,7 +99,12 @@ impl Machine<'_> {
                 if self.context.settings.fmtonly => {}
             Instruction::DeclareTables(tables) => self.declare_tables(tables).await?,
             Instruction::Cursor(operation) => self.cursor_operation(operation).await?,
-            Instruction::CreateInto(into) => self.create_into(into).await?,
+            Instruction::CreateInto(into) => {
+                let is_done = self.create_into(into).await?;
+                if !is_done {
+                    return Ok(());
+                }
+            }
             Instruction::BulkInsert(statement) => {
                 let is_done = self.bulk_insert(statement).await?;
                 if !is_done {

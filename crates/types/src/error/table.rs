@@ -374,6 +374,7 @@ error_table! {
     2727 11 1 index_missing(name) "Cannot find index '{name}'.";
     2729 16 1 column_not_deterministic(column, kind, table) "Column '{column}' in {kind} '{table}' cannot be used in an index or statistics or as a partition key because it is non-deterministic.";
     2732 16 1 error_number_invalid(number, minimum, maximum) "Error number {number} is invalid. The number must be from {minimum} through {maximum} and it cannot be 50000.";
+    2738 16 2 rowversion_exists(table, column) "A table can only have one timestamp column. Because table '{table}' already has one, the column '{column}' cannot be added.";
     2739 16 1 text_in_local_variable() "The text, ntext, and image data types are invalid for local variables.";
     2740 16 1 language_unknown(name) "SET LANGUAGE failed because '{name}' is not an official language name or a language alias on this SQL Server.";
     2744 16 2 identity_twice(table) "Multiple identity columns specified for table '{table}'. Only one identity column per table is allowed.";
