@@ -6,6 +6,7 @@ mod browse;
 mod bulk;
 mod certain;
 mod change;
+mod check_option;
 mod clr;
 mod collate;
 mod condition;
@@ -65,6 +66,7 @@ mod xml_explicit;
 mod xml_names;
 
 pub(crate) use certain::is_certain_of;
+pub(crate) use check_option::check_option;
 pub(crate) use collate::{ColumnDefaults, column_collation, database_collation, in_column};
 pub(crate) use current::{CursorTable, cursor_row_again, cursor_rows, is_watched};
 pub use data_type::Declared;
@@ -81,7 +83,6 @@ pub(crate) use schema_bound::SchemaBound;
 pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, constant_value, convert_to};
 pub use undeclared::{Undeclared, UndeclaredParameter, first_result_set, prepared_columns, undeclared_parameters};
-pub(crate) use view::check_option;
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -217,8 +218,10 @@ pub(crate) struct Binder<'a> {
     keeps_row_versions: bool,
     /// The plan inserts no more than once: see [`crate::plan::Insert::fills`].
     fills: bool,
-    /// What rows must be that are written through the view.
-    check_option: Option<view::CheckOption>,
+    /// What is bound is a view or an inline function that is to be made.
+    in_module: bool,
+    /// What rows must be that are written through views.
+    check_options: Vec<check_option::RowCondition>,
     /// MAXRECURSION of the statement; 0 for no limit.
     recursion_max: u32,
     /// The numbers of sequences that the statement takes.

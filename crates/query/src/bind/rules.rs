@@ -298,7 +298,7 @@ impl Binder<'_> {
                 });
             }
         }
-        let is_checked = !rules.checks.is_empty() || rules.check_option.is_some();
+        let is_checked = !rules.checks.is_empty() || !rules.check_options.is_empty();
         let is_temporal = rules.period.is_some() || rules.history.is_some();
         let has_row_rules = rules.rowversion.is_some() || !rules.computed.is_empty() || is_checked || is_temporal;
         (has_row_rules || rules.has_late() || rules.fault.is_some()).then(|| Arc::new(rules))
@@ -343,10 +343,11 @@ impl Binder<'_> {
             };
             rules.checks.push(CheckRule { name: check.name.clone(), condition, column });
         }
-        if let Some(option) = self.check_option.take() {
+        for option in std::mem::take(&mut self.check_options) {
+            let named = option.columns(&columns);
             let (bound, called) =
-                self.of_row(&option.alias, &columns, registers, |binder| binder.condition(&option.condition))?;
-            rules.check_option = Some(bound);
+                self.of_row(&option.alias, &named, registers, |binder| binder.condition(&option.condition))?;
+            rules.check_options.push(bound);
             calls.extend(called);
         }
         if !calls.is_empty() {

@@ -278,32 +278,18 @@ impl Machine<'_> {
         }
         let columns = {
             let catalog = self.context.catalog().in_schema(&schema);
-            bind::checked_view(create, &Names::of(&catalog, &*self.host))?
+            let names = Names::of(&catalog, &*self.host);
+            let columns = bind::checked_view(create, &names)?;
+            if create.check_option {
+                bind::check_option(create, &names)?;
+            }
+            columns
         };
-        if create.check_option {
-            self.check_option(create)?;
-        }
         self.check_unbound_to_alter(&create.name, &schema, create.mode)?;
         let definition = self.module(&schema, &create.name.name.text, text, None);
         let definition = ModuleDefinition { columns: &columns, ..definition };
         let (database, tx) = self.context.engine();
         Ok(database.put_view(tx, definition, put_mode(create.mode)).await?)
-    }
-
-    /// WITH CHECK OPTION can be kept where the condition reads the row alone.
-    fn check_option(&self, create: &tree::CreateView) -> Result<(), Fault> {
-        let Some((alias, condition)) = bind::check_option(create)? else { return Ok(()) };
-        let unsupported = || errors::unsupported("WITH CHECK OPTION of a view that is not one table with a condition");
-        let tree::QueryBody::Select(select) = &create.query.body else { return Err(unsupported()) };
-        let [tree::TableSource::Table(table)] = select.from.as_slice() else { return Err(unsupported()) };
-        let catalog = self.context.catalog();
-        let table = catalog.table(&table.name)?.ok_or_else(unsupported)?;
-        let columns = bind::TableColumn::all(&table.engine);
-        let names = Names::of(&catalog, &*self.host);
-        bind::table_condition(condition, alias, &columns, &names).map_err(|fault| match fault.number {
-            1046 => unsupported(),
-            _ => fault,
-        })
     }
 
     async fn create_function(&mut self, create: &tree::CreateFunction, text: &str) -> Result<(), Fault> {

@@ -126,7 +126,7 @@ impl Machine<'_> {
         if let Some(period) = &rules.period {
             period.begin(self.context.transaction_time(), row);
         }
-        if rules.computed.is_empty() && rules.checks.is_empty() && rules.check_option.is_none() {
+        if rules.computed.is_empty() && rules.checks.is_empty() && rules.check_options.is_empty() {
             return Ok(());
         }
         self.show_row(rules, row);
@@ -174,10 +174,10 @@ impl Machine<'_> {
     }
 
     fn test_row(&mut self, rules: &Rules) -> Result<(), Fault> {
-        if let Some(option) = &rules.check_option
-            && !option.holds(&mut self.env())?
-        {
-            return Err(Box::new(SqlError::view_check_failed()));
+        for option in &rules.check_options {
+            if !option.holds(&mut self.env())? {
+                return Err(Box::new(SqlError::view_check_failed()));
+            }
         }
         for check in &rules.checks {
             if check.condition.eval(&mut self.env())? == Some(false) {
