@@ -64,12 +64,6 @@ impl Machine<'_> {
             }
             Instruction::Execute(call) => return self.execute(call).await,
             Instruction::ExecuteText(text) => return self.execute_text(text),
-            Instruction::InsertCaptured(insert) => {
-                let is_done = self.insert_captured(insert).await?;
-                if !is_done {
-                    return Ok(());
-                }
-            }
             Instruction::Begin(name) => {
                 let name = self.optional_name(name.as_ref());
                 self.context.begin_transaction(name);
@@ -99,18 +93,6 @@ impl Machine<'_> {
                 if self.context.settings.fmtonly => {}
             Instruction::DeclareTables(tables) => self.declare_tables(tables).await?,
             Instruction::Cursor(operation) => self.cursor_operation(operation).await?,
-            Instruction::CreateInto(into) => {
-                let is_done = self.create_into(into).await?;
-                if !is_done {
-                    return Ok(());
-                }
-            }
-            Instruction::BulkInsert(statement) => {
-                let is_done = self.bulk_insert(statement).await?;
-                if !is_done {
-                    return Ok(());
-                }
-            }
             Instruction::Use(name) => self.use_database(name).await?,
             Instruction::WaitFor { time, ty, until } => {
                 self.wait_for(time, ty, *until).await?;
@@ -118,20 +100,12 @@ impl Machine<'_> {
             }
             Instruction::Throw(arguments) => return Err(self.throw(arguments.as_deref())?),
             Instruction::RaiseError(raise) => self.raise(raise).await?,
-            Instruction::Define(statement, text) => {
-                let is_done = self.define(statement, text).await?;
-                if !is_done {
-                    return Ok(());
-                }
-                self.context.state.row_count = 0;
-            }
-            Instruction::Host(statement) => {
-                let is_done = self.host_statement(statement).await?;
+            other => {
+                let is_done = self.perform_in_parts(other).await?;
                 if !is_done {
                     return Ok(());
                 }
             }
-            _ => {}
         }
         if counts_nothing(instruction) {
             self.done_without_count();
@@ -143,6 +117,24 @@ impl Machine<'_> {
         }
         self.frame.pc += 1;
         Ok(())
+    }
+
+    /// Performs an instruction that triggers may interrupt. False: one runs first, or a query has come into its place.
+    async fn perform_in_parts(&mut self, instruction: &Instruction) -> Result<bool, Fault> {
+        match instruction {
+            Instruction::InsertCaptured(insert) => self.insert_captured(insert).await,
+            Instruction::CreateInto(into) => self.create_into(into).await,
+            Instruction::BulkInsert(statement) => self.bulk_insert(statement).await,
+            Instruction::Define(statement, text) => {
+                let is_done = self.define(statement, text).await?;
+                if is_done {
+                    self.context.state.row_count = 0;
+                }
+                Ok(is_done)
+            }
+            Instruction::Host(statement) => self.host_statement(statement).await,
+            _ => Ok(true),
+        }
     }
 
     /// Refuses the COMMIT that would end the transaction of an INSERT ... EXEC.
