@@ -52,7 +52,8 @@ pub(crate) fn cursor_rows(
     Some((Arc::new(binder.finish(bound.node, action)), CursorTable { table, columns }))
 }
 
-/// The query of such a cursor over the row that it stands on, as that is now: without its conditions, which the row has met.
+/// The query of such a cursor over the row that it stands on, as that is now. `checks`: with its conditions, which the row has met
+/// once.
 ///
 /// # Errors
 /// As for any query, when definitions have changed since the cursor was opened.
@@ -61,10 +62,13 @@ pub(crate) fn cursor_row_again(
     names: &Names<'_>,
     first_register: usize,
     cursor: &tree::CursorName,
+    checks: bool,
 ) -> Result<Arc<Statement>, Fault> {
     let mut query = query.clone();
     query.order_by.clear();
-    if let tree::QueryBody::Select(select) = &mut query.body {
+    if let tree::QueryBody::Select(select) = &mut query.body
+        && !checks
+    {
         select.filter = None;
     }
     let mut binder = Binder::new(names, first_register);

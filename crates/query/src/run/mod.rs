@@ -592,6 +592,13 @@ impl Machine<'_> {
         }
     }
 
+    /// Warns of a statement whose aggregates have passed over NULL.
+    pub(crate) fn tell_eliminated(&mut self, state: &statement::StatementState) {
+        if state.null_eliminated && self.context.settings.ansi_warnings {
+            self.output.message(&SqlError::null_eliminated().at_line(self.line()));
+        }
+    }
+
     /// Tells of the end of a statement that counts nothing.
     #[inline]
     pub(crate) fn done_without_count(&mut self) {

@@ -1052,6 +1052,7 @@ error_table! {
     16916 16 1 cursor_unknown(name) "A cursor with the name '{name}' does not exist.";
     16917 16 1 cursor_not_open() "Cursor is not open.";
     16924 16 1 cursor_variables_differ() "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.";
+    16925 16 1 fetch_of_dynamic_cursor(direction) "The fetch type {direction} cannot be used with dynamic cursors.";
     16929 16 1 cursor_read_only() "The cursor is READ ONLY.";
     16930 16 1 cursor_row_not_in_buffer() "The requested row is not in the fetch buffer.";
     16931 16 1 cursor_has_no_row() "There are no rows in the current fetch buffer.";
