@@ -50,6 +50,7 @@ mod select;
 mod sequence;
 mod series;
 mod set;
+mod settled;
 mod source;
 mod split;
 mod straight;
