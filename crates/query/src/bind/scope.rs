@@ -70,7 +70,7 @@ pub(crate) struct Source {
     pub(crate) alias: String,
     /// The schema, when no alias hides it.
     pub(crate) schema: Option<String>,
-    /// The name as FROM says it, if that is a name of several parts: FOR XML AUTO calls elements so.
+    /// The name of a table or view as FROM says it before its alias.
     pub(crate) written: Option<String>,
     pub(crate) columns: Vec<SourceColumn>,
     pub(crate) registers: Registers,
@@ -308,7 +308,7 @@ impl Binder<'_> {
                     nullable: info.nullable,
                     collated: info.collated,
                     access: info.access,
-                    display: format!("{}.{}", source.alias, info.name),
+                    display: format!("{}.{}", source.written.as_ref().unwrap_or(&source.alias), info.name),
                     level,
                     source: place,
                     when_read: info.when_read.clone(),

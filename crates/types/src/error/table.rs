@@ -500,6 +500,7 @@ error_table! {
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
     4502 16 1 view_lacks_columns(name) "View or function '{name}' has more column names specified than columns defined.";
     4506 16 1 module_column_twice(column, module) "Column names in each view or function must be unique. Column name '{column}' in view or function '{module}' is specified more than once.";
+    4508 16 1 module_on_temporary_table() "Views or functions are not allowed on temporary tables. Table names that begin with '#' denote temporary tables.";
     4512 16 3 schema_bound_name_invalid(kind, module, name) "Cannot schema bind {kind} '{module}' because name '{name}' is invalid for schema binding. Names must be in two-part format and an object cannot reference itself.";
     4513 16 2 schema_bound_to_unbound(kind, module, name) "Cannot schema bind {kind} '{module}'. '{name}' is not schema bound.";
     4604 16 1 grantee_missing(name) "There is no such user or group '{name}' or you do not have permission.";
