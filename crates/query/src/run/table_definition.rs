@@ -320,14 +320,15 @@ pub(crate) fn column(
 /// 8148 and 8151.
 fn check_once(definition: &tree::ColumnDefinition, table: &str) -> Result<(), Fault> {
     let kind = |constraint: &tree::ColumnConstraint| match &constraint.kind {
-        tree::ConstraintKind::Key(key) if key.primary => Some("PRIMARY KEY"),
-        tree::ConstraintKind::Key(_) => Some("UNIQUE"),
-        tree::ConstraintKind::Check { .. } => Some("CHECK"),
-        tree::ConstraintKind::Foreign(_) => Some("FOREIGN KEY"),
-        tree::ConstraintKind::Default { .. } => None,
+        tree::ConstraintKind::Key(key) if key.primary => "PRIMARY KEY",
+        tree::ConstraintKind::Key(_) => "UNIQUE",
+        tree::ConstraintKind::Check { .. } => "CHECK",
+        tree::ConstraintKind::Foreign(_) => "FOREIGN KEY",
+        tree::ConstraintKind::Default { .. } => "DEFAULT",
     };
     let column = &definition.name.text;
-    let kinds: Vec<&str> = definition.constraints.iter().filter_map(kind).collect();
+    let default = definition.default.iter().map(|_| "DEFAULT");
+    let kinds: Vec<&str> = default.chain(definition.constraints.iter().map(kind)).collect();
     if kinds.contains(&"PRIMARY KEY") && kinds.contains(&"UNIQUE") {
         return Err(Box::new(SqlError::column_keys_of_both_kinds(column, table)));
     }

@@ -116,3 +116,24 @@ ROLLBACK;
 SET IMPLICIT_TRANSACTIONS OFF;
 SELECT a FROM taken;
 GO
+-- A procedure of another database may change that: there the INSERT is a transaction of its own.
+CREATE DATABASE other;
+GO
+USE other;
+GO
+CREATE TABLE log (a int NULL);
+GO
+CREATE PROCEDURE logs AS
+INSERT log VALUES (1);
+SELECT @@TRANCOUNT;
+GO
+USE master;
+GO
+DISABLE TRIGGER of_taken ON taken;
+DELETE taken;
+INSERT taken EXEC other.dbo.logs;
+SELECT (SELECT COUNT(*) FROM taken) AS taken, (SELECT COUNT(*) FROM other.dbo.log) AS logged, @@TRANCOUNT AS transactions;
+GO
+CREATE TABLE long_values (a int NULL, b varchar(max) NULL);
+SELECT name, lob_data_space_id FROM sys.tables WHERE name IN ('long_values', 'taken') ORDER BY name;
+GO
