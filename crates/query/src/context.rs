@@ -717,6 +717,11 @@ impl ExecutionContext {
         self.forget_transaction();
     }
 
+    /// Whether the open transaction has a savepoint of this name.
+    pub(crate) fn has_savepoint(&self, name: &str) -> bool {
+        self.savepoints.iter().any(|savepoint| savepoint.name == name)
+    }
+
     /// The name that BEGIN TRANSACTION gave the open transaction.
     pub fn transaction_name(&self) -> Option<&str> {
         self.transaction_name.as_deref()

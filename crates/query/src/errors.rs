@@ -134,6 +134,8 @@ pub(crate) fn reach(error: &SqlError) -> Reach {
         9400..=9465 => Reach::Transaction,
         // Deadlock victim, doomed at the end, nesting, snapshot conflicts.
         1205 | 3960 | 3961 | 3998 => Reach::Transaction,
+        // The end of the transaction around an INSERT ... EXEC.
+        3915 | 3916 => Reach::Transaction,
         // A trigger that has caught an error and gone on.
         3616 => Reach::Transaction,
         // IDENTITY_INSERT that another table has.

@@ -20,6 +20,8 @@ pub struct ColumnInfo {
     pub provenance: Provenance,
     /// Which name its type has, if it is a decimal.
     pub decimal_name: DecimalName,
+    /// The alias type of the column that it is, or `sysname`.
+    pub user_type: Option<i32>,
     /// In browse mode, the column of a table that it is.
     pub origin: Option<Box<BrowsedColumn>>,
 }
@@ -76,6 +78,7 @@ impl ColumnInfo {
             collated: Collated::Default,
             provenance,
             decimal_name,
+            user_type: None,
             origin: None,
         }
     }

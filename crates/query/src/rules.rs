@@ -28,8 +28,8 @@ pub struct Rules {
     pub(crate) checks: Vec<CheckRule>,
     /// The functions of several statements that conditions call, over one row.
     pub(crate) calls: Option<Node>,
-    /// WITH CHECK OPTION of the view that rows are written through: it must hold, and not be unknown.
-    pub(crate) check_option: Option<Predicate>,
+    /// WITH CHECK OPTION of the views that rows are written through: each must hold, and not be unknown.
+    pub(crate) check_options: Vec<Predicate>,
     /// Foreign keys of the table.
     pub(crate) references: Vec<ReferenceRule>,
     /// Foreign keys that refer to the table.

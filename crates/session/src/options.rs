@@ -186,14 +186,21 @@ fn number(value: &OptionSetting) -> Option<i64> {
     }
 }
 
+/// The bytes of CONTEXT_INFO, once it is set.
+pub(crate) const CONTEXT_INFO_BYTES: usize = 128;
+
+/// What CONTEXT_INFO is when it is set to so many bytes: zeros follow.
+pub(crate) fn whole_context_info(mut bytes: Vec<u8>) -> Vec<u8> {
+    bytes.resize(CONTEXT_INFO_BYTES, 0);
+    bytes
+}
+
 /// The bytes that CONTEXT_INFO is set to.
 fn context_info(value: &OptionSetting) -> Result<Vec<u8>, SqlError> {
-    /// Bytes of CONTEXT_INFO at most.
-    const BYTES_MAX: usize = 128;
     let OptionSetting::Value(expr) = value else { return Err(unsupported("SET CONTEXT_INFO with a variable")) };
     match expr.literal() {
-        Some(Literal::Binary(bytes)) if bytes.len() <= BYTES_MAX => Ok(bytes.clone()),
-        Some(Literal::Int(number)) => Ok(number.to_be_bytes().to_vec()),
+        Some(Literal::Binary(bytes)) if bytes.len() <= CONTEXT_INFO_BYTES => Ok(whole_context_info(bytes.clone())),
+        Some(Literal::Int(number)) => Ok(whole_context_info(number.to_be_bytes().to_vec())),
         _ => Err(unsupported("SET CONTEXT_INFO with a variable or more than 128 bytes")),
     }
 }

@@ -5,15 +5,13 @@
 //! negative length. What else a session has (a transaction, temporary tables, cursors ...) ends with it, and a session that
 //! has any of that is not recovered.
 
-use crate::options::ClientOptions;
+use crate::options::{CONTEXT_INFO_BYTES, ClientOptions, whole_context_info};
 use crate::session::Session;
 use pikepole_query::{Collected, Event, Isolation, NullDefault, Settings};
 use pikepole_types::{DateFormat, SqlError};
 
 /// The state that says nothing but whether the session can be recovered.
 const HELD: u8 = 1;
-/// The bytes that CONTEXT_INFO has at most.
-const CONTEXT_INFO_BYTES: usize = 128;
 /// Flags (4), isolation, default of NULL, order of dates, first day, priority (4), TEXTSIZE (4), LOCK_TIMEOUT (4), ROWCOUNT (8),
 /// one more than the bytes of CONTEXT_INFO, or 0.
 const OPTIONS_BYTES: usize = 4 + 4 + 4 + 4 + 4 + 8 + 1;
@@ -199,7 +197,7 @@ impl RecoverableState {
         let (context_info, rest) = rest.split_first()?;
         self.context_info = match usize::from(*context_info) {
             0 => None,
-            more => Some(rest.get(..more - 1)?.to_vec()),
+            more => Some(whole_context_info(rest.get(..more - 1)?.to_vec())),
         };
         Some(())
     }

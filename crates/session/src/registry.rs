@@ -51,6 +51,8 @@ pub(crate) struct SessionRow {
     /// The same of the batch that began last.
     pub(crate) read_by_batch: [u64; 2],
     pub(crate) shown: ShownOptions,
+    /// `CONTEXT_INFO()`; empty: it was not set.
+    pub(crate) context_info: Vec<u8>,
     /// The name that the open transaction was given.
     pub(crate) transaction_name: Option<String>,
     /// What the task's CPU time was when the present batch, or the last one, began.
@@ -164,6 +166,7 @@ pub(crate) struct SessionCell {
 #[derive(Debug, Default)]
 struct Named {
     shown: ShownOptions,
+    context_info: Vec<u8>,
     transaction_name: Option<String>,
 }
 
@@ -213,7 +216,10 @@ impl SessionCell {
     /// The options are these from now on, and the database.
     pub(crate) fn show_settings(&self, context: &ExecutionContext, options: &ClientOptions) {
         self.database_id.store(context.database().id(), Ordering::Relaxed);
-        self.named().shown = ShownOptions::of(&context.settings, options);
+        let mut named = self.named();
+        named.shown = ShownOptions::of(&context.settings, options);
+        named.context_info.clear();
+        named.context_info.extend(context.context_info.iter().flatten());
     }
 
     /// So many transactions are open from now on, and the outermost is called so.
@@ -255,9 +261,11 @@ impl SessionCell {
     fn row(&self) -> SessionRow {
         let named = self.named();
         let (shown, transaction_name) = (named.shown, named.transaction_name.clone());
+        let context_info = named.context_info.clone();
         drop(named);
         SessionRow {
             shown,
+            context_info,
             transaction_name,
             cpu_before_us: self.cpu_before_us.load(Ordering::Relaxed),
             cpu_us: self.cpu_us.load(Ordering::Relaxed),

@@ -223,6 +223,12 @@ impl Column {
         self.user_type.and_then(SecondName::by_id)
     }
 
+    /// Its alias type, or `sysname`.
+    pub fn alias_type(&self) -> Option<i32> {
+        let is_numeric = matches!(self.ty, SqlType::Decimal { .. }) && self.second_name().is_some();
+        self.user_type.filter(|_| self.ty != SqlType::Xml && !is_numeric)
+    }
+
     /// The number of the collection of schemas of a column of xml.
     pub fn schema_collection(&self) -> Option<i32> {
         self.user_type.filter(|_| self.ty == SqlType::Xml)
@@ -570,6 +576,9 @@ pub struct KeptColumn {
     /// Its type was declared as `decimal`, not `numeric`.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub decimal: bool,
+    /// The alias type of the column that it is, or `sysname`.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub user_type: Option<i32>,
 }
 
 /// Modules of an earlier version were all made with ON, or can be read with it.

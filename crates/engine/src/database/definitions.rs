@@ -744,16 +744,17 @@ fn included_columns(
 }
 
 /// A name for a constraint that was given none, of 30 characters at most: `PK__Orders__00000000000F4243` of a table,
-/// `FK__Orders__PersonID__000F4244` of a column, which has the more room the shorter the table's name is.
+/// `FK__Orders__PersonID__000F4244` of a column. What is left of the names of both has 14 characters, nine of them the table's if it has
+/// so many.
 pub fn generated_name(prefix: &str, table: &str, column: &str, object_id: i32) -> String {
+    let first = |name: &str, count: usize| -> String { name.chars().take(count).collect() };
     if column.is_empty() {
-        let table: String = table.chars().take(8).collect();
         return match prefix {
-            "PK" | "UQ" => format!("{prefix}__{table}__{object_id:016X}"),
-            _ => format!("{prefix}__{table}__{object_id:08X}"),
+            "PK" | "UQ" => format!("{prefix}__{}__{object_id:016X}", first(table, 8)),
+            _ => format!("{prefix}__{}__{object_id:08X}", first(table, 16)),
         };
     }
-    let table: String = table.chars().take(9).collect();
-    let column: String = column.chars().take(14 - table.chars().count()).collect();
+    let table = first(table, 14_usize.saturating_sub(column.chars().count()).max(9));
+    let column = first(column, 14 - table.chars().count());
     format!("{prefix}__{table}__{column}__{object_id:08X}")
 }

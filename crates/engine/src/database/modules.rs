@@ -184,6 +184,10 @@ impl Database {
             Some(Object::Procedure(module) | Object::View(module) | Object::Function(module)) => module.created_us,
             _ => now,
         };
+        let former = match &existing {
+            Some(Object::View(module)) => Some(Arc::clone(module)),
+            _ => None,
+        };
         let module = Module {
             object_id: existing.map_or_else(|| self.new_object_id(), |object| object.object_id()),
             schema_id: schema.schema_id,
@@ -198,6 +202,9 @@ impl Database {
             columns: columns.to_vec(),
         };
         self.store_object(tx, &kind.stored(module.clone())).await?;
+        if let Some(former) = former {
+            self.keep_properties(tx, &mut catalog, &former, &module).await?;
+        }
         catalog.remove(module.object_id);
         catalog.put(kind.object(module));
         self.end_definition(tx, mark, catalog, self.new_version());

@@ -4,7 +4,7 @@ use pikepole_types::SqlError;
 
 use super::Database;
 use crate::catalog::Catalog;
-use crate::catalog::definition::{StoredObject, TableRecord};
+use crate::catalog::definition::{Module, StoredObject, TableRecord};
 use crate::catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};
 use crate::transaction::Transaction;
 
@@ -83,6 +83,34 @@ impl Database {
             return Ok(());
         }
         self.store_properties(tx, catalog, Properties { holder, entries: Vec::new() }).await
+    }
+
+    /// A view is altered: the properties of its columns are those of the columns of the same names, as far as there are any.
+    pub(super) async fn keep_properties(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        old: &Module,
+        new: &Module,
+    ) -> Result<(), SqlError> {
+        let Some(former) = catalog.properties_of(PropertyHolder::Object(old.object_id)) else {
+            return Ok(());
+        };
+        let kept = |part: PropertyPart| match part {
+            PropertyPart::Column(place) => {
+                let name = old.columns.get(place)?.name.to_lowercase();
+                let place = new.columns.iter().position(|column| column.name.to_lowercase() == name);
+                place.map(PropertyPart::Column)
+            }
+            part => Some(part),
+        };
+        let entries = former.entries.iter();
+        let entries = entries.filter_map(|entry| Some(ExtendedProperty { part: kept(entry.part)?, ..entry.clone() }));
+        let properties = Properties { holder: former.holder, entries: entries.collect() };
+        if properties == *former {
+            return Ok(());
+        }
+        self.store_properties(tx, catalog, properties).await
     }
 
     /// The properties of a table whose definition becomes `record` and whose columns move; `place` finds the new place of a

@@ -32,7 +32,7 @@ pub struct NumberRange {
 }
 
 /// The name of a column's default that the condition on its text holds for.
-fn default_of<'a>(catalog: &'a Catalog, names: &dyn Fn(&str) -> bool) -> Option<&'a str> {
+pub(super) fn default_of<'a>(catalog: &'a Catalog, names: &dyn Fn(&str) -> bool) -> Option<&'a str> {
     let defaults = catalog.tables().flat_map(|table| table.columns.iter().filter_map(|c| c.default.as_ref()));
     defaults.into_iter().find(|default| names(&default.text)).map(|default| default.name.as_str())
 }
@@ -116,7 +116,7 @@ impl Database {
     }
 
     /// Puts what `change` makes of a sequence in its place; the new version.
-    async fn change_sequence(
+    pub(super) async fn change_sequence(
         &self,
         tx: &mut Transaction,
         catalog: &mut Catalog,

@@ -6,17 +6,29 @@ use pikepole_types::SqlError;
 
 use super::Database;
 use super::definitions::{now_us, user_schema};
+use super::sequences::default_of;
 use crate::catalog::definition::{Module, StoredObject, Trigger};
+use crate::catalog::sequence::SequenceRecord;
+use crate::catalog::user_type::UserType;
 use crate::catalog::{Catalog, Object};
 use crate::security::Class;
 use crate::transaction::Transaction;
 
 impl Database {
-    /// Moves an object to the schema `to`, with its constraints and triggers. What was granted on it is forgotten.
+    /// Moves an object to the schema `to`, with its constraints and triggers. What was granted on it is forgotten. `names` says whether
+    /// the text of a default names the object, if that is a sequence.
     ///
     /// # Errors
-    /// 15151 when there is no such schema or object; 15347 for a trigger, which goes with its table; 15530 when the name is taken there.
-    pub async fn transfer(&self, tx: &mut Transaction, from: &str, name: &str, to: &str) -> Result<(), SqlError> {
+    /// 15151 when there is no such schema or object; 15347 for a trigger, which goes with its table; 15348 for a sequence that a default
+    /// is made of; 15530 when the name is taken there.
+    pub async fn transfer(
+        &self,
+        tx: &mut Transaction,
+        from: &str,
+        name: &str,
+        to: &str,
+        names: &(dyn Fn(&str) -> bool + Send + Sync),
+    ) -> Result<(), SqlError> {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let schema = user_schema(&catalog, to).map_err(|_| SqlError::item_missing("alter", "schema", to))?;
         let missing = || SqlError::item_missing("find", "object", name);
@@ -32,8 +44,8 @@ impl Database {
         };
         let triggers: Vec<Arc<Trigger>> = catalog.triggers_of(object.object_id()).cloned().collect();
         let of_triggers = triggers.iter().map(|trigger| trigger.module.name.clone());
-        let mut names = [name.to_owned()].into_iter().chain(constraints).chain(of_triggers);
-        if let Some(name) = names.find(|name| taken(name)) {
+        let mut moving = [name.to_owned()].into_iter().chain(constraints).chain(of_triggers);
+        if let Some(name) = moving.find(|name| taken(name)) {
             return Err(SqlError::transferred_name_exists(name));
         }
         let object_id = object.object_id();
@@ -52,13 +64,46 @@ impl Database {
                 self.replace_table(tx, &mut catalog, &table, record, None).await?;
             }
             Object::Trigger(_) => return Err(SqlError::transfer_of_part()),
-            Object::Sequence(_) => return Err(SqlError::transfer_unsupported("a sequence")),
+            Object::Sequence(_) if default_of(&catalog, names).is_some() => {
+                return Err(SqlError::transfer_of_schema_bound());
+            }
+            Object::Sequence(sequence) => {
+                let change = |record: &mut SequenceRecord| {
+                    (record.schema_id, record.schema) = (schema.schema_id, schema.name.clone());
+                    Ok(())
+                };
+                self.change_sequence(tx, &mut catalog, sequence, &change).await?;
+            }
             _ => self.change_module(tx, &mut catalog, &object, &moved).await?,
         }
         for trigger in triggers {
             self.change_module(tx, &mut catalog, &Object::Trigger(trigger), &moved).await?;
         }
         self.forget_grants(tx, &mut catalog, Class::Object, object_id).await?;
+        self.end_definition(tx, mark, catalog, self.new_version());
+        Ok(())
+    }
+
+    /// Moves a type to the schema `to`. What was granted on it is forgotten.
+    ///
+    /// # Errors
+    /// 15151 when there is no such schema or type; 15530 when the name is taken there.
+    pub async fn transfer_type(&self, tx: &mut Transaction, from: &str, name: &str, to: &str) -> Result<(), SqlError> {
+        let (mark, mut catalog) = self.begin_definition(tx).await?;
+        let schema = user_schema(&catalog, to).map_err(|_| SqlError::item_missing("alter", "schema", to))?;
+        let missing = || SqlError::item_missing("find", "type", name);
+        let old = catalog.user_type(from, name).cloned().ok_or_else(missing)?;
+        if old.schema_id == schema.schema_id {
+            return Ok(());
+        }
+        if catalog.user_type(to, name).is_some() {
+            return Err(SqlError::transferred_name_exists(name));
+        }
+        let moved = UserType { schema_id: schema.schema_id, schema: schema.name.clone(), ..UserType::clone(&old) };
+        self.store_object(tx, &StoredObject::Type(moved.clone())).await?;
+        catalog.remove_type(&old);
+        catalog.put_type(Arc::new(moved));
+        self.forget_grants(tx, &mut catalog, Class::Type, old.user_type_id).await?;
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())
     }

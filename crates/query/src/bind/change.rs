@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::current::cursor_of;
 use super::output::{OutputRows, column_of};
-use super::scope::Clause;
+use super::scope::{Clause, Source};
 use super::target::TargetRows;
 use super::typed::Typed;
 use super::{Binder, PendingApply, applied, assign_to};
@@ -15,7 +15,6 @@ use pikepole_engine::Permission;
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
 
-/// The columns that SET changes, and the variables it sets.
 /// What SET makes a column.
 pub(super) enum NewValue<'t> {
     Default,
@@ -24,22 +23,38 @@ pub(super) enum NewValue<'t> {
     Property(&'t tree::Name, &'t tree::Expr),
 }
 
-/// The column that is assigned to and its new value: `c.property = value` parses as a column with a qualifier.
+/// The column that is assigned to and its new value: `c.property = value` parses as a column with a qualifier. `target` is what is
+/// changed, and `find` its columns.
+///
+/// # Errors
+/// 4104 for a column of something else; those of `find`.
 pub(super) fn assigned<'t>(
     column: &'t tree::ColumnRef,
     op: tree::AssignOp,
     value: NewValue<'t>,
+    target: &Source,
     find: impl Fn(&tree::Name) -> Result<usize, Fault>,
 ) -> Result<(usize, NewValue<'t>), Fault> {
-    match (find(&column.name), &column.qualifier, value) {
-        (Err(fault), Some(receiver), NewValue::Expr(value)) if op == tree::AssignOp::Set => {
-            let index = find(&receiver.name).map_err(|_| fault)?;
+    let Some(qualifier) = column.qualifier.as_ref().filter(|qualifier| !target.answers_to(qualifier)) else {
+        return Ok((find(&column.name)?, value));
+    };
+    // Before the column there may be the name of what is changed.
+    let is_of_target = match &qualifier.schema {
+        None => true,
+        Some(name) => qualifier.database.is_none() && target.answers_to(&tree::ObjectName::of(name.clone())),
+    };
+    match (find(&qualifier.name), value) {
+        (Ok(index), NewValue::Expr(value)) if op == tree::AssignOp::Set && is_of_target => {
             Ok((index, NewValue::Property(&column.name, value)))
         }
-        (index, _, value) => Ok((index?, value)),
+        _ => {
+            let name = format!("{}.{}", qualifier.dotted(), column.name.text);
+            Err(Box::new(SqlError::identifier_not_bound(name).at_line(column.name.span.line)))
+        }
     }
 }
 
+/// The columns that SET changes, and the variables it sets.
 #[derive(Default)]
 pub(super) struct SetClause {
     pub(super) assignments: Vec<(usize, Expr)>,
@@ -138,7 +153,7 @@ impl Binder<'_> {
     }
 
     /// The sources that are not changed, as OUTPUT sees them.
-    pub(super) fn other_sources(&mut self, target: &TargetRows) -> Vec<super::scope::Source> {
+    pub(super) fn other_sources(&mut self, target: &TargetRows) -> Vec<Source> {
         let sources = self.scope().sources.iter().enumerate();
         sources.filter(|(at, _)| *at != target.source).map(|(_, source)| source.clone()).collect()
     }
@@ -208,8 +223,8 @@ impl Binder<'_> {
             tree::Assignment::Both { column, op, value, .. } => (column, *op, NewValue::Expr(value)),
         };
         let table = Arc::clone(&target.table);
-        let sources = &self.scope().sources;
-        let (index, value) = assigned(column, op, value, |name| target.column(sources, name))?;
+        let source = &self.scope().sources[target.source];
+        let (index, value) = assigned(column, op, value, source, |name| target.column(name))?;
         if set.assignments.iter().any(|(column, _)| *column == index) {
             return Err(Box::new(SqlError::column_set_twice(&column.name.text)));
         }

@@ -281,7 +281,7 @@ fn settled(parts: Vec<Predicate>, decisive: bool) -> Predicate {
 }
 
 /// What a condition of constants says.
-fn known(condition: &Predicate) -> Option<bool> {
+pub(super) fn known(condition: &Predicate) -> Option<bool> {
     match condition {
         Predicate::Const(truth) => *truth,
         Predicate::Integers(op, operands) => match &**operands {

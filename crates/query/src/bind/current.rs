@@ -5,6 +5,7 @@
 
 use std::sync::Arc;
 
+use super::check_option::RowConditions;
 use super::join::{JoinTree, Leaf};
 use super::scope::{Scope, Source};
 use super::source::table_columns;
@@ -46,12 +47,13 @@ pub(crate) fn cursor_rows(
         return None;
     }
     let (bound, exposed) = binder.exposing_for_cursor(query, Scope::default()).ok()?;
-    let Exposed { table, columns } = exposed;
+    let Exposed { table, columns, .. } = exposed;
     let action = Action::Select { columns: bound.columns, values: bound.values };
     Some((Arc::new(binder.finish(bound.node, action)), CursorTable { table, columns }))
 }
 
-/// The query of such a cursor over the row that it stands on, as that is now: without its conditions, which the row has met.
+/// The query of such a cursor over the row that it stands on, as that is now. `checks`: with its conditions, which the row has met
+/// once.
 ///
 /// # Errors
 /// As for any query, when definitions have changed since the cursor was opened.
@@ -60,10 +62,13 @@ pub(crate) fn cursor_row_again(
     names: &Names<'_>,
     first_register: usize,
     cursor: &tree::CursorName,
+    checks: bool,
 ) -> Result<Arc<Statement>, Fault> {
     let mut query = query.clone();
     query.order_by.clear();
-    if let tree::QueryBody::Select(select) = &mut query.body {
+    if let tree::QueryBody::Select(select) = &mut query.body
+        && !checks
+    {
         select.filter = None;
     }
     let mut binder = Binder::new(names, first_register);
@@ -116,7 +121,8 @@ impl Binder<'_> {
         let count = table.columns.len();
         let registers = self.registers(count + 1);
         self.target_wanted.clone_from(&sets);
-        self.columns_of_target(&needs, registers, table.columns.iter().map(|column| column.name.clone()).collect());
+        let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
+        self.columns_of_target(&needs, registers, names.clone());
         let index = self.virtual_sources.len();
         let row = CurrentRow { cursor: cursor.clone(), table: Arc::clone(&table.engine), sets };
         self.virtual_sources.push(VirtualSource::Current(Box::new(row)));
@@ -133,9 +139,11 @@ impl Binder<'_> {
             table,
             registers: Registers { first: registers.first, count },
             locator: registers.first + count,
+            shown: names,
             columns: (0..count).map(Some).collect(),
             name: shown,
             reads: needs.reads,
+            conditions: RowConditions::default(),
         };
         Ok((JoinTree::Leaf(at, Leaf::Rows(Node::Virtual { index, registers })), rows))
     }

@@ -321,6 +321,7 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::coalesce_of_nulls()));
         }
         let nullable = typed.iter().all(|choice| choice.nullable);
+        let ty = super::settled::type_of(ty, super::settled::chosen(&typed));
         let collated = met(&typed, "COALESCE")?;
         let mut values = Vec::with_capacity(typed.len());
         for choice in typed {
@@ -676,6 +677,7 @@ pub(super) fn cases(branches: Vec<(Predicate, Typed)>, otherwise: Option<Typed>)
     if ty == SqlType::Null {
         return Err(Box::new(SqlError::case_is_all_null()));
     }
+    let ty = super::settled::type_of(ty, super::settled::taken(&branches, otherwise.as_ref()));
     let collated = met(branches.iter().map(|(_, value)| value).chain(&otherwise), "CASE")?;
     let mut nullable = otherwise.as_ref().is_none_or(|otherwise| otherwise.nullable);
     let mut bound = Vec::with_capacity(branches.len());

@@ -62,7 +62,11 @@ impl Binder<'_> {
                     let members = places.into_iter().map(flat).collect::<Result<_, Fault>>()?;
                     Ok(Level { name: encoded(&name), members })
                 };
-                let shown = |source: &Source| source.written.clone().unwrap_or_else(|| source.alias.clone());
+                let shown = |source: &Source| {
+                    // An alias hides the schema.
+                    let written = source.written.as_ref().filter(|_| source.schema.is_some());
+                    written.unwrap_or(&source.alias).clone()
+                };
                 self.by_table(parts, shown).into_iter().map(level).collect::<Result<_, Fault>>()?
             }
             _ => return Err(Box::new(SqlError::incorrect_syntax("XML"))),

@@ -120,10 +120,10 @@ impl Binder<'_> {
     }
 }
 
-/// One value too many without a list of columns is meant for the identity column.
+/// Where values are too many without a list of columns, one is meant for the identity column.
 pub(super) fn check_identity(all_columns: bool, table: &Table, columns: &[usize], values: usize) -> Result<(), Fault> {
     let is_for_identity = table.identity.is_some_and(|identity| !columns.contains(&identity));
-    match all_columns && is_for_identity && values == columns.len() + 1 {
+    match all_columns && is_for_identity && values > columns.len() {
         true => Err(Box::new(SqlError::identity_needs_column_list(table.qualified_name()))),
         false => Ok(()),
     }

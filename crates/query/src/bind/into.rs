@@ -5,22 +5,23 @@ use std::sync::Arc;
 use super::data_type::{TypePlace, sql_type};
 use super::{Binder, Names, Scope};
 use crate::expression::Fault;
+use crate::output::Provenance;
 use crate::plan::Statement;
 use pikepole_engine::{ColumnDefinition, Identity};
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, SqlError, SqlType};
 
-/// The columns of the table that a query's rows go into: types and NULLs as the query has them, identity as the only table
-/// of FROM has it.
+/// The columns of the table that a query's rows go into, and the name of the one that is a rowversion as it is in the query: types and
+/// NULLs as the query has them, identity as the only table of FROM has it.
 ///
 /// # Errors
-/// As the query's; 1038 for a column without a name.
+/// As the query's; 1038 for a column without a name, 2738 for a second rowversion.
 pub(crate) fn into_columns(
     query: &tree::Query,
     into: &str,
     names: &Names<'_>,
     first_register: usize,
-) -> Result<Vec<ColumnDefinition>, Fault> {
+) -> Result<(Vec<ColumnDefinition>, Option<String>), Fault> {
     let mut binder = Binder::new(names, first_register);
     Binder::refuse_for(query, "SELECT INTO")?;
     let added = new_identity(query, names)?;
@@ -33,6 +34,7 @@ pub(crate) fn into_columns(
     }
     let new = added.map(|added| (added.name, added.ty, added.identity));
     let mut columns = Vec::with_capacity(bound.columns.len());
+    let mut rowversion: Option<String> = None;
     for column in bound.columns {
         if column.name.is_empty() {
             return Err(Box::new(SqlError::name_is_empty()));
@@ -51,20 +53,26 @@ pub(crate) fn into_columns(
             });
             continue;
         }
+        if column.provenance == Provenance::RowVersion {
+            if rowversion.is_some() {
+                return Err(Box::new(SqlError::rowversion_exists(into, &column.name)));
+            }
+            rowversion = Some(column.name.clone());
+        }
         let own = identity.as_ref().filter(|(name, _)| name.eq_ignore_ascii_case(&column.name));
         let inherited = own.map(|(_, identity)| *identity);
         let numeric = column.second_name().map(|second| second.user_type_id);
         columns.push(ColumnDefinition {
             name: column.name,
             ty: column.ty,
-            user_type: numeric,
+            user_type: numeric.or(column.user_type),
             nullable: column.nullable && inherited.is_none(),
             default: None,
             identity: inherited,
             collation: column.collated.shown(),
         });
     }
-    Ok(columns)
+    Ok((columns, rowversion))
 }
 
 /// The name that the identity column of the only table of FROM has in the select list, and how it counts; a common or derived table
@@ -204,6 +212,7 @@ impl Binder<'_> {
         let table = self.target_table(target)?;
         let dealt = table.identity.filter(|_| added.is_some());
         let columns: Vec<usize> = (0..table.columns.len()).filter(|at| Some(*at) != dealt).collect();
+        self.keeps_row_versions = true;
         self.insert_rows(None, table, &columns, bound, None)
     }
 }

@@ -27,6 +27,7 @@ pub(super) fn kept(columns: &[SourceColumn]) -> Vec<KeptColumn> {
         collation: column.collated.shown(),
         identity: column.provenance == Provenance::Identity,
         decimal: column.decimal_name == DecimalName::Decimal,
+        user_type: column.user_type,
     };
     columns.iter().map(column).collect()
 }
@@ -37,6 +38,7 @@ pub fn kept_columns(module: &Module) -> Vec<ColumnInfo> {
         collated: Collated::of_stored(&column.ty, column.collation),
         provenance: if column.identity { Provenance::Identity } else { Provenance::Stored },
         decimal_name: if column.decimal { DecimalName::Decimal } else { DecimalName::Numeric },
+        user_type: column.user_type,
         ..ColumnInfo::new(&column.name, column.ty, column.nullable)
     };
     module.columns.iter().map(column).collect()

@@ -109,7 +109,7 @@ impl Binder<'_> {
             hints: hints.clone(),
         };
         let tree = self.target_source(&reference)?;
-        match self.target_found.take() {
+        match self.take_target() {
             Some(rows) => Ok((tree, rows)),
             None => Err(Box::new(SqlError::invalid_object(name.dotted()))),
         }
@@ -174,7 +174,8 @@ impl Binder<'_> {
                 let row = if values.is_empty() {
                     self.complete(&table, &[], Vec::new())?
                 } else {
-                    let indexes = self.insert_columns(&table, columns)?;
+                    let below = columns_below(target, columns)?;
+                    let indexes = self.insert_columns(&table, &below)?;
                     self.value_row(columns.is_empty(), &table, &indexes, values)?
                 };
                 self.scope().clause = outer;
@@ -223,6 +224,15 @@ fn check_clauses(clauses: &[tree::MergeClause]) -> Result<(), Fault> {
         }
     }
     Ok(())
+}
+
+/// The columns of the table that an INSERT names by those of the target.
+fn columns_below(target: &TargetRows, names: &[tree::Name]) -> Result<Vec<tree::Name>, Fault> {
+    let below = |name: &tree::Name| {
+        let column = target.column(name).map_err(|fault| Box::new(fault.at_line(name.span.line)))?;
+        Ok(tree::Name { text: target.table.columns[column].name.clone(), span: name.span })
+    };
+    names.iter().map(below).collect()
 }
 
 /// What the branches do to the target, and that its rows are read.

@@ -6,6 +6,7 @@ mod browse;
 mod bulk;
 mod certain;
 mod change;
+mod check_option;
 mod clr;
 mod collate;
 mod condition;
@@ -49,6 +50,7 @@ mod select;
 mod sequence;
 mod series;
 mod set;
+mod settled;
 mod source;
 mod split;
 mod straight;
@@ -65,6 +67,7 @@ mod xml_explicit;
 mod xml_names;
 
 pub(crate) use certain::is_certain_of;
+pub(crate) use check_option::check_option;
 pub(crate) use collate::{ColumnDefaults, column_collation, database_collation, in_column};
 pub(crate) use current::{CursorTable, cursor_row_again, cursor_rows, is_watched};
 pub use data_type::Declared;
@@ -81,7 +84,6 @@ pub(crate) use schema_bound::SchemaBound;
 pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, constant_value, convert_to};
 pub use undeclared::{Undeclared, UndeclaredParameter, first_result_set, prepared_columns, undeclared_parameters};
-pub(crate) use view::check_option;
 
 use std::collections::HashSet;
 use std::rc::Rc;
@@ -213,10 +215,14 @@ pub(crate) struct Binder<'a> {
     passes_constraints: bool,
     /// No trigger is fired.
     passes_triggers: bool,
+    /// A rowversion column takes the values that it is given.
+    keeps_row_versions: bool,
     /// The plan inserts no more than once: see [`crate::plan::Insert::fills`].
     fills: bool,
-    /// What rows must be that are written through the view.
-    check_option: Option<view::CheckOption>,
+    /// What is bound is a view or an inline function that is to be made.
+    in_module: bool,
+    /// What rows must be that are written through views.
+    check_options: Vec<check_option::RowCondition>,
     /// MAXRECURSION of the statement; 0 for no limit.
     recursion_max: u32,
     /// The numbers of sequences that the statement takes.
@@ -298,7 +304,9 @@ impl<'a> Binder<'a> {
             passes_constraints: false,
             passes_triggers: false,
             fills: false,
-            check_option: None,
+            in_module: false,
+            keeps_row_versions: false,
+            check_options: Vec::new(),
             recursion_max: recursive::RECURSION_DEFAULT,
             numbers: sequence::Numbers::default(),
             keeps_order: false,

@@ -235,7 +235,9 @@ impl Binder<'_> {
         if bound.values.len() > columns.len() {
             return Err(Box::new(SqlError::insert_select_more_items()));
         }
-        columns.iter().try_for_each(|column| takes_values(&table, *column))?;
+        if !self.keeps_row_versions {
+            columns.iter().try_for_each(|column| takes_values(&table, *column))?;
+        }
         let mut values = Vec::with_capacity(columns.len());
         for ((value, info), column) in bound.values.into_iter().zip(&bound.columns).zip(columns) {
             let typed = Typed::new(value, info.ty, info.nullable);
@@ -466,7 +468,7 @@ impl Binder<'_> {
             let found = table.column(&name.text);
             found.ok_or_else(|| Box::new(SqlError::invalid_column(&name.text)))
         };
-        let (index, value) = super::change::assigned(column, op, value, find)?;
+        let (index, value) = super::change::assigned(column, op, value, &self.scope().sources[0], find)?;
         if assignments.iter().any(|(column, _)| *column == index) {
             return Err(Box::new(SqlError::column_set_twice(&column.name.text)));
         }

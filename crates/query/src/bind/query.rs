@@ -353,7 +353,8 @@ impl Binder<'_> {
         let (provenance, decimal_name) = (self.provenance(item), self.decimal_name_of(item, typed.ty));
         let nullable = typed.nullable || !is_certain_of(item, &typed.ty);
         let (ty, collated) = (typed.ty, typed.collated);
-        Ok(ColumnInfo { name, ty, nullable, collated, provenance, decimal_name, origin: None })
+        let user_type = self.user_type_of(item);
+        Ok(ColumnInfo { name, ty, nullable, collated, provenance, decimal_name, user_type, origin: None })
     }
 
     fn star(&mut self, qualifier: Option<&tree::ObjectName>, items: &mut Items) -> Result<(), Fault> {

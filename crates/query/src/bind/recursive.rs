@@ -176,6 +176,7 @@ impl Binder<'_> {
             collated: column.collated,
             provenance: Provenance::Expression,
             decimal_name: column.decimal_name,
+            user_type: None,
             origin: None,
         });
         let bound = Bound {

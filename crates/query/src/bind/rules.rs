@@ -259,7 +259,8 @@ impl Binder<'_> {
         if writes && rules.fault.is_none() {
             rules.period = period;
             rules.registers = self.registers(table.columns.len());
-            rules.rowversion = table.columns.iter().position(|column| column.rowversion);
+            let rowversion = table.columns.iter().position(|column| column.rowversion);
+            rules.rowversion = rowversion.filter(|_| !self.keeps_row_versions);
             rules.fault = self.in_catalog(view.clone(), |binder| binder.row_rules(table, &mut rules)).err();
         }
         let computed: Vec<usize> = rules.computed.iter().map(|(column, _)| *column).collect();
@@ -297,7 +298,7 @@ impl Binder<'_> {
                 });
             }
         }
-        let is_checked = !rules.checks.is_empty() || rules.check_option.is_some();
+        let is_checked = !rules.checks.is_empty() || !rules.check_options.is_empty();
         let is_temporal = rules.period.is_some() || rules.history.is_some();
         let has_row_rules = rules.rowversion.is_some() || !rules.computed.is_empty() || is_checked || is_temporal;
         (has_row_rules || rules.has_late() || rules.fault.is_some()).then(|| Arc::new(rules))
@@ -342,10 +343,11 @@ impl Binder<'_> {
             };
             rules.checks.push(CheckRule { name: check.name.clone(), condition, column });
         }
-        if let Some(option) = self.check_option.take() {
+        for option in std::mem::take(&mut self.check_options) {
+            let named = option.columns(&columns);
             let (bound, called) =
-                self.of_row(&option.alias, &columns, registers, |binder| binder.condition(&option.condition))?;
-            rules.check_option = Some(bound);
+                self.of_row(&option.alias, &named, registers, |binder| binder.condition(&option.condition))?;
+            rules.check_options.push(bound);
             calls.extend(called);
         }
         if !calls.is_empty() {

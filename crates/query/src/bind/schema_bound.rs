@@ -40,6 +40,7 @@ impl Binder<'_> {
     /// From here on the text of this module is bound; what is asked of it depends on its options.
     pub(crate) fn begin_module(&mut self, kind: &'static str, name: &str, options: &[tree::ModuleOption]) {
         self.schema_bound = SchemaBound::of(kind, name, options);
+        self.in_module = true;
     }
 
     /// # Errors

@@ -24,6 +24,8 @@ pub(crate) struct SourceColumn {
     pub(crate) provenance: Provenance,
     /// Which name its type has, if it is a decimal.
     pub(crate) decimal_name: DecimalName,
+    /// Its alias type, or `sysname`.
+    pub(crate) user_type: Option<i32>,
     /// Who may read it.
     pub(crate) access: ColumnAccess,
     /// The expression of a column that is computed whenever it is read.
@@ -53,6 +55,7 @@ impl SourceColumn {
             collated: Collated::Default,
             provenance: Provenance::default(),
             decimal_name: DecimalName::default(),
+            user_type: None,
             access: ColumnAccess::All,
             when_read: None,
             hidden: false,
@@ -67,7 +70,7 @@ pub(crate) struct Source {
     pub(crate) alias: String,
     /// The schema, when no alias hides it.
     pub(crate) schema: Option<String>,
-    /// The name as FROM says it, if that is a name of several parts: FOR XML AUTO calls elements so.
+    /// The name of a table or view as FROM says it before its alias.
     pub(crate) written: Option<String>,
     pub(crate) columns: Vec<SourceColumn>,
     pub(crate) registers: Registers,
@@ -305,7 +308,7 @@ impl Binder<'_> {
                     nullable: info.nullable,
                     collated: info.collated,
                     access: info.access,
-                    display: format!("{}.{}", source.alias, info.name),
+                    display: format!("{}.{}", source.written.as_ref().unwrap_or(&source.alias), info.name),
                     level,
                     source: place,
                     when_read: info.when_read.clone(),
@@ -333,6 +336,12 @@ impl Binder<'_> {
 }
 
 impl Binder<'_> {
+    /// The alias type of an item of a select list that is a column of one.
+    pub(crate) fn user_type_of(&self, item: &tree::Expr) -> Option<i32> {
+        let tree::ExprKind::Column(column) = &item.kind else { return None };
+        self.seen_column(column)?.user_type
+    }
+
     /// Where the values of an item of a select list come from; it is bound already.
     pub(crate) fn provenance(&self, item: &tree::Expr) -> Provenance {
         let tree::ExprKind::Column(column) = &item.kind else { return Provenance::Expression };

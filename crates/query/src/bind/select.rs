@@ -72,7 +72,11 @@ impl Binder<'_> {
         let top = self.select_top(select, tail)?;
         self.name_windows(&select.windows)?;
         self.scope().clause = Clause::From;
+        if let Some(expose) = &expose {
+            self.aim_below(expose, select)?;
+        }
         let from = self.from(&select.from)?;
+        let below = expose.as_ref().and_then(|_| self.target_found.take());
         self.scope().clause = Clause::Where;
         let mut conditions = Vec::new();
         if let Some(filter) = &select.filter {
@@ -91,7 +95,10 @@ impl Binder<'_> {
         let SelectValues { having, having_applies, mut items, keys } = bound?;
         self.check_numbers(select, tail.order_by, top.is_some() || tail.offset.is_some())?;
         if let Some(expose) = expose {
-            self.expose_table(&expose, select, from.as_ref(), &mut items)?;
+            match below {
+                Some(inner) => self.expose_below(&expose, select, inner, &mut items)?,
+                None => self.expose_table(&expose, select, from.as_ref(), &mut items)?,
+            }
         }
         Ok(Selected { top, from, conditions, having, items, keys, where_applies, having_applies })
     }

@@ -104,6 +104,7 @@ impl Binder<'_> {
                 }
                 column.nullable |= other.nullable;
                 column.provenance = Provenance::Expression;
+                column.user_type = None;
                 column.decimal_name = met_name(&before, column, other);
                 column.collated = match column.collated.meet(other.collated, verb)? {
                     Collated::Conflict { left, right, .. } if verb == "UNION ALL" => {

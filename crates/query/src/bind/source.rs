@@ -14,7 +14,7 @@ use crate::expression::{Fault, Predicate};
 use crate::host::VirtualTable;
 use crate::output::{ColumnInfo, Provenance};
 use crate::plan::{JoinKind, Node, Registers, VirtualSource};
-use pikepole_engine::{Module, ReadHints};
+use pikepole_engine::{self as engine, Module, ReadHints};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -79,6 +79,7 @@ impl Binder<'_> {
 
     /// A table, view or common table that a name in FROM means.
     pub(super) fn read_table(&mut self, table: &tree::TableRef) -> Result<JoinTree, Fault> {
+        let is_common = table.name.schema.is_none() && self.common_table(&table.name.name).is_some();
         let (leaf, columns, needs) = self.named(&table.name)?;
         let leaf = self.row_of_cursor(leaf);
         let (alias, schema) = table_name(table);
@@ -87,7 +88,7 @@ impl Binder<'_> {
         let tree = self.add(alias, schema, columns, leaf)?;
         if let Some(source) = self.scope().sources.last_mut() {
             source.hints = hints;
-            source.written = (table.alias.is_none() && table.name.schema.is_some()).then(|| table.name.dotted());
+            source.written = (!is_common).then(|| table.name.dotted());
             let (registers, names) = (source.registers, source.names());
             self.watch(registers, needs, names);
         }
@@ -141,6 +142,9 @@ impl Binder<'_> {
         }
         if let Some((leaf, columns)) = self.transition(name) {
             return Ok((leaf, columns, Vec::new()));
+        }
+        if self.in_module && name.is_temporary() {
+            return Err(Box::new(SqlError::module_on_temporary_table()));
         }
         self.check_bound_name(name)?;
         if let Some(table) = self.catalog().table(name)? {
@@ -508,6 +512,7 @@ pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
             _ => Provenance::Stored,
         },
         decimal_name: column.decimal_name,
+        user_type: table.engine.columns.get(place).and_then(engine::Column::alias_type),
         when_read: column.when_read.as_deref().map(Into::into),
         hidden: column.hidden,
         ..SourceColumn::new(&column.name, column.ty, column.nullable)
@@ -520,6 +525,7 @@ pub(crate) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {
         collated: column.collated.of_column(),
         provenance: column.provenance,
         decimal_name: column.decimal_name,
+        user_type: column.user_type,
         ..SourceColumn::new(&column.name, column.ty, column.nullable)
     };
     columns.iter().map(column).collect()

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::check_option::RowConditions;
 use super::hint::target_hints;
 use super::join::{JoinTree, Leaf};
 use super::kept_columns::name_columns;
@@ -16,9 +17,12 @@ use crate::errors;
 use crate::expression::{Expr, Fault};
 use crate::output::ColumnInfo;
 use crate::plan::{JoinKind, Registers};
-use pikepole_engine::ReadHints;
+use pikepole_engine::{ReadHints, TriggerEvent};
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{Length, SqlError, SqlType};
+
+/// The type of the place of a row.
+const PLACE: SqlType = SqlType::VarBinary(Length::Limit(8000));
 
 /// What is asked of the query of a view or common table whose rows are changed.
 #[derive(Debug, Default)]
@@ -36,6 +40,7 @@ pub(super) struct Exposed {
     pub(super) table: Arc<Table>,
     /// Per column of the query, the table's column it is.
     pub(super) columns: Vec<Option<usize>>,
+    pub(super) conditions: RowConditions,
 }
 
 /// The rows that a statement changes, as a source of its scope.
@@ -47,18 +52,21 @@ pub(super) struct TargetRows {
     pub(super) registers: Registers,
     /// The slot of each row's place.
     pub(super) locator: usize,
-    /// Per column of the source, the table's column it is.
+    /// Per column of the source, its name, and the table's column it is.
+    pub(super) shown: Vec<String>,
     pub(super) columns: Vec<Option<usize>>,
     /// The name a derived column is refused under.
     pub(super) name: String,
     /// What reading columns of the table itself needs.
     pub(super) reads: Vec<usize>,
+    /// What stands between the table and the rows.
+    pub(super) conditions: RowConditions,
 }
 
 impl TargetRows {
     /// The table's column that a column of the source is.
-    pub(super) fn column(&self, sources: &[Source], name: &tree::Name) -> Result<usize, Fault> {
-        let at = sources[self.source].columns.iter().position(|column| name.is(&column.name));
+    pub(super) fn column(&self, name: &tree::Name) -> Result<usize, Fault> {
+        let at = self.shown.iter().position(|shown| name.is(shown));
         let at = at.ok_or_else(|| SqlError::invalid_column(&name.text))?;
         match self.columns.get(at) {
             Some(Some(column)) => Ok(*column),
@@ -121,10 +129,17 @@ impl Binder<'_> {
             });
         }
         self.target_ref = None;
-        match (tree, self.target_found.take()) {
+        match (tree, self.take_target()) {
             (Some(tree), Some(rows)) => Ok((tree, rows)),
             _ => Err(Box::new(SqlError::invalid_object(name.dotted()))),
         }
+    }
+
+    /// The target that was found, with what its views demand of its rows.
+    pub(super) fn take_target(&mut self) -> Option<TargetRows> {
+        let mut rows = self.target_found.take()?;
+        self.check_options = std::mem::take(&mut rows.conditions).demanded();
+        Some(rows)
     }
 
     /// The source of FROM whose rows are changed.
@@ -139,7 +154,7 @@ impl Binder<'_> {
         let mut inner = self.catalog().clone();
         let common =
             if name.schema.is_none() && name.database.is_none() { self.common_table(&name.name) } else { None };
-        let mut kept = None;
+        let (mut kept, mut demands) = (None, false);
         let (query, columns, scope, whole) = if let Some(common) = common {
             let scope = Scope { barrier: true, common: common.earlier(), ..Scope::default() };
             let table = common.tree.as_ref().clone();
@@ -155,8 +170,8 @@ impl Binder<'_> {
             else {
                 return Err(Box::new(SqlError::invalid_object(name.dotted())));
             };
-            self.note_check_option(&view);
             kept = Some(module);
+            demands = view.check_option;
             let scope = Scope { barrier: true, ..Scope::default() };
             (view.query, view.columns, scope, view.name.name.text)
         } else {
@@ -166,7 +181,7 @@ impl Binder<'_> {
             return Ok(self.table_target(table, shown, schema, hints, &needs));
         };
         // A common table has no permissions of its own; a view's owner need not own the table below it.
-        let (bound, exposed) = self.nested(|binder| {
+        let (bound, mut exposed) = self.nested(|binder| {
             let outer = needs.owner.or(binder.view_owner);
             binder.in_view_of(outer, |binder| {
                 binder.in_catalog(inner, |binder| {
@@ -179,6 +194,9 @@ impl Binder<'_> {
                 })
             })
         })?;
+        if demands {
+            exposed.conditions.demand();
+        }
         let visible = exposed.columns.len();
         let mut columns_shown = infos(&bound.columns[..visible]);
         let kept = kept.as_ref().map_or(&[][..], |view| &view.columns);
@@ -186,8 +204,8 @@ impl Binder<'_> {
         let count = exposed.table.columns.len();
         let registers = self.registers(bound.values.len());
         let used = vec![true; visible];
-        let names = columns_shown.iter().map(|column| column.name.clone()).collect();
-        self.columns_of_target(&needs, registers, names);
+        let shown_columns: Vec<String> = columns_shown.iter().map(|column| column.name.clone()).collect();
+        self.columns_of_target(&needs, registers, shown_columns.clone());
         let source = Source {
             alias: shown,
             schema,
@@ -206,9 +224,11 @@ impl Binder<'_> {
             table: exposed.table,
             registers: Registers { first: registers.first + visible, count },
             locator: registers.first + visible + count,
+            shown: shown_columns,
             columns: exposed.columns,
             name: whole,
             reads: Vec::new(),
+            conditions: exposed.conditions,
         });
         Ok(JoinTree::Leaf(at, Leaf::Derived(bound)))
     }
@@ -222,10 +242,10 @@ impl Binder<'_> {
         needs: &TargetNeeds,
     ) -> JoinTree {
         let columns: Vec<SourceColumn> = table_columns(&table);
-        let names = columns.iter().map(|column| column.name.clone()).collect();
+        let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         let count = columns.len();
         let registers = self.registers(count + 1);
-        self.columns_of_target(needs, registers, names);
+        self.columns_of_target(needs, registers, names.clone());
         let used = vec![true; count];
         let alias = shown.clone();
         let (hidden, located, written) = (false, true, None);
@@ -237,9 +257,11 @@ impl Binder<'_> {
             table: Arc::clone(&table),
             registers: Registers { first: registers.first, count },
             locator: registers.first + count,
+            shown: names,
             columns: (0..count).map(Some).collect(),
             name: shown,
             reads: needs.reads.clone(),
+            conditions: RowConditions::default(),
         });
         JoinTree::Leaf(at, Leaf::Table(table))
     }
@@ -256,8 +278,9 @@ impl Binder<'_> {
         }
         let wanted = self.target_wanted.clone();
         let target = self.target_ref.take();
-        let bound = self.expose(query, scope, Expose { for_cursor: false, wanted, name: name.to_owned() });
-        self.target_ref = target;
+        let expose = Expose { for_cursor: false, wanted: wanted.clone(), name: name.to_owned() };
+        let bound = self.expose(query, scope, expose);
+        (self.target_ref, self.target_wanted) = (target, wanted);
         bound
     }
 
@@ -277,6 +300,74 @@ impl Binder<'_> {
             Some(exposed) => Ok((bound, exposed)),
             None => Err(errors::unsupported("Changing rows through this query")),
         }
+    }
+
+    /// Where the one source of a query is a view or a common table, the rows to change lie below that: it is to bring them along.
+    pub(super) fn aim_below(&mut self, expose: &Expose, select: &tree::Select) -> Result<(), Fault> {
+        let [tree::TableSource::Table(table)] = select.from.as_slice() else { return Ok(()) };
+        let is_plain = table.system_time.is_none() && table.sample.is_none();
+        if expose.for_cursor || !is_plain || !self.reaches_rows(&table.name)? {
+            return Ok(());
+        }
+        let named = |item: &tree::SelectItem| match item {
+            tree::SelectItem::Expr { expr, alias } => {
+                let tree::ExprKind::Column(column) = &expr.kind else { return None };
+                let shown = alias.as_ref().unwrap_or(&column.name);
+                let is_wanted = expose.wanted.iter().any(|wanted| shown.is(wanted));
+                is_wanted.then(|| vec![column.name.text.clone()])
+            }
+            tree::SelectItem::Star { .. } => Some(expose.wanted.clone()),
+            tree::SelectItem::Assign { .. } => None,
+        };
+        self.target_wanted = select.items.iter().filter_map(named).flatten().collect();
+        self.target_ref = Some(std::ptr::from_ref(&**table));
+        Ok(())
+    }
+
+    /// Whether a name means a common table, or a view that no trigger stands in for: what lies below it may be changed.
+    fn reaches_rows(&self, name: &tree::ObjectName) -> Result<bool, Fault> {
+        if name.schema.is_none()
+            && name.database.is_none()
+            && let Some(common) = self.common_table(&name.name)
+        {
+            return Ok(!super::recursive::is_recursive(&common.tree));
+        }
+        if self.names_transition(name).is_some() || self.catalog().table(name)?.is_some() {
+            return Ok(false);
+        }
+        let found = self.catalog().view(name)?;
+        Ok(found.is_some_and(|(view, catalog)| {
+            let stands_in = |event| catalog.catalog.instead_of(view.object_id, event).is_some();
+            !TriggerEvent::ALL.into_iter().any(stands_in)
+        }))
+    }
+
+    /// Adds the columns and places of the table below a query of another view or common table, which that brings along.
+    pub(super) fn expose_below(
+        &mut self,
+        expose: &Expose,
+        select: &tree::Select,
+        inner: TargetRows,
+        items: &mut Items,
+    ) -> Result<(), Fault> {
+        if select.distinct || self.scope().grouping.is_some() {
+            return Err(Box::new(SqlError::view_groups_rows(&expose.name)));
+        }
+        let conditions = self.conditions_below(select, &inner);
+        let first = self.scope().sources[inner.source].registers.first;
+        let origin = |value: &Typed| match value.expr {
+            Expr::Slot(slot) => inner.columns.get(slot.wrapping_sub(first)).copied().flatten(),
+            _ => None,
+        };
+        let columns = items.values.iter().map(origin).collect();
+        let types = inner.table.columns.iter().map(|column| column.ty);
+        for (slot, ty) in inner.registers.range().zip(types).chain([(inner.locator, PLACE)]) {
+            items.columns.push(ColumnInfo::new("", ty, true));
+            items.values.push(Typed::new(Expr::Slot(slot), ty, true));
+            items.trees.push(None);
+        }
+        self.exposed = Some(Exposed { table: inner.table, columns, conditions });
+        Ok(())
     }
 
     /// Adds the columns and places of the table below a query to its select list.
@@ -329,14 +420,15 @@ impl Binder<'_> {
             *used |= wanted(&column.ty);
         }
         let first = source.registers.first;
-        let place = SqlType::VarBinary(pikepole_types::Length::Limit(8000));
-        let hidden = table.columns.iter().map(|column| column.ty).chain([place]).enumerate();
+        let hidden = table.columns.iter().map(|column| column.ty).chain([PLACE]).enumerate();
         for (offset, ty) in hidden.filter(|(_, ty)| wanted(ty)) {
             items.columns.push(ColumnInfo::new("", ty, true));
             items.values.push(Typed::new(Expr::Slot(first + offset), ty, true));
             items.trees.push(None);
         }
-        self.exposed = Some(Exposed { table, columns });
+        let mut conditions = RowConditions::default();
+        conditions.add_of_table(select, &table);
+        self.exposed = Some(Exposed { table, columns, conditions });
         Ok(())
     }
 

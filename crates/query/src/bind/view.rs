@@ -18,40 +18,7 @@ use pikepole_engine::{KeptColumn, Object, Permission, Trigger, TriggerEvent, Vie
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
-/// What a view that rows are changed through says WITH CHECK OPTION.
-#[derive(Debug, Clone)]
-pub(super) struct CheckOption {
-    /// The name that its condition has for the table.
-    pub(super) alias: String,
-    pub(super) condition: tree::Condition,
-}
-
-/// The one table of a view with CHECK OPTION, as its query names it, and its condition.
-///
-/// # Errors
-/// A view of another shape, by name.
-pub(crate) fn check_option(view: &tree::CreateView) -> Result<Option<(&str, &tree::Condition)>, Fault> {
-    let unsupported = || errors::unsupported("WITH CHECK OPTION of a view that is not one table with a condition");
-    let tree::QueryBody::Select(select) = &view.query.body else { return Err(unsupported()) };
-    let [tree::TableSource::Table(table)] = select.from.as_slice() else { return Err(unsupported()) };
-    let plain = select.top.is_none() && select.group_by.is_empty() && !select.distinct && view.query.with.is_empty();
-    if !plain {
-        return Err(unsupported());
-    }
-    let alias = table.alias.as_ref().unwrap_or(&table.name.name);
-    Ok(select.filter.as_ref().map(|condition| (alias.as_str(), condition)))
-}
-
 impl Binder<'_> {
-    /// Rows that are written through a view must be rows of it, when it says so.
-    pub(super) fn note_check_option(&mut self, view: &tree::CreateView) {
-        if view.check_option
-            && let Ok(Some((alias, condition))) = check_option(view)
-        {
-            self.check_option = Some(CheckOption { alias: alias.to_owned(), condition: condition.clone() });
-        }
-    }
-
     /// The table that an INSERT fills, and its columns that are named: those below the view or the common table that the statement names.
     pub(super) fn insert_target(&mut self, insert: &tree::Insert) -> Result<(Arc<Table>, Vec<tree::Name>), Fault> {
         let tree::Target::Table { name, .. } = &insert.target else {
@@ -75,14 +42,18 @@ impl Binder<'_> {
                     return Ok((self.target_table(name)?, insert.columns.clone()));
                 };
                 let view = parsed_view(&module.text, options, name)?;
-                self.note_check_option(&view);
                 let scope = Scope { barrier: true, ..Scope::default() };
                 let of_view = (&module.columns[..], &view.columns[..]);
-                self.nested(|binder| {
+                let (columns, mut exposed) = self.nested(|binder| {
                     binder.in_view_of(owner, |binder| binder.insertable(&view.query, of_view, scope, name))
-                })?
+                })?;
+                if view.check_option {
+                    exposed.conditions.demand();
+                }
+                (columns, exposed)
             }
         };
+        self.check_options = exposed.conditions.demanded();
         let table = exposed.table;
         let below = |at: usize, span: tree::Span| match exposed.columns[at] {
             Some(column) => Ok(tree::Name { text: table.columns[column].name.clone(), span }),

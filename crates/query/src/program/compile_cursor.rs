@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::compile::Compiler;
-use super::{CursorOperation, FetchTo, Instruction, Parameter, Variable};
+use super::{CursorKind, CursorOperation, FetchTo, Instruction, Parameter, Variable};
 use crate::expression::Fault;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
 use pikepole_types::{Collation, SqlError, SqlType};
@@ -98,7 +98,7 @@ impl Compiler<'_> {
     }
 }
 
-/// A cursor's rows are read when it is opened, those of a DYNAMIC one too. One that promises locks is refused by name.
+/// A cursor's rows are found when it is opened, those of a DYNAMIC one too. One that promises locks is refused by name.
 fn declaration(
     statement: &Statement,
     definition: &tree::CursorDefinition,
@@ -113,9 +113,15 @@ fn declaration(
     let forward = has("FORWARD_ONLY") || has("FAST_FORWARD");
     let scroll = has("SCROLL") || (!forward && (has("STATIC") || has("KEYSET") || has("DYNAMIC")));
     let fixed = ["STATIC", "INSENSITIVE", "FAST_FORWARD", "READ_ONLY"].iter().any(|word| has(word));
+    let kind = match () {
+        () if has("KEYSET") => CursorKind::Keyset,
+        () if has("DYNAMIC") => CursorKind::Dynamic,
+        () if has("STATIC") || has("INSENSITIVE") || has("FAST_FORWARD") => CursorKind::Static,
+        () => CursorKind::Unsaid,
+    };
     let columns = definition.update.iter().flatten().map(|column| column.text.clone());
     let updates = (!fixed && !definition.read_only).then(|| columns.collect());
-    let kind = StatementKind::Select(Box::new(definition.query.clone()));
-    let query = Arc::new(Statement { kind, span: statement.span });
-    Ok(CursorOperation::Declare { name, local, scroll, replaces, updates, query })
+    let query = StatementKind::Select(Box::new(definition.query.clone()));
+    let query = Arc::new(Statement { kind: query, span: statement.span });
+    Ok(CursorOperation::Declare { name, local, scroll, replaces, updates, kind, query })
 }

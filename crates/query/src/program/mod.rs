@@ -324,6 +324,7 @@ impl Program {
             scroll: true,
             replaces: true,
             updates: Some(Arc::new([])),
+            kind: CursorKind::Static,
             query: Arc::clone(query),
         };
         let operations = [declare, CursorOperation::Open(cursor.clone())];
@@ -454,6 +455,19 @@ pub(crate) enum DeclaredKind {
     Parameter { slot: usize, name: String, user_type: Arc<UserType> },
 }
 
+/// What a cursor shows of changes that come after it was opened.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum CursorKind {
+    /// Nothing.
+    Static,
+    /// Its rows as they are when they are fetched, and which of them are gone.
+    Keyset,
+    /// The same, without those that are gone or do not meet its conditions any more.
+    Dynamic,
+    /// Nobody has said it; it shows nothing.
+    Unsaid,
+}
+
 /// What is done with a cursor.
 #[derive(Debug)]
 pub(crate) enum CursorOperation {
@@ -466,6 +480,7 @@ pub(crate) enum CursorOperation {
         replaces: bool,
         /// The columns that can be changed where the cursor stands, all when empty; None: it is READ ONLY.
         updates: Option<Arc<[String]>>,
+        kind: CursorKind,
         query: Arc<tree::Statement>,
     },
     Open(tree::CursorName),

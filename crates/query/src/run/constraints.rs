@@ -188,7 +188,7 @@ impl Machine<'_> {
         let column = if let [only] = read[..] { Some(only) } else { declared };
         let change = |record: &mut pikepole_engine::TableRecord, new_id: &mut dyn FnMut() -> i32| {
             let object_id = new_id();
-            let behind = declared.map_or("", |column| record.columns[column].name.as_str());
+            let behind = column.map_or("", |column| record.columns[column].name.as_str());
             let generated = || generated_name("CK", &record.name, behind, object_id);
             let name = wanted.name.clone().unwrap_or_else(generated);
             let system_named = wanted.name.is_none();

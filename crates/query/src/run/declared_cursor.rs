@@ -15,7 +15,7 @@ use crate::bind::{self, CursorTable};
 use crate::expression::{Expr, Fault};
 use crate::output::{ColumnInfo, Done, DoneKind};
 use crate::plan::{self, Change, CurrentRow};
-use crate::program::{CursorOperation, FetchTo, LateKind, Variable};
+use crate::program::{CursorKind, CursorOperation, FetchTo, LateKind, Variable};
 use pikepole_engine::{Locator, Residence, ScanRange, Table};
 use pikepole_tsql::{CursorName, Statement, StatementKind};
 use pikepole_types::{Collation, SqlError, SqlType, Target, Value};
@@ -30,6 +30,7 @@ pub(super) struct DeclaredCursor {
     scroll: bool,
     /// The columns that can be changed where it stands, all when empty; None: it is READ ONLY.
     updates: Option<Arc<[String]>>,
+    kind: CursorKind,
     query: Arc<Statement>,
     /// The declaring program's variables, with their values then.
     variables: Vec<(Variable, Value)>,
@@ -37,6 +38,11 @@ pub(super) struct DeclaredCursor {
 }
 
 impl DeclaredCursor {
+    /// Whether its rows are shown as they are when they are fetched.
+    fn shows_changes(&self) -> bool {
+        matches!(self.kind, CursorKind::Keyset | CursorKind::Dynamic)
+    }
+
     /// Whether it goes by a name of a nest level, or by a global one.
     fn answers_to(&self, name: &str, level: Option<i32>) -> bool {
         let is_it = |own: &str, own_level: Option<i32>| own_level == level && own.eq_ignore_ascii_case(name);
@@ -150,7 +156,7 @@ impl Cursors {
 impl Machine<'_> {
     pub(crate) async fn cursor_operation(&mut self, operation: &CursorOperation) -> Result<(), Fault> {
         match operation {
-            CursorOperation::Declare { name, local, scroll, replaces, updates, query } => {
+            CursorOperation::Declare { name, local, scroll, replaces, updates, kind, query } => {
                 let level = local.then_some(self.context.state.nest_level);
                 let variables = self.frame.program.variables.iter().cloned();
                 let cursor = DeclaredCursor {
@@ -159,6 +165,7 @@ impl Machine<'_> {
                     others: Vec::new(),
                     scroll: *scroll,
                     updates: updates.clone(),
+                    kind: *kind,
                     query: Arc::clone(query),
                     variables: variables.zip(self.frame.slots.iter().cloned()).collect(),
                     opened: None,
@@ -166,8 +173,14 @@ impl Machine<'_> {
                 self.declare_cursor(cursor, *replaces)?;
             }
             CursorOperation::Open(name) => self.open_cursor(name).await?,
-            CursorOperation::Fetch { cursor, direction, into } => return self.fetch(cursor, direction, into),
-            CursorOperation::Again { cursor, rows } => self.read_again(cursor, rows.clone()).await?,
+            CursorOperation::Fetch { cursor, direction, into } => return self.fetch(cursor, direction, into).await,
+            CursorOperation::Again { cursor, rows } => {
+                let again = self.read_again(cursor, rows.clone()).await?;
+                let place = self.cursor_place(cursor)?;
+                if let Some(opened) = &mut self.context.cursors.0[place].opened {
+                    opened.rows = again;
+                }
+            }
             CursorOperation::Close(name) => {
                 let place = self.cursor_place(name)?;
                 if self.context.cursors.0[place].opened.take().is_none() {
@@ -264,7 +277,7 @@ impl Machine<'_> {
         let (variables, values): (Vec<Variable>, Vec<Value>) = cursor.variables.iter().cloned().unzip();
         let variables = internal_names(base, variables);
         let kind = LateKind::Statement(Arc::clone(&cursor.query));
-        let updates = cursor.updates.is_some();
+        let updates = cursor.updates.is_some() || cursor.shows_changes();
         let (plan, below) = {
             let catalog = self.context.catalog();
             let trigger = self.frame.program.trigger.as_deref();
@@ -281,12 +294,17 @@ impl Machine<'_> {
         };
         self.begin_cursor_rows(&plan)?;
         show_values(&mut self.frame.slots, base, values, plan.slots);
-        let read = self.select_rows(&plan).await;
+        let mut state = StatementState::default();
+        let read = self.select_rows_in(&plan, &mut state).await;
         self.frame.slots.truncate(base);
         let (mut columns, mut rows) = read?;
+        self.tell_eliminated(&state);
         let table = below.map(|below| taken_off(below, &mut columns, &mut rows));
         self.context.end_definition().await?;
-        self.context.state.cursor_rows = i32::try_from(rows.len()).unwrap_or(i32::MAX);
+        // How many rows a dynamic cursor will show is not known.
+        let kind = self.context.cursors.0.get(place).map(|cursor| cursor.kind);
+        let is_dynamic = table.is_some() && kind == Some(CursorKind::Dynamic);
+        self.context.state.cursor_rows = if is_dynamic { -1 } else { i32::try_from(rows.len()).unwrap_or(i32::MAX) };
         // Reading the rows has run other statements of nobody's: the cursor is where it was.
         if let Some(cursor) = self.context.cursors.0.get_mut(place) {
             cursor.opened = Some(Opened { columns, rows, at: 0, table });
@@ -303,19 +321,19 @@ impl Machine<'_> {
         self.context.begin_statement(false)
     }
 
-    /// Reads rows of a cursor again, each as it is now; what became of them is in the cursor's rows, and one that is gone has no
-    /// values there.
-    async fn read_again(&mut self, name: &CursorName, rows: Range<usize>) -> Result<(), Fault> {
+    /// Reads rows of a cursor again, each as it is now; one that is gone has no values.
+    async fn read_again(&mut self, name: &CursorName, rows: Range<usize>) -> Result<Vec<Vec<Value>>, Fault> {
         let place = self.cursor_place(name)?;
         let cursor = &self.context.cursors.0[place];
-        let StatementKind::Select(query) = &cursor.query.kind else { return Ok(()) };
+        let StatementKind::Select(query) = &cursor.query.kind else { return Ok(Vec::new()) };
+        let checks = cursor.kind == CursorKind::Dynamic;
         let base = self.frame.slots.len();
         let (variables, values): (Vec<Variable>, Vec<Value>) = cursor.variables.iter().cloned().unzip();
         let variables = internal_names(base, variables);
         let plan = {
             let catalog = self.context.catalog();
             let names = bind::Names { variables: &variables, ..bind::Names::of(&catalog, &*self.host) };
-            bind::cursor_row_again(query, &names, variables.len(), name)?
+            bind::cursor_row_again(query, &names, variables.len(), name, checks)?
         };
         self.begin_cursor_rows(&plan)?;
         show_values(&mut self.frame.slots, base, values, plan.slots);
@@ -335,19 +353,49 @@ impl Machine<'_> {
         self.frame.slots.truncate(base);
         read?;
         self.context.end_definition().await?;
-        if let Some(opened) = self.context.cursors.0.get_mut(place).and_then(|cursor| cursor.opened.as_mut()) {
-            opened.rows = again;
-        }
-        Ok(())
+        Ok(again)
     }
 
-    fn fetch(&mut self, name: &CursorName, to: &FetchTo, into: &[(usize, SqlType)]) -> Result<(), Fault> {
+    /// The row that a cursor stands on, as it shows it; without values: it is gone. None: it stands on no row. A dynamic cursor goes on
+    /// from one that is gone, backward or forward.
+    async fn shown_row(
+        &mut self,
+        name: &CursorName,
+        place: usize,
+        backward: bool,
+    ) -> Result<Option<Vec<Value>>, Fault> {
+        loop {
+            // Reading a row again has run other statements of nobody's: the cursor is where it was.
+            let Some(cursor) = self.context.cursors.0.get_mut(place) else { return Ok(None) };
+            let (again, kind) = (cursor.shows_changes(), cursor.kind);
+            let Some(opened) = &mut cursor.opened else { return Ok(None) };
+            let Some(index) = opened.at.checked_sub(1).filter(|index| *index < opened.rows.len()) else {
+                return Ok(None);
+            };
+            if !again || opened.table.is_none() {
+                return Ok(Some(opened.rows[index].clone()));
+            }
+            let row = self.read_again(name, index..index + 1).await?.pop().unwrap_or_default();
+            if !row.is_empty() || kind != CursorKind::Dynamic {
+                return Ok(Some(row));
+            }
+            if let Some(opened) = self.context.cursors.0.get_mut(place).and_then(|cursor| cursor.opened.as_mut()) {
+                opened.at = if backward { index } else { index + 2 };
+            }
+        }
+    }
+
+    async fn fetch(&mut self, name: &CursorName, to: &FetchTo, into: &[(usize, SqlType)]) -> Result<(), Fault> {
         let place = self.cursor_place(name)?;
         let count = match to {
             FetchTo::Absolute(expr) | FetchTo::Relative(expr) => self.fetch_count(expr)?,
             _ => 0,
         };
         let cursor = &mut self.context.cursors.0[place];
+        let is_dynamic = cursor.kind == CursorKind::Dynamic || cursor.kind == CursorKind::Unsaid && !cursor.scroll;
+        if is_dynamic && matches!(to, FetchTo::Absolute(_)) {
+            return Err(Box::new(SqlError::fetch_of_dynamic_cursor("Absolute")));
+        }
         if !cursor.scroll && !matches!(to, FetchTo::Next) {
             return Err(Box::new(SqlError::fetch_needs_scroll("fetch", fetch_word(to))));
         }
@@ -370,9 +418,19 @@ impl Machine<'_> {
         };
         let wanted = wanted.clamp(0, last + 1);
         opened.at = wanted as usize;
-        let mut row = opened.at.checked_sub(1).and_then(|index| opened.rows.get(index)).cloned();
         let columns = opened.columns.clone();
-        self.context.state.fetch_status = if row.is_some() { 0 } else { -1 };
+        let backward = match to {
+            FetchTo::Prior | FetchTo::Last => true,
+            FetchTo::Relative(_) => count < 0,
+            FetchTo::Next | FetchTo::First | FetchTo::Absolute(_) => false,
+        };
+        let row = self.shown_row(name, place, backward).await?;
+        self.context.state.fetch_status = match &row {
+            None => -1,
+            Some(row) if row.is_empty() => -2,
+            Some(_) => 0,
+        };
+        let mut row = row.filter(|row| !row.is_empty());
         self.context.state.row_count = i64::from(row.is_some());
         if into.is_empty() {
             match self.captures.last_mut() {

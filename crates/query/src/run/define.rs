@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::Machine;
 use super::columnstore::WantedColumnstore;
 use super::index_filter::{FilterColumn, FilterOf};
+use super::sequence::names_sequence;
 use super::table_definition;
 use crate::access::Table;
 use crate::bind::{self, Names};
@@ -43,7 +44,7 @@ impl Machine<'_> {
                     .map_err(|fault| self.as_constraint_failure(statement, fault))?;
                 if !watched.is_empty() {
                     let kind = definition_kind(&statement.kind);
-                    return self.begin_definition_triggers(watched, text, kind).await;
+                    return self.begin_definition_triggers(watched, text, Some(kind)).await;
                 }
                 self.context.end_definition().await?;
             }
@@ -277,32 +278,18 @@ impl Machine<'_> {
         }
         let columns = {
             let catalog = self.context.catalog().in_schema(&schema);
-            bind::checked_view(create, &Names::of(&catalog, &*self.host))?
+            let names = Names::of(&catalog, &*self.host);
+            let columns = bind::checked_view(create, &names)?;
+            if create.check_option {
+                bind::check_option(create, &names)?;
+            }
+            columns
         };
-        if create.check_option {
-            self.check_option(create)?;
-        }
         self.check_unbound_to_alter(&create.name, &schema, create.mode)?;
         let definition = self.module(&schema, &create.name.name.text, text, None);
         let definition = ModuleDefinition { columns: &columns, ..definition };
         let (database, tx) = self.context.engine();
         Ok(database.put_view(tx, definition, put_mode(create.mode)).await?)
-    }
-
-    /// WITH CHECK OPTION can be kept where the condition reads the row alone.
-    fn check_option(&self, create: &tree::CreateView) -> Result<(), Fault> {
-        let Some((alias, condition)) = bind::check_option(create)? else { return Ok(()) };
-        let unsupported = || errors::unsupported("WITH CHECK OPTION of a view that is not one table with a condition");
-        let tree::QueryBody::Select(select) = &create.query.body else { return Err(unsupported()) };
-        let [tree::TableSource::Table(table)] = select.from.as_slice() else { return Err(unsupported()) };
-        let catalog = self.context.catalog();
-        let table = catalog.table(&table.name)?.ok_or_else(unsupported)?;
-        let columns = bind::TableColumn::all(&table.engine);
-        let names = Names::of(&catalog, &*self.host);
-        bind::table_condition(condition, alias, &columns, &names).map_err(|fault| match fault.number {
-            1046 => unsupported(),
-            _ => fault,
-        })
     }
 
     async fn create_function(&mut self, create: &tree::CreateFunction, text: &str) -> Result<(), Fault> {
@@ -328,15 +315,23 @@ impl Machine<'_> {
 
     /// ALTER SCHEMA ... TRANSFER.
     async fn transfer(&mut self, transfer: &tree::TransferToSchema) -> Result<(), Fault> {
-        if transfer.class.as_deref().is_some_and(|class| class != "OBJECT") {
-            return Err(errors::unsupported("ALTER SCHEMA ... TRANSFER of what is no object"));
-        }
         let from = self.own_schema(&transfer.object)?;
-        if self.bound_to(&from, &transfer.object.name.text).is_some() {
+        let (name, to) = (transfer.object.name.text.as_str(), transfer.schema.text.as_str());
+        match transfer.class.as_deref() {
+            None | Some("OBJECT") => {}
+            Some("TYPE") => {
+                let (database, tx) = self.context.engine();
+                return Ok(database.transfer_type(tx, &from, name, to).await?);
+            }
+            Some(_) => return Err(errors::unsupported("ALTER SCHEMA ... TRANSFER of what is no object")),
+        }
+        if self.bound_to(&from, name).is_some() {
             return Err(Box::new(SqlError::transfer_of_schema_bound()));
         }
+        let (schema_name, own) = (from.clone(), name.to_owned());
+        let names = move |default: &str| names_sequence(default, &schema_name, &own);
         let (database, tx) = self.context.engine();
-        Ok(database.transfer(tx, &from, &transfer.object.name.text, &transfer.schema.text).await?)
+        Ok(database.transfer(tx, &from, name, to, &names).await?)
     }
 
     /// What a synonym stands for is looked for when it is used.

@@ -110,7 +110,7 @@ impl Machine<'_> {
         found.into_iter().collect()
     }
 
-    fn happening(&self, verb: &str, kind: &'static str, name: &ObjectName) -> Option<Happening> {
+    pub(super) fn happening(&self, verb: &str, kind: &'static str, name: &ObjectName) -> Option<Happening> {
         if name.is_temporary() {
             return None;
         }

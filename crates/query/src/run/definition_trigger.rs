@@ -41,12 +41,22 @@ struct Fire {
 /// A definition that is made, while its triggers run.
 pub(crate) struct Defining {
     queue: VecDeque<Fire>,
-    kind: DoneKind,
+    /// What the client is told at the end; of the table that a SELECT ... INTO makes, nothing.
+    kind: Option<DoneKind>,
 }
 
 impl Machine<'_> {
     /// The events of a definition that is about to be made, as far as somebody watches them.
     pub(super) fn watched(&self, statement: &Statement) -> Vec<Watched> {
+        self.watched_of(|machine| machine.happenings(statement))
+    }
+
+    /// The table that a SELECT ... INTO is about to make, if somebody watches that.
+    pub(super) fn watched_into(&self, target: &ObjectName) -> Vec<Watched> {
+        self.watched_of(|machine| machine.happening("CREATE", "TABLE", target).into_iter().collect())
+    }
+
+    fn watched_of(&self, happenings: impl FnOnce(&Self) -> Vec<Happening>) -> Vec<Watched> {
         let view = self.context.catalog();
         if !view.has_definition_triggers() {
             return Vec::new();
@@ -57,7 +67,7 @@ impl Machine<'_> {
             let all = view.catalog.definition_triggers().filter(|trigger| trigger.watches(happening.event));
             all.map(|trigger| trigger.module.object_id).filter(|id| Some(*id) != own).collect()
         };
-        let all = self.happenings(statement).into_iter();
+        let all = happenings(self).into_iter();
         all.map(|happening| (watching(&happening), happening))
             .filter(|(watching, _)| !watching.is_empty())
             .map(|(watching, happening)| (happening, watching))
@@ -69,7 +79,7 @@ impl Machine<'_> {
         &mut self,
         watched: Vec<Watched>,
         text: &str,
-        kind: DoneKind,
+        kind: Option<DoneKind>,
     ) -> Result<bool, Fault> {
         // What must stand alone in a batch is told of as the whole batch is written.
         let command = match text {
@@ -103,7 +113,9 @@ impl Machine<'_> {
         }
         self.end_of_triggers();
         self.context.end_definition().await?;
-        self.done(Done { rows: None, kind: defining.kind });
+        if let Some(kind) = defining.kind {
+            self.done(Done { rows: None, kind });
+        }
         Ok(true)
     }
 

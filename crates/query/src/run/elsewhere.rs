@@ -50,6 +50,11 @@ fn defined(statement: &Statement) -> Option<(&ObjectName, Option<&'static str>)>
     })
 }
 
+/// Triggers of definitions run in the database that is used.
+pub(super) fn definition_elsewhere() -> Fault {
+    errors::unsupported("A definition in another database that has triggers of definitions")
+}
+
 impl Machine<'_> {
     /// Runs a definition in the database of what it defines.
     ///
@@ -81,7 +86,7 @@ impl Machine<'_> {
             }
             if !Arc::ptr_eq(&home, self.context.database()) && self.context.catalog().has_definition_triggers() {
                 self.context.move_back(&home);
-                return Err(errors::unsupported("A definition in another database that has triggers of definitions"));
+                return Err(definition_elsewhere());
             }
             let defined = match self.check_definition(statement) {
                 Ok(()) => self.define_here(statement, text).await,

@@ -260,6 +260,8 @@ pub(crate) struct Capture {
     is_uneven: bool,
     /// The number of frames below the call.
     depth: usize,
+    /// `@@TRANCOUNT` when the call began: what is called ends no transaction but its own.
+    transaction_count: i32,
 }
 
 impl Capture {
@@ -589,6 +591,13 @@ impl Machine<'_> {
         let only_counts = matches!(done.kind, DoneKind::Insert | DoneKind::Update | DoneKind::Delete | DoneKind::Merge);
         if !only_counts {
             self.report(Done { rows: None, ..done });
+        }
+    }
+
+    /// Warns of a statement whose aggregates have passed over NULL.
+    pub(crate) fn tell_eliminated(&mut self, state: &statement::StatementState) {
+        if state.null_eliminated && self.context.settings.ansi_warnings {
+            self.output.message(&SqlError::null_eliminated().at_line(self.line()));
         }
     }
 

@@ -161,10 +161,18 @@ impl Machine<'_> {
 
     /// CONTROL on the object, and ALTER on the schema that it goes to.
     fn check_transfer(&mut self, transfer: &tree::TransferToSchema) -> Result<(), Fault> {
-        let missing = || Box::new(SqlError::item_missing("find", "object", transfer.object.dotted()));
-        let need = Requirement::of(&self.context.catalog(), &transfer.object, Permission::Control)?;
-        if need.is_some_and(|need| !self.token().has(need.permission, need.securable)) {
-            return Err(missing());
+        let is_type = transfer.class.as_deref() == Some("TYPE");
+        let securable = if is_type {
+            let view = self.context.catalog();
+            let found = view.catalog.user_type(&self.own_schema(&transfer.object)?, &transfer.object.name.text);
+            found.map(|user_type| view.catalog.securable_type(user_type))
+        } else {
+            let need = Requirement::of(&self.context.catalog(), &transfer.object, Permission::Control)?;
+            need.map(|need| need.securable)
+        };
+        if securable.is_some_and(|securable| !self.token().has(Permission::Control, securable)) {
+            let kind = if is_type { "type" } else { "object" };
+            return Err(Box::new(SqlError::item_missing("find", kind, transfer.object.dotted())));
         }
         let view = self.context.catalog();
         let Some(schema) = view.catalog.schema(&transfer.schema.text) else { return Ok(()) };

@@ -90,6 +90,7 @@ impl Machine<'_> {
             Reach::Scope if !self.callers.is_empty() => {
                 self.output.failed();
                 self.drop_frame();
+                self.end_failed_capture().await;
                 self.skip_statement();
                 None
             }
@@ -126,6 +127,13 @@ impl Machine<'_> {
         };
         let made = self.frames().skip(lowest).any(|frame| frame.began);
         if made && self.context.state.transaction_count > 0 {
+            self.context.roll_back_all().await;
+        }
+    }
+
+    /// The call of an INSERT ... EXEC has ended before its end: the statement is undone.
+    async fn end_failed_capture(&mut self) {
+        if std::mem::take(&mut self.frame.began) && self.context.state.transaction_count > 0 {
             self.context.roll_back_all().await;
         }
     }

@@ -126,7 +126,7 @@ impl Machine<'_> {
         if let Some(period) = &rules.period {
             period.begin(self.context.transaction_time(), row);
         }
-        if rules.computed.is_empty() && rules.checks.is_empty() && rules.check_option.is_none() {
+        if rules.computed.is_empty() && rules.checks.is_empty() && rules.check_options.is_empty() {
             return Ok(());
         }
         self.show_row(rules, row);
@@ -174,10 +174,10 @@ impl Machine<'_> {
     }
 
     fn test_row(&mut self, rules: &Rules) -> Result<(), Fault> {
-        if let Some(option) = &rules.check_option
-            && !option.holds(&mut self.env())?
-        {
-            return Err(Box::new(SqlError::view_check_failed()));
+        for option in &rules.check_options {
+            if !option.holds(&mut self.env())? {
+                return Err(Box::new(SqlError::view_check_failed()));
+            }
         }
         for check in &rules.checks {
             if check.condition.eval(&mut self.env())? == Some(false) {
@@ -442,22 +442,30 @@ impl Machine<'_> {
         &mut self,
         plan: &Arc<Statement>,
     ) -> Result<(Vec<ColumnInfo>, Vec<Vec<Value>>), Fault> {
-        let mut state = StatementState::default();
+        self.select_rows_in(plan, &mut StatementState::default()).await
+    }
+
+    /// The same; what there is to tell of the query is in its state.
+    pub(crate) async fn select_rows_in(
+        &mut self,
+        plan: &Arc<Statement>,
+        state: &mut StatementState,
+    ) -> Result<(Vec<ColumnInfo>, Vec<Vec<Value>>), Fault> {
         state.begin_inner(Arc::clone(plan));
         self.show_masked(plan);
-        if !plan.virtual_sources.is_empty() && self.fetch_all(&mut state).await?.is_some() {
+        if !plan.virtual_sources.is_empty() && self.fetch_all(state).await?.is_some() {
             return Err(function_elsewhere());
         }
         let mut rows = Vec::new();
         loop {
-            match self.collect_rows(plan, &mut state, &mut rows) {
+            match self.collect_rows(plan, state, &mut rows) {
                 Ok(true) => break,
                 Ok(false) | Err(Stop::Yield) => {
                     self.context.check_cancelled()?;
                     pikepole_scheduler::yield_now().await;
                 }
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
-                Err(Stop::Rows(call)) => self.fetch_call(&mut state, call).await?,
+                Err(Stop::Rows(call)) => self.fetch_call(state, call).await?,
                 Err(Stop::Team(team)) => team.ended().await,
                 Err(Stop::Memory(wait)) => self.context.await_memory(wait).await?,
                 Err(Stop::Stale | Stop::Again(_) | Stop::Fill(_) | Stop::File(_)) => {

@@ -65,7 +65,7 @@ pub(crate) struct StatementState {
     pub(crate) output: OutputState,
     /// What triggers are to see.
     pub(crate) firing: Firing,
-    null_eliminated: bool,
+    pub(super) null_eliminated: bool,
     /// The session's serial when the plan's permissions were last checked; zero: not yet.
     checked: u64,
     /// How often a plan with joins has been run.
@@ -618,11 +618,7 @@ impl Machine<'_> {
         if let Some(cursor) = &mut state.cursor {
             cursor.forget();
         }
-        if state.null_eliminated && self.context.settings.ansi_warnings {
-            let mut message = SqlError::null_eliminated();
-            message.line = self.line();
-            self.output.message(&message);
-        }
+        self.tell_eliminated(state);
         self.tell_failed_arithmetic();
         if state.modify.left_out {
             self.output.message(&SqlError::duplicate_key_ignored().at_line(self.line()));

@@ -4,7 +4,7 @@ use std::sync::Arc;
 
 use super::{Capture, CapturedRows, Machine, Pause};
 use crate::access::Stop;
-use crate::program::{Instruction, Setting};
+use crate::program::{ExecuteTarget, Instruction, Setting};
 use crate::security::Requirement;
 use pikepole_engine::Permission;
 use pikepole_scheduler as scheduler;
@@ -139,12 +139,25 @@ impl Machine<'_> {
         if !self.captures.is_empty() {
             return Err(Stop::Error(Box::new(SqlError::insert_exec_nested())));
         }
+        // What is called and the INSERT stand or fall together, unless it may change another database: a transaction changes one.
+        self.context.begin_implicitly();
+        self.frame.began |= !self.calls_elsewhere() && self.context.begin_for_triggers();
         self.captures.push(Capture {
             results: vec![CapturedRows { columns: Vec::new(), rows: Vec::new() }],
             is_uneven: false,
             depth: self.callers.len(),
+            transaction_count: self.context.state.transaction_count,
         });
         Ok(())
+    }
+
+    /// Whether the next instruction calls a procedure of another database.
+    fn calls_elsewhere(&self) -> bool {
+        let Some(Instruction::Execute(call)) = self.frame.program.instructions.get(self.frame.pc + 1) else {
+            return false;
+        };
+        let ExecuteTarget::Named(name) = &call.target else { return false };
+        name.database_str().is_some_and(|database| !database.eq_ignore_ascii_case(self.context.database().name()))
     }
 
     fn set(&mut self, setting: &Setting) -> Result<(), Stop> {

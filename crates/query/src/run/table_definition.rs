@@ -180,9 +180,19 @@ pub(crate) fn table(
         }
     }
     wishes.check_period(&columns)?;
+    check_rowversions(create)?;
     check_keys(create, &indexes)?;
     let indexes = clustered_defaults(indexes, wishes.columnstores.iter().any(WantedColumnstore::is_clustered));
     Ok((TableDefinition { schema, name, columns, indexes }, wishes))
+}
+
+/// A second rowversion is error 2738.
+fn check_rowversions(create: &tree::CreateTable) -> Result<(), Fault> {
+    let is_one = |column: &&tree::ColumnDefinition| matches!(&column.kind, tree::ColumnKind::Stored(data_type) if is_rowversion(data_type));
+    match create.columns().filter(is_one).nth(1) {
+        None => Ok(()),
+        Some(second) => Err(Box::new(SqlError::rowversion_exists(&create.name.name.text, &second.name.text))),
+    }
 }
 
 /// A key on a column that was declared NULL is error 8111.
@@ -310,14 +320,15 @@ pub(crate) fn column(
 /// 8148 and 8151.
 fn check_once(definition: &tree::ColumnDefinition, table: &str) -> Result<(), Fault> {
     let kind = |constraint: &tree::ColumnConstraint| match &constraint.kind {
-        tree::ConstraintKind::Key(key) if key.primary => Some("PRIMARY KEY"),
-        tree::ConstraintKind::Key(_) => Some("UNIQUE"),
-        tree::ConstraintKind::Check { .. } => Some("CHECK"),
-        tree::ConstraintKind::Foreign(_) => Some("FOREIGN KEY"),
-        tree::ConstraintKind::Default { .. } => None,
+        tree::ConstraintKind::Key(key) if key.primary => "PRIMARY KEY",
+        tree::ConstraintKind::Key(_) => "UNIQUE",
+        tree::ConstraintKind::Check { .. } => "CHECK",
+        tree::ConstraintKind::Foreign(_) => "FOREIGN KEY",
+        tree::ConstraintKind::Default { .. } => "DEFAULT",
     };
     let column = &definition.name.text;
-    let kinds: Vec<&str> = definition.constraints.iter().filter_map(kind).collect();
+    let default = definition.default.iter().map(|_| "DEFAULT");
+    let kinds: Vec<&str> = default.chain(definition.constraints.iter().map(kind)).collect();
     if kinds.contains(&"PRIMARY KEY") && kinds.contains(&"UNIQUE") {
         return Err(Box::new(SqlError::column_keys_of_both_kinds(column, table)));
     }

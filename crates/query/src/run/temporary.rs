@@ -4,7 +4,9 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::constraints::Existing;
-use super::table_definition::{self, check_padding};
+use super::elsewhere::definition_elsewhere;
+use super::frame::Alone;
+use super::table_definition::{self, Wishes, check_padding};
 use super::versioning::{SYSTEM_VERSIONING, WantedVersioning};
 use crate::bind::{self, ColumnDefaults, Names};
 use crate::expression::Fault;
@@ -15,6 +17,12 @@ use pikepole_types::{SecondName, SqlError};
 
 /// A primary key on a column that may be NULL.
 const KEY_ON_NULLABLE: i32 = 8111;
+
+/// Another database knows no types of this one: what they stand for is enough. The system's names are everywhere the same.
+fn keep_system_type(column: &mut ColumnDefinition) {
+    column.user_type = column.user_type.filter(|id| SecondName::by_id(*id).is_some());
+}
+
 /// CREATE TABLE with nothing but a name and elements.
 pub(crate) fn of_elements(name: tree::Name, elements: Vec<tree::TableElement>) -> tree::CreateTable {
     let name = ObjectName::of(name);
@@ -53,9 +61,13 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// SELECT ... INTO, its first half: the table. It stays when the second half fails, as an empty one.
-    pub(crate) async fn create_into(&mut self, into: &SelectInto) -> Result<(), Fault> {
-        let mut columns = {
+    /// SELECT ... INTO, its first half: the table. It stays when the second half fails, as an empty one. False: a trigger that
+    /// watches it runs first.
+    pub(crate) async fn create_into(&mut self, into: &SelectInto) -> Result<bool, Fault> {
+        if matches!(self.frame.alone, Some(Alone::Definition(_))) {
+            return self.next_definition_trigger().await;
+        }
+        let (mut columns, rowversion) = {
             let catalog = self.context.catalog();
             let variables = &self.frame.program.variables;
             let names = Names { variables, ..Names::of(&catalog, &*self.host) };
@@ -65,9 +77,9 @@ impl Machine<'_> {
         columns.iter().try_for_each(|column| check_padding(&column.ty, options))?;
         let name = &into.target.name.text;
         if into.target.is_global_temporary() {
-            columns.iter_mut().for_each(|column| column.user_type = None);
+            columns.iter_mut().for_each(keep_system_type);
             let (home, before) = self.move_to_tempdb(name).await?;
-            let made = self.create_into_here(&into.target, columns).await;
+            let made = self.create_into_here(&into.target, columns, rowversion).await;
             self.leave_tempdb(&home, name, before, made.is_ok());
             return made;
         }
@@ -77,15 +89,27 @@ impl Machine<'_> {
             self.context.move_to(&database)?;
         }
         if !Arc::ptr_eq(self.context.database(), &home) {
-            // It knows no types of this database: what they stand for is enough.
-            columns.iter_mut().for_each(|column| column.user_type = None);
+            if self.context.catalog().has_definition_triggers() {
+                self.context.move_back(&home);
+                return Err(definition_elsewhere());
+            }
+            columns.iter_mut().for_each(keep_system_type);
         }
-        let made = self.create_into_here(&into.target, columns).await;
+        if into.target.is_temporary() {
+            columns.iter_mut().for_each(keep_system_type);
+        }
+        let made = self.create_into_here(&into.target, columns, rowversion).await;
         self.context.move_back(&home);
         made
     }
 
-    async fn create_into_here(&mut self, target: &ObjectName, columns: Vec<ColumnDefinition>) -> Result<(), Fault> {
+    async fn create_into_here(
+        &mut self,
+        target: &ObjectName,
+        columns: Vec<ColumnDefinition>,
+        rowversion: Option<String>,
+    ) -> Result<bool, Fault> {
+        let watched = self.watched_into(target);
         let schema = self.schema_of_new(target)?;
         if !target.is_in_tempdb() {
             self.check_create_into(target)?;
@@ -98,7 +122,14 @@ impl Machine<'_> {
             let (database, tx) = self.context.engine();
             database.create_table(tx, definition).await?;
         }
-        self.context.end_definition().await
+        if rowversion.is_some() {
+            self.add_wishes(target, Wishes { rowversion, ..Wishes::default() }, Existing::None).await?;
+        }
+        if !watched.is_empty() {
+            return self.begin_definition_triggers(watched, "", None).await;
+        }
+        self.context.end_definition().await?;
+        Ok(true)
     }
 
     /// The temporary table of a name, for DROP TABLE; None: the name is no temporary one.
@@ -132,9 +163,7 @@ impl Machine<'_> {
             read => read?,
         };
         if residence != Residence::Database {
-            // tempdb knows no types of this database: what they stand for is enough. The system's names are everywhere the same.
-            let of_system = |id: &i32| SecondName::by_id(*id).is_some();
-            definition.columns.iter_mut().for_each(|column| column.user_type = column.user_type.filter(of_system));
+            definition.columns.iter_mut().for_each(keep_system_type);
         }
         if wishes.period.is_some() && residence == Residence::Variable {
             return Err(Box::new(SqlError::period_in_variable()));

@@ -45,12 +45,6 @@ impl Machine<'_> {
             }
             Instruction::Execute(call) => return self.execute(call).await,
             Instruction::ExecuteText(text) => return self.execute_text(text),
-            Instruction::InsertCaptured(insert) => {
-                let is_done = self.insert_captured(insert).await?;
-                if !is_done {
-                    return Ok(());
-                }
-            }
             Instruction::Begin(name) => {
                 let name = self.optional_name(name.as_ref());
                 self.context.begin_transaction(name);
@@ -58,6 +52,7 @@ impl Machine<'_> {
                 self.context.state.row_count = 0;
             }
             Instruction::Commit { delayed } => {
+                self.check_commit_in_capture()?;
                 let delayed = delayed.unwrap_or(false);
                 self.context.commit_transaction(delayed).await?;
                 self.host.transaction_changed(self.context);
@@ -65,6 +60,7 @@ impl Machine<'_> {
             }
             Instruction::Rollback(name) => {
                 let name = self.optional_name(name.as_ref());
+                self.check_rollback_in_capture(name.as_deref())?;
                 self.context.rollback_transaction(name.as_deref()).await?;
                 self.host.transaction_changed(self.context);
                 self.context.state.row_count = 0;
@@ -78,13 +74,6 @@ impl Machine<'_> {
                 if self.context.settings.fmtonly => {}
             Instruction::DeclareTables(tables) => self.declare_tables(tables).await?,
             Instruction::Cursor(operation) => self.cursor_operation(operation).await?,
-            Instruction::CreateInto(into) => self.create_into(into).await?,
-            Instruction::BulkInsert(statement) => {
-                let is_done = self.bulk_insert(statement).await?;
-                if !is_done {
-                    return Ok(());
-                }
-            }
             Instruction::Use(name) => self.use_database(name).await?,
             Instruction::WaitFor { time, ty, until } => {
                 self.wait_for(time, ty, *until).await?;
@@ -92,20 +81,12 @@ impl Machine<'_> {
             }
             Instruction::Throw(arguments) => return Err(self.throw(arguments.as_deref())?),
             Instruction::RaiseError(raise) => self.raise(raise).await?,
-            Instruction::Define(statement, text) => {
-                let is_done = self.define(statement, text).await?;
-                if !is_done {
-                    return Ok(());
-                }
-                self.context.state.row_count = 0;
-            }
-            Instruction::Host(statement) => {
-                let is_done = self.host_statement(statement).await?;
+            other => {
+                let is_done = self.perform_in_parts(other).await?;
                 if !is_done {
                     return Ok(());
                 }
             }
-            _ => {}
         }
         if counts_nothing(instruction) {
             self.done_without_count();
@@ -117,6 +98,48 @@ impl Machine<'_> {
         }
         self.frame.pc += 1;
         Ok(())
+    }
+
+    /// Performs an instruction that triggers may interrupt. False: one runs first, or a query has come into its place.
+    async fn perform_in_parts(&mut self, instruction: &Instruction) -> Result<bool, Fault> {
+        match instruction {
+            Instruction::InsertCaptured(insert) => self.insert_captured(insert).await,
+            Instruction::CreateInto(into) => self.create_into(into).await,
+            Instruction::BulkInsert(statement) => self.bulk_insert(statement).await,
+            Instruction::Define(statement, text) => {
+                let is_done = self.define(statement, text).await?;
+                if is_done {
+                    self.context.state.row_count = 0;
+                }
+                Ok(is_done)
+            }
+            Instruction::Host(statement) => self.host_statement(statement).await,
+            _ => Ok(true),
+        }
+    }
+
+    /// Refuses the COMMIT that would end the transaction of an INSERT ... EXEC.
+    ///
+    /// # Errors
+    /// 3916.
+    fn check_commit_in_capture(&self) -> Result<(), Fault> {
+        let count = self.context.state.transaction_count;
+        match self.captures.last() {
+            Some(capture) if count <= capture.transaction_count => Err(Box::new(SqlError::commit_in_insert_exec())),
+            _ => Ok(()),
+        }
+    }
+
+    /// Refuses the ROLLBACK that would take along the INSERT ... EXEC around it; one to a savepoint does not.
+    ///
+    /// # Errors
+    /// 3915.
+    fn check_rollback_in_capture(&self, name: Option<&str>) -> Result<(), Fault> {
+        let is_whole = name.is_none_or(|name| !self.context.has_savepoint(name));
+        match self.captures.is_empty() || !is_whole {
+            true => Ok(()),
+            false => Err(Box::new(SqlError::rollback_in_insert_exec())),
+        }
     }
 
     /// A statement that the host runs. False: it has put a query in its place.

@@ -87,7 +87,7 @@ fn a_session_goes_on_over_another_connection() {
     let state = |client: &mut Client| {
         client.scalar(
             "SELECT CONCAT(DB_NAME(), '|', @@LANGUAGE, '|', @@DATEFIRST, '|', @@LOCK_TIMEOUT, '|', \
-             CONVERT(varchar(20), CONTEXT_INFO(), 1), '|', transaction_isolation_level, '|', arithabort) \
+             CONVERT(varchar(20), CONVERT(varbinary(2), CONTEXT_INFO()), 1), '|', transaction_isolation_level, '|', arithabort) \
              FROM sys.dm_exec_sessions WHERE session_id = @@SPID",
         )
     };

@@ -163,7 +163,10 @@ fn column_row(view: &View, object_id: i32, place: usize, column: &ColumnInfo) ->
         .text("generated_always_type_desc", "NOT_APPLICABLE")
         .bit("is_data_deletion_filter_column", false)
         .bit("is_dropped_ledger_column", false);
-    with_type(row, ty)
+    match column.user_type {
+        Some(id) if SecondName::by_id(id).is_none() => with_type(row, ty).integer("user_type_id", id),
+        named => with_named_type(row, ty, named.and_then(SecondName::by_id)),
+    }
 }
 
 /// The number of the column at a place of a table or view.
@@ -199,7 +202,10 @@ fn table_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     }
     for (object_id, columns) in &source.view_columns {
         for (place, column) in columns.iter().enumerate() {
-            rows.push(column_row(view, *object_id, place, column).done());
+            // A type may be dropped before the view that shows it.
+            let is_there = |id: &i32| SecondName::by_id(*id).is_some() || source.catalog.user_type_by_id(*id).is_some();
+            let column = ColumnInfo { user_type: column.user_type.filter(is_there), ..column.clone() };
+            rows.push(column_row(view, *object_id, place, &column).done());
         }
     }
     Ok(rows)

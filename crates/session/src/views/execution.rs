@@ -6,6 +6,7 @@
 use super::Kind::{BigInt, Bit, Bytes, DateTime, Guid, Int, Name, Real, SmallInt, Text};
 use super::Nullable::{No, Yes};
 use super::{RowBuilder, Rows, Source, View, schedulers, texts, transactions};
+use crate::options::whole_context_info;
 use crate::registry::{SessionRow, ShownOptions};
 use pikepole_query::Running;
 use pikepole_scheduler::TaskRow;
@@ -315,6 +316,7 @@ fn requests(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("user_id", 1)
                 .integer("open_transaction_count", session.open_transactions)
                 .value("percent_complete", Value::Real(session.percent))
+                .value("context_info", Value::Bin(session.context_info))
                 .integer(
                     "row_count",
                     if session.loaded_rows > 0 { session.loaded_rows as i64 } else { session.row_count },
@@ -370,6 +372,7 @@ fn sessions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text("client_interface_name", connection.map_or("Pikepole", |connection| connection.interface.as_str()))
             .integer("client_version", connection.map_or(0, |connection| connection.client_version >> 24))
             .bit("is_user_process", true)
+            .value("context_info", Value::Bin(session.context_info.clone()))
             .integer("logical_reads", session.read[0])
             .integer("reads", session.read[1])
             .integer("row_count", session.row_count)
@@ -422,6 +425,7 @@ fn process(view: &View, session: &SessionRow, task: Option<&TaskRow>) -> RowBuil
         .moment("login_time", session.login_us)
         .moment("last_batch", session.batch_started_us)
         .integer("open_tran", session.open_transactions)
+        .value("context_info", context_info(session))
         .text("hostname", &session.host_name)
         .text("program_name", &session.program_name)
         .text("loginame", &session.login_name)
@@ -434,6 +438,11 @@ fn process(view: &View, session: &SessionRow, task: Option<&TaskRow>) -> RowBuil
         Some(running) => with_statement(row, running),
         None => row,
     }
+}
+
+/// `CONTEXT_INFO()` of a process, all zeros when it was not set.
+fn context_info(session: &SessionRow) -> Value {
+    Value::Bin(whole_context_info(session.context_info.clone()))
 }
 
 /// The handle of what a process runs or ran last, and where its statement stands in the text.

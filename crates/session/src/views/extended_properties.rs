@@ -179,6 +179,11 @@ fn parts(catalog: &Catalog, object: &Object, kind: &'static str) -> Vec<Place> {
         let triggers = catalog.triggers_of(object.object_id());
         return triggers.map(|trigger| place(trigger.module.object_id, &trigger.module.name)).collect();
     }
+    if let (Object::View(view), "COLUMN") = (object, kind) {
+        let holder = PropertyHolder::Object(view.object_id);
+        let columns = view.columns.iter().enumerate();
+        return columns.map(|(at, column)| Place::new(kind, &column.name, holder, PropertyPart::Column(at))).collect();
+    }
     let Object::Table(table) = object else { return Vec::new() };
     let place =
         |(name, part): (&str, PropertyPart)| Place::new(kind, name, PropertyHolder::Object(table.object_id), part);

@@ -167,6 +167,8 @@ pub(crate) enum Kind {
     LongText,
     /// `char(2)`, the type codes of objects.
     Code,
+    /// `char(n)`.
+    Char(u16),
     /// `varbinary(8)`: addresses; `varbinary(85)`: security ids.
     Bytes(u16),
     Guid,
@@ -191,6 +193,7 @@ impl Kind {
             Kind::Text(length) => SqlType::NVarChar(Length::Limit(length)),
             Kind::LongText => SqlType::NVarChar(Length::Max),
             Kind::Code => SqlType::Char(2),
+            Kind::Char(length) => SqlType::Char(length),
             Kind::Bytes(length) => SqlType::VarBinary(Length::Limit(length)),
             Kind::Guid => SqlType::UniqueIdentifier,
             Kind::Variant => SqlType::Variant,
@@ -211,6 +214,7 @@ impl Kind {
             Kind::DateTime => datetime(0),
             Kind::Lsn => Value::Decimal(Decimal::from_i64(0)),
             Kind::Name | Kind::Text(_) | Kind::LongText | Kind::Code | Kind::Xml => Value::Str(String::new()),
+            Kind::Char(length) => Value::Str(" ".repeat(usize::from(length))),
             Kind::Bytes(length) => Value::Bin(vec![0; usize::from(length.min(8))]),
             Kind::Guid => Value::Guid([0; 16]),
             Kind::Variant => Value::Null,
@@ -539,9 +543,11 @@ impl RowBuilder {
     /// Sets a text, in a `sql_variant` column one of `nvarchar`.
     pub(crate) fn text(mut self, name: &str, text: impl Into<String>) -> Self {
         let (place, kind) = self.column(name);
+        let text: String = text.into();
         self.values[place] = match kind {
-            Kind::Variant => in_variant(SqlType::NVarChar(Length::Limit(TEXT_UNITS_MAX)), Value::Str(text.into())),
-            _ => Value::Str(text.into()),
+            Kind::Variant => in_variant(SqlType::NVarChar(Length::Limit(TEXT_UNITS_MAX)), Value::Str(text)),
+            Kind::Char(length) => Value::Str(format!("{text:<width$}", width = usize::from(length))),
+            _ => Value::Str(text),
         };
         self
     }

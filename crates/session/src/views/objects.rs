@@ -374,6 +374,7 @@ fn tables(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |table: &Table| {
         of_table(table)
             .row(view)
+            .integer("lob_data_space_id", i32::from(table.columns.iter().any(|column| column.ty.is_max())))
             .integer("max_column_id_used", table.column_numbers_used())
             .bit("uses_ansi_nulls", true)
             .bit("is_replicated", false)

@@ -1,11 +1,11 @@
 //! `sys.server_principals`, `sql_logins`, `server_role_members`, `server_permissions`, and their like of a database;
 //! `sys.login_token` and `user_token`.
 
-use super::Kind::{Bit, Bytes, DateTime, Int, Name, SmallInt, Text, TinyInt};
+use super::Kind::{Bit, Bytes, Char, DateTime, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::columns::column_number;
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of};
-use pikepole_engine::{DBO, Grant, Permission, Principal, PrincipalKind, Principals, Securable, SecurityToken};
+use pikepole_engine::{DBO, GUEST, Grant, Permission, Principal, PrincipalKind, Principals, Securable, SecurityToken};
 use pikepole_types::{SqlError, Value};
 use std::sync::Arc;
 
@@ -14,7 +14,7 @@ const LOGIN: &[ColumnOf] = &[
     ("name", Name, No),
     ("principal_id", Int, No),
     ("sid", Bytes(85), Yes),
-    ("type", Text(1), No),
+    ("type", Char(1), No),
     ("type_desc", Text(60), Yes),
     ("is_disabled", Bit, Yes),
     ("create_date", DateTime, No),
@@ -32,9 +32,9 @@ const PERMISSION: &[ColumnOf] = &[
     ("minor_id", Int, No),
     ("grantee_principal_id", Int, No),
     ("grantor_principal_id", Int, No),
-    ("type", Text(4), No),
+    ("type", Char(4), No),
     ("permission_name", Name, Yes),
-    ("state", Text(1), No),
+    ("state", Char(1), No),
     ("state_desc", Text(60), Yes),
 ];
 
@@ -110,7 +110,7 @@ pub(super) const VIEWS: &[View] = &[
         columns: &[
             ("name", Name, No),
             ("principal_id", Int, No),
-            ("type", Text(1), No),
+            ("type", Char(1), No),
             ("type_desc", Text(60), Yes),
             ("default_schema_name", Name, Yes),
             ("create_date", DateTime, No),
@@ -210,7 +210,7 @@ fn login_row(view: &View, source: &Source<'_>, principal: &Principal) -> RowBuil
         .bit("is_disabled", principal.login.as_ref().is_some_and(|login| login.disabled))
         .moment("create_date", created_us(principal, made_us))
         .moment("modify_date", modified_us(principal, made_us))
-        .value("sid", Value::Bin(sid_of(principal)));
+        .value("sid", sid_of(principal));
     match &principal.login {
         Some(login) => {
             let row = row.text("default_database_name", &login.default_database);
@@ -220,9 +220,33 @@ fn login_row(view: &View, source: &Source<'_>, principal: &Principal) -> RowBuil
     }
 }
 
-/// A role's security id is its number.
-fn sid_of(principal: &Principal) -> Vec<u8> {
-    if principal.sid.is_empty() { principal.id.to_le_bytes().to_vec() } else { principal.sid.clone() }
+/// The security id of a principal: a login's own, the number of a role of the server, and for a role or a user without a login one of
+/// the authority that stands for principals of databases.
+fn sid_of(principal: &Principal) -> Value {
+    /// That of `public`, the same everywhere.
+    const PUBLIC: [u8; 16] = *b"\x83\x74\x1B\x00\x67\x49\xC0\x4B\xA9\x43\xC0\x27\x02\xF2\xA7\x62";
+    let number = principal.id.to_le_bytes();
+    let of_database = |class: u8, number: [u8; 16]| {
+        let authority = [1, 5, 0, 0, 0, 0, 0, 9, class, 0, 0, 0];
+        Value::Bin(authority.into_iter().chain(number).collect())
+    };
+    let mut long = [0; 16];
+    long[12..].copy_from_slice(&number);
+    match principal.kind {
+        _ if !principal.sid.is_empty() => Value::Bin(principal.sid.clone()),
+        PrincipalKind::Login | PrincipalKind::ServerRole if principal.id < 256 => Value::Bin(vec![number[0]]),
+        PrincipalKind::Login | PrincipalKind::ServerRole => Value::Bin(number.to_vec()),
+        PrincipalKind::User if principal.id == GUEST => Value::Bin(vec![0]),
+        PrincipalKind::User if is_of_system(principal) => Value::Null,
+        PrincipalKind::User => of_database(3, long),
+        PrincipalKind::Role if principal.id == 0 => of_database(4, PUBLIC),
+        PrincipalKind::Role => of_database(4, long),
+    }
+}
+
+/// Whether it is one of the users that only own what is the system's: `sys` and `INFORMATION_SCHEMA`.
+fn is_of_system(principal: &Principal) -> bool {
+    principal.kind == PrincipalKind::User && principal.is_fixed() && ![DBO, GUEST].contains(&principal.id)
 }
 
 fn server_principals(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
@@ -269,7 +293,7 @@ fn old_logins(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         let created = created_us(principal, made_us);
         let row = view
             .row()
-            .value("sid", Value::Bin(sid_of(principal)))
+            .value("sid", sid_of(principal))
             .moment("createdate", created)
             .moment("updatedate", modified_us(principal, made_us))
             .moment("accdate", created)
@@ -363,10 +387,10 @@ fn database_principals(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
             .integer("principal_id", principal.id)
             .text("type", code)
             .text("type_desc", description)
-            .text_if("default_schema_name", principal.default_schema.as_ref())
+            .text_if("default_schema_name", principal.default_schema.as_ref().filter(|_| !is_of_system(principal)))
             .moment("create_date", created_us(principal, made_us))
             .moment("modify_date", modified_us(principal, made_us))
-            .value("sid", Value::Bin(sid_of(principal)))
+            .value("sid", sid_of(principal))
             .bit("is_fixed_role", role && principal.is_fixed() && principal.id > 0)
             .integer("authentication_type", i64::from(with_login))
             .text("authentication_type_desc", if with_login { "INSTANCE" } else { "NONE" });
@@ -386,7 +410,7 @@ fn old_users(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .integer("uid", principal.id)
             .integer("status", 0)
             .text("name", &principal.name)
-            .value("sid", Value::Bin(sid_of(principal)))
+            .value("sid", sid_of(principal))
             .moment("createdate", created_us(principal, made_us))
             .moment("updatedate", modified_us(principal, made_us))
             .integer("gid", if is_role { principal.id } else { 0 })
@@ -411,7 +435,7 @@ fn token_rows(view: &View, principals: &Principals, ids: &[i32]) -> Rows {
         };
         view.row()
             .integer("principal_id", principal.id)
-            .value("sid", Value::Bin(sid_of(principal)))
+            .value("sid", sid_of(principal))
             .text("name", &principal.name)
             .text("type", word)
             .text("usage", "GRANT OR DENY")

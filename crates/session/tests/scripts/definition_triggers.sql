@@ -141,3 +141,25 @@ ALTER TRIGGER tg ON DATABASE FOR CREATE_TABLE AS RETURN;
 GO
 CREATE TRIGGER tg ON ALL SERVER FOR CREATE_DATABASE AS RETURN;
 GO
+-- SELECT ... INTO makes a table, which is watched.
+CREATE TABLE into_log (event nvarchar(max) NULL);
+GO
+CREATE TRIGGER watches_into ON DATABASE FOR CREATE_TABLE AS
+INSERT into_log SELECT CONCAT(EVENTDATA().value('(/EVENT_INSTANCE/ObjectName)[1]', 'nvarchar(128)'), ': ',
+    EVENTDATA().value('(/EVENT_INSTANCE/TSQLCommand/CommandText)[1]', 'nvarchar(max)'));
+GO
+SELECT 1 AS a INTO made_by_select;
+SELECT 2 AS a INTO #made_by_select;
+SELECT * FROM made_by_select;
+SELECT * FROM into_log;
+SELECT @@TRANCOUNT AS transactions;
+GO
+ALTER TRIGGER watches_into ON DATABASE FOR CREATE_TABLE AS ROLLBACK;
+GO
+SELECT 1 AS a INTO not_made;
+PRINT 'not reached';
+GO
+SELECT OBJECT_ID('not_made') AS made, @@TRANCOUNT AS transactions;
+DROP TRIGGER watches_into ON DATABASE;
+SELECT 1 AS a INTO not_made;
+GO

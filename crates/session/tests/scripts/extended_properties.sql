@@ -161,3 +161,20 @@ ALTER SCHEMA far TRANSFER dbo.w;
 TRUNCATE TABLE far.w;
 SELECT name, value, of_what, part FROM dbo.properties ORDER BY value;
 GO
+-- Of columns of views.
+CREATE VIEW dbo.described AS SELECT 1 AS a, 2 AS b, 3 AS c;
+GO
+EXEC sp_addextendedproperty 'MS_Description', N'the first', 'SCHEMA', 'dbo', 'VIEW', 'described', 'COLUMN', 'a';
+EXEC sp_addextendedproperty 'MS_Description', N'the second', 'SCHEMA', 'dbo', 'VIEW', 'described', 'COLUMN', 'b';
+EXEC sp_addextendedproperty 'MS_Description', N'the third', 'SCHEMA', 'dbo', 'VIEW', 'described', 'COLUMN', 'c';
+EXEC sp_updateextendedproperty 'MS_Description', N'the 1st', 'SCHEMA', 'dbo', 'VIEW', 'described', 'COLUMN', 'a';
+SELECT objtype, objname, name, value FROM fn_listextendedproperty(DEFAULT, 'SCHEMA', 'dbo', 'VIEW', 'described', 'COLUMN', DEFAULT);
+SELECT class, minor_id, value FROM sys.extended_properties WHERE major_id = OBJECT_ID('dbo.described') ORDER BY minor_id;
+EXEC sp_addextendedproperty 'MS_Description', N'none', 'SCHEMA', 'dbo', 'VIEW', 'described', 'COLUMN', 'd';
+GO
+ALTER VIEW dbo.described AS SELECT 3 AS c, 1 AS a;
+GO
+SELECT c.name, p.value FROM sys.extended_properties AS p JOIN sys.columns AS c ON c.object_id = p.major_id AND c.column_id = p.minor_id WHERE p.major_id = OBJECT_ID('dbo.described') ORDER BY c.column_id;
+DROP VIEW dbo.described;
+SELECT COUNT(*) AS left_over FROM sys.extended_properties WHERE CONVERT(nvarchar(20), value) LIKE N'the %';
+GO

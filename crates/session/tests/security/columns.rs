@@ -80,7 +80,7 @@ fn what_was_said_of_a_column_goes_before_what_was_said_of_the_table() {
     fixture.succeeds(&mut owner, "REVOKE SELECT (b) ON dbo.c FROM ann");
     lacks(&fixture, &mut ann, "SELECT", "b", "SELECT b FROM dbo.c");
     let shown = "SELECT CONCAT(minor_id, state, type) FROM sys.database_permissions WHERE major_id = OBJECT_ID('dbo.c') ORDER BY 1";
-    assert_eq!(fixture.texts(&mut owner, shown), ["0GSL", "3RSL"]);
+    assert_eq!(fixture.texts(&mut owner, shown), ["0GSL  ", "3RSL  "]);
     fixture.succeeds(&mut owner, "REVOKE SELECT ON dbo.c FROM ann");
     assert!(fixture.texts(&mut owner, shown).is_empty());
     fixture.succeeds(&mut owner, "DENY SELECT ON dbo.c TO public; GRANT SELECT (a) ON dbo.c TO ann");

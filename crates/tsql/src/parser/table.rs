@@ -360,8 +360,12 @@ impl Parser<'_> {
                 self.bump();
                 let expr = self.expression()?;
                 let with_values = self.eat_words(&["WITH", "VALUES"]);
-                column.default = Some(DefaultConstraint { name, expr, with_values });
-                return Ok(true);
+                if column.default.is_none() {
+                    column.default = Some(DefaultConstraint { name, expr, with_values });
+                    return Ok(true);
+                }
+                // One too many, which whoever makes the column refuses.
+                ConstraintKind::Default { expr, column: column.name.clone(), with_values }
             }
             TokenKind::Keyword(Keyword::Primary | Keyword::Unique) => {
                 let mut key = self.key_constraint()?;

@@ -374,6 +374,7 @@ error_table! {
     2727 11 1 index_missing(name) "Cannot find index '{name}'.";
     2729 16 1 column_not_deterministic(column, kind, table) "Column '{column}' in {kind} '{table}' cannot be used in an index or statistics or as a partition key because it is non-deterministic.";
     2732 16 1 error_number_invalid(number, minimum, maximum) "Error number {number} is invalid. The number must be from {minimum} through {maximum} and it cannot be 50000.";
+    2738 16 2 rowversion_exists(table, column) "A table can only have one timestamp column. Because table '{table}' already has one, the column '{column}' cannot be added.";
     2739 16 1 text_in_local_variable() "The text, ntext, and image data types are invalid for local variables.";
     2740 16 1 language_unknown(name) "SET LANGUAGE failed because '{name}' is not an official language name or a language alias on this SQL Server.";
     2744 16 2 identity_twice(table) "Multiple identity columns specified for table '{table}'. Only one identity column per table is allowed.";
@@ -500,6 +501,7 @@ error_table! {
     4406 16 1 view_column_is_derived(view) "Update or insert of view or function '{view}' failed because it contains a derived or constant field.";
     4502 16 1 view_lacks_columns(name) "View or function '{name}' has more column names specified than columns defined.";
     4506 16 1 module_column_twice(column, module) "Column names in each view or function must be unique. Column name '{column}' in view or function '{module}' is specified more than once.";
+    4508 16 1 module_on_temporary_table() "Views or functions are not allowed on temporary tables. Table names that begin with '#' denote temporary tables.";
     4512 16 3 schema_bound_name_invalid(kind, module, name) "Cannot schema bind {kind} '{module}' because name '{name}' is invalid for schema binding. Names must be in two-part format and an object cannot reference itself.";
     4513 16 2 schema_bound_to_unbound(kind, module, name) "Cannot schema bind {kind} '{module}'. '{name}' is not schema bound.";
     4604 16 1 grantee_missing(name) "There is no such user or group '{name}' or you do not have permission.";
@@ -1053,6 +1055,7 @@ error_table! {
     16916 16 1 cursor_unknown(name) "A cursor with the name '{name}' does not exist.";
     16917 16 1 cursor_not_open() "Cursor is not open.";
     16924 16 1 cursor_variables_differ() "Cursorfetch: The number of variables declared in the INTO list must match that of selected columns.";
+    16925 16 1 fetch_of_dynamic_cursor(direction) "The fetch type {direction} cannot be used with dynamic cursors.";
     16929 16 1 cursor_read_only() "The cursor is READ ONLY.";
     16930 16 1 cursor_row_not_in_buffer() "The requested row is not in the fetch buffer.";
     16931 16 1 cursor_has_no_row() "There are no rows in the current fetch buffer.";
@@ -1078,6 +1081,5 @@ error_table! {
     35343 16 1 columnstore_type(column) "The statement failed. Column '{column}' has a data type that cannot participate in a columnstore index.";
     35372 16 3 columnstore_beside_clustered(table) "You cannot create more than one clustered index on table '{table}'. Consider creating a new clustered index using 'with (drop_existing = on)' option.";
     40517 16 1 two_databases_changed() "Changing more than one database in a transaction is not supported in this version of Pikepole.";
-    40517 16 1 transfer_unsupported(what) "ALTER SCHEMA ... TRANSFER of {what} is not supported in this version of Pikepole.";
     40517 16 1 xml_definition_unsupported() "A definition of a document's type in a value of type xml is not supported in this version of Pikepole.";
 }

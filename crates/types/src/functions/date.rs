@@ -96,8 +96,11 @@ fn check_part(part: DatePart, ty: &SqlType, function: &str) -> Result<(), SqlErr
 
 pub(super) fn dateadd(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let part = part(values, "dateadd")?;
-    let count = whole(values, types, 1)?;
     let ty = dateadd_type(types)?;
+    let count = whole(values, types, 1).map_err(|error| match error.number {
+        8115 => SqlError::date_overflow(ty.error_name()),
+        _ => error,
+    })?;
     let given = match moment_of(&values[2]) {
         Some(moment) => moment,
         None => {
