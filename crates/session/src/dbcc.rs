@@ -447,8 +447,11 @@ fn user_options(context: &ExecutionContext, output: &mut dyn Output) {
     for (name, _) in switches.iter().filter(|(_, on)| *on) {
         add(name, "SET".to_string());
     }
-    let versioned =
-        settings.isolation == Isolation::ReadCommitted && context.database().options().read_committed_snapshot;
+    let database = context.database();
+    // tempdb reads versions as others do, and has not the option.
+    let versioned = settings.isolation == Isolation::ReadCommitted
+        && database.options().read_committed_snapshot
+        && !database.name().eq_ignore_ascii_case(pikepole_engine::TEMPDB);
     let suffix = if versioned { " snapshot" } else { "" };
     add("isolation level", format!("{}{suffix}", settings.isolation.name()));
     set.send(output);

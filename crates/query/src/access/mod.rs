@@ -6,6 +6,7 @@ use std::cmp::Ordering;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use crate::bind::{LOOKUP, table_rows};
 use crate::bulk::ReadAhead;
 use crate::expression::{Fault, Width};
 use crate::output::DecimalName;
@@ -307,6 +308,8 @@ pub(crate) struct ScanCursor {
     key: Vec<Value>,
     /// The values of a list whose rows are still to be read, the next one last.
     left: Vec<Value>,
+    /// The values of a subquery that its rows are narrowed to.
+    narrowed: Option<Vec<Value>>,
     /// The rows of those that were only counted.
     counted: u64,
     pace: Pace,
@@ -354,6 +357,7 @@ impl ScanCursor {
             given: false,
             key: Vec::new(),
             left: Vec::new(),
+            narrowed: None,
             counted: 0,
             pace: Pace::default(),
         }
@@ -384,6 +388,10 @@ impl ScanCursor {
             if self.scan.is_none() {
                 self.scan = Some(plan.table.engine.scan(ScanRange::all(), &plan.wanted).with_hints(plan.hints));
             }
+        } else if let Some(values) = &self.narrowed {
+            self.key.clear();
+            self.left.clone_from(values);
+            self.empty = !self.begin_next(plan);
         } else if !plan.range.among.is_empty() {
             self.left.clear();
             self.empty = true;
@@ -414,8 +422,24 @@ impl ScanCursor {
         let Some(value) = self.left.pop() else { return false };
         let key: Vec<Value> = self.key.iter().cloned().chain([value]).collect();
         let (from, to) = (Bound::Included(key.clone()), Bound::Included(key));
-        self.begin(plan, ScanRange { index: plan.range.index, from, to, reverse: plan.reverse });
+        let index = plan.range.index.or_else(|| plan.narrowed()?.index);
+        self.begin(plan, ScanRange { index, from, to, reverse: plan.reverse });
         true
+    }
+
+    /// Narrows the scan to rows that have one of these values, when it opens next, if looking them up is less than reading all rows.
+    pub(crate) fn narrow<'v>(&mut self, plan: &Scan, values: impl ExactSizeIterator<Item = &'v Value>) {
+        self.narrowed = None;
+        let rows = table_rows(&plan.table);
+        let (key, secondary) = (plan.key(), plan.narrowed().is_some_and(|own| own.index.is_some()));
+        // A column that is no key by itself is guessed to have as many values as there are rows for each.
+        let each = if !secondary && plan.table.key_unique && key.len() == 1 { 1.0 } else { rows.sqrt() };
+        let found = if secondary { each * LOOKUP } else { each };
+        let (Some(column), true) = (key.first(), values.len() as f64 * (LOOKUP + found) < rows) else { return };
+        let ty = plan.table.columns[column.column].ty;
+        let mut list: Vec<Value> = values.filter_map(|value| of_key(value.clone(), &ty)).collect();
+        put_in_order(&mut list, plan, column);
+        self.narrowed = Some(list);
     }
 
     /// Moves to the next row and leaves its columns in the plan's registers.
@@ -501,20 +525,19 @@ impl ScanCursor {
 /// The bound of an equality: a value out of the column's range equals nothing, as NULL does.
 fn equal_bound(key: &KeyValue, run: &mut Run<'_>) -> Result<KeyBound, Fault> {
     let value = key.expr.eval(&mut run.env())?;
+    Ok(of_key(value, &key.ty).map_or(KeyBound::Nothing, KeyBound::Value))
+}
+
+/// A value as a key column of a type has it; none for what no row has.
+fn of_key(value: Value, ty: &SqlType) -> Option<Value> {
     if value.is_null() {
-        return Ok(KeyBound::Nothing);
+        return None;
     }
-    let Some(width) = Width::of(&key.ty) else {
-        return Ok(KeyBound::Value(value));
-    };
-    Ok(match value.as_i64() {
-        Some(integer) if width.fits(integer) => {
-            let mut out = Value::Null;
-            width.store(Some(integer), &mut out);
-            KeyBound::Value(out)
-        }
-        _ => KeyBound::Nothing,
-    })
+    let Some(width) = Width::of(ty) else { return Some(value) };
+    let integer = value.as_i64().filter(|integer| width.fits(*integer))?;
+    let mut out = Value::Null;
+    width.store(Some(integer), &mut out);
+    Some(out)
 }
 
 /// A lower (`upper` false) or upper bound: beyond the column's range it leaves all values or none.
@@ -551,7 +574,7 @@ fn prefix_of(plan: &Scan, run: &mut Run<'_>) -> Result<Option<Vec<Value>>, Fault
     Ok(Some(prefix))
 }
 
-/// The values of a list that rows can have, each once, the one whose rows are visited first at the end.
+/// The values of a list that rows can have, in the order of [`put_in_order`].
 fn list_of(plan: &Scan, run: &mut Run<'_>) -> Result<Vec<Value>, Fault> {
     let range = &plan.range;
     let mut values = Vec::with_capacity(range.among.len());
@@ -560,19 +583,21 @@ fn list_of(plan: &Scan, run: &mut Run<'_>) -> Result<Vec<Value>, Fault> {
             values.push(value);
         }
     }
-    let key = match range.index {
-        Some(id) => plan.table.indexes.iter().find(|index| index.id == id).map(|index| &index.key),
-        None => Some(&plan.table.key),
-    };
-    let column = key.and_then(|key| key.get(range.prefix.len())).map(|key| &plan.table.columns[key.column]);
-    let collation = column.map(|column| column.collation).unwrap_or_default();
+    if let Some(column) = plan.key().get(range.prefix.len()) {
+        put_in_order(&mut values, plan, column);
+    }
+    Ok(values)
+}
+
+/// Leaves each value once, the one whose rows are visited first at the end.
+fn put_in_order(values: &mut Vec<Value>, plan: &Scan, column: &KeyColumn) {
+    let collation = plan.table.columns[column.column].collation;
     let order = |a: &Value, b: &Value| compare(a, b, collation).ok().flatten();
     values.sort_by(|a, b| {
-        let (a, b) = if range.descending == plan.reverse { (b, a) } else { (a, b) };
+        let (a, b) = if column.descending == plan.reverse { (b, a) } else { (a, b) };
         order(a, b).unwrap_or(Ordering::Equal)
     });
     values.dedup_by(|a, b| order(a, b) == Some(Ordering::Equal));
-    Ok(values)
 }
 
 /// The engine's range of a scan; `None` when no row can be in it.

@@ -411,7 +411,17 @@ fn scan_node(source: &Source, table: Arc<Table>, keeps: bool, mine: &mut Vec<Pre
     let scan = |range: KeyRange, table: Arc<Table>| {
         let alias = (!table.name.eq_ignore_ascii_case(&source.alias)).then(|| source.alias.as_str().into());
         let wanted = source.wanted();
-        let scan = Scan { table, registers, wanted, range, reverse: false, locator, hints: source.hints, alias };
+        let scan = Scan {
+            table,
+            registers,
+            wanted,
+            range,
+            narrowing: None,
+            reverse: false,
+            locator,
+            hints: source.hints,
+            alias,
+        };
         Node::Scan(Box::new(scan))
     };
     let before = |slot: usize| ready.before(slot);

@@ -25,7 +25,7 @@ use crate::plan::Registers;
 use pikepole_types::Collation;
 
 /// Finding a place in an index.
-pub(super) const LOOKUP: f64 = 8.0;
+pub(crate) const LOOKUP: f64 = 8.0;
 /// Making a row, reading it a second time and putting it into a hash table; a join needs memory for it, too.
 pub(super) const KEEP: f64 = 5.0;
 /// Finding rows in a hash table.

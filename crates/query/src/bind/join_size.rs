@@ -39,7 +39,7 @@ impl Size {
 }
 
 /// About how many rows a table has: what fits on its pages when values of variable length are half as long as they may be.
-pub(super) fn table_rows(table: &Table) -> f64 {
+pub(crate) fn table_rows(table: &Table) -> f64 {
     let value = |column: &crate::access::Column| {
         let bytes = match column.ty.max_length() {
             -1 => LONG_BYTES,

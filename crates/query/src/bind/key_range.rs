@@ -101,7 +101,6 @@ fn range_of(
             range.prefix.push(value.1);
             continue;
         }
-        range.descending = key.descending;
         if let Some(values) = take_list(conditions, slot, column, ready) {
             range.among = values.into_iter().map(|expr| KeyValue { expr, ty: column.ty }).collect();
             break;
@@ -115,6 +114,7 @@ fn range_of(
             range.high =
                 take(conditions, slot, column, &high, ready).map(|(op, value)| (value, op == Comparison::LessOrEqual));
         }
+        range.descending = key.descending;
         break;
     }
     range

@@ -31,6 +31,7 @@ mod key_range;
 mod mask;
 mod merge;
 mod modify;
+mod narrow;
 mod open_json;
 mod open_query;
 mod outer_join;
@@ -74,7 +75,8 @@ pub use data_type::Declared;
 pub(crate) use data_type::{TypePlace, declared, declared_at, sql_type};
 pub(crate) use expression::literal;
 pub(crate) use into::into_columns;
-pub(crate) use join_size::{Size, of as size_of};
+pub(crate) use join_cost::LOOKUP;
+pub(crate) use join_size::{Size, of as size_of, table_rows};
 pub(crate) use kept_columns::checked_view;
 pub use kept_columns::{columns_made_now, kept_columns};
 pub(crate) use query::binary_of;
@@ -551,7 +553,8 @@ pub(crate) fn conjunction(mut parts: Vec<Predicate>) -> Option<Predicate> {
 }
 
 /// A filter over rows, when there is anything to filter by.
-pub(crate) fn filtered(node: Node, parts: Vec<Predicate>) -> Node {
+pub(crate) fn filtered(mut node: Node, parts: Vec<Predicate>) -> Node {
+    narrow::narrow(&mut node, &parts);
     match conjunction(parts) {
         None => node,
         Some(predicate) => Node::Filter { input: Box::new(node), predicate },

@@ -708,7 +708,8 @@ fn scans(node: &Node, table: &Table) -> bool {
 fn is_read_by(node: &Node, table: &Table, has: &dyn Fn(usize) -> bool) -> bool {
     let mut found = false;
     node.visit_scans(&mut |scan| {
-        let index = table.indexes.iter().find(|index| Some(index.id) == scan.range.index);
+        let id = scan.range.index.or_else(|| scan.narrowed()?.index);
+        let index = table.indexes.iter().find(|index| Some(index.id) == id);
         let own = scan.table.object_id == table.object_id;
         found |= own && index.is_some_and(|index| index.key.iter().any(|key| has(key.column)));
     });

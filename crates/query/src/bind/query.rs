@@ -560,7 +560,7 @@ pub(crate) fn served_by_scan(node: &mut Node, keys: &[SortKey]) -> bool {
             if scan.range.point {
                 return true;
             }
-            if scan.range.index.is_some() {
+            if scan.range.index.is_some() || scan.narrowing.as_ref().is_some_and(|own| own.index.is_some()) {
                 return false;
             }
             let fixed = scan.range.prefix.len();

@@ -26,7 +26,7 @@ pub use trigger::{FiringEvent, Instead, Triggers};
 use std::cmp::Ordering;
 use std::sync::Arc;
 
-use crate::access::Table;
+use crate::access::{KeyColumn, Table};
 use crate::bulk::{BulkFile, FileTable, FileValue};
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
@@ -73,7 +73,7 @@ pub struct KeyRange {
     pub point: bool,
     /// The secondary index whose key it is; the clustered one's when absent.
     pub index: Option<i32>,
-    /// True when the key column that `low` and `high` bound or `among` is about is descending.
+    /// True when the key column that `low` and `high` bound is descending.
     pub descending: bool,
 }
 
@@ -96,6 +96,15 @@ impl KeyRange {
     }
 }
 
+/// That a subquery's outcome narrows a scan to rows whose value it has, which can be looked up where they are few.
+#[derive(Debug, Clone)]
+pub struct Narrowing {
+    /// The slot of the subquery's outcome.
+    pub outcome: usize,
+    /// The secondary index whose key begins with that column; the clustered one when absent.
+    pub index: Option<i32>,
+}
+
 /// A scan of a table.
 #[derive(Debug, Clone)]
 pub struct Scan {
@@ -107,6 +116,8 @@ pub struct Scan {
     pub wanted: Vec<usize>,
     /// The range of keys; everything when empty.
     pub range: KeyRange,
+    /// What can narrow it when it is everything.
+    pub narrowing: Option<Narrowing>,
     /// True to visit keys downward.
     pub reverse: bool,
     /// The slot where each row's place is left, as bytes, for a statement that changes the rows.
@@ -118,6 +129,18 @@ pub struct Scan {
 }
 
 impl Scan {
+    /// What narrows it, if nothing else says where it begins.
+    pub fn narrowed(&self) -> Option<&Narrowing> {
+        self.narrowing.as_ref().filter(|_| self.range.is_whole())
+    }
+
+    /// The key that its rows can be looked up in: of the index of its range, or of what narrows it.
+    pub(crate) fn key(&self) -> &[KeyColumn] {
+        let index = self.range.index.or_else(|| self.narrowed()?.index);
+        let index = index.and_then(|id| self.table.indexes.iter().find(|index| index.id == id));
+        index.map_or(&self.table.key, |index| &index.key)
+    }
+
     /// Whether at most one row can be given, found by its whole clustered key.
     pub fn is_point(&self) -> bool {
         self.range.point
@@ -125,7 +148,7 @@ impl Scan {
 
     /// Whether it reads all rows of a table of the database, in the order in which they are stored, and locks none.
     pub fn is_whole(&self) -> bool {
-        let all = self.range.is_whole();
+        let all = self.range.is_whole() && self.narrowing.is_none();
         let locks = self.hints.locks(Isolation::ReadCommitted);
         all && !self.reverse && self.locator.is_none() && !locks && !self.table.is_temporary()
     }

@@ -10,7 +10,7 @@ use super::profile::Making;
 use crate::access::Stop;
 use crate::errors;
 use crate::expression::{Comparison, Expr, Fault};
-use crate::plan::{Guard, Node, Test};
+use crate::plan::{Guard, Node, Scan, Test};
 use crate::spill::{Charge, Regroup};
 use pikepole_types::{Collation, Value};
 
@@ -41,6 +41,17 @@ struct Evaluation {
     /// The smallest and the largest value, and whether there was a NULL, for ANY and ALL.
     extremes: (Value, Value),
     has_null: bool,
+}
+
+/// The scan below filters and subqueries that a subquery's outcome narrows.
+fn narrowed_by(node: &Node, outcome: usize) -> Option<&Scan> {
+    match node {
+        Node::Filter { input, .. } | Node::Compute { input, .. } | Node::Apply { input, .. } => {
+            narrowed_by(input, outcome)
+        }
+        Node::Scan(scan) => scan.narrowed().is_some_and(|own| own.outcome == outcome).then_some(scan),
+        _ => None,
+    }
 }
 
 /// A subquery's plan.
@@ -104,6 +115,16 @@ impl ApplyCursor {
             self.regroup = Some(regroup);
             return result;
         }
+        if !*correlated
+            && !self.evaluation.settled
+            && let Some(scan) = narrowed_by(input, *slot)
+        {
+            self.evaluation.settle(subquery, run)?;
+            let values: Vec<&Value> = self.evaluation.list.values().flatten().collect();
+            if let Some(cursor) = self.input.target_scan() {
+                cursor.narrow(scan, values.into_iter());
+            }
+        }
         if !self.evaluation.within {
             if self.regroups
                 && *correlated
@@ -151,7 +172,7 @@ impl ApplyCursor {
 impl Evaluation {
     /// Leaves the subquery's result for the current row in its slot. Once it has stopped within a row it goes on there.
     fn evaluate(&mut self, plan: Subquery<'_>, run: &mut Run<'_>) -> Result<(), Stop> {
-        let Subquery { node, test, slot, correlated, guards } = plan;
+        let Subquery { test, slot, guards, .. } = plan;
         if !self.within {
             for guard in guards {
                 if guard.condition.holds(&mut run.env())? != guard.holds {
@@ -164,11 +185,7 @@ impl Evaluation {
             }
         }
         if self.within {
-            while !self.decided(test) && self.subquery.next(node, run)? {
-                self.take_row(test, run)?;
-            }
-            self.within = false;
-            self.settled = !correlated;
+            self.read(plan, run)?;
         }
         if let Test::In { left, collation, .. } = test {
             self.look_up(left, *collation, run)?;
@@ -178,6 +195,24 @@ impl Evaluation {
             self.found = self.compare_extremes(&value, *op, *all, *collation);
         }
         run.slots[slot].clone_from(&self.found);
+        Ok(())
+    }
+
+    /// Reads the subquery before there is a row, which it does not depend on. Once it has stopped it goes on there.
+    fn settle(&mut self, plan: Subquery<'_>, run: &mut Run<'_>) -> Result<(), Stop> {
+        if !self.within {
+            self.begin(plan.test);
+        }
+        self.read(plan, run)
+    }
+
+    /// Reads what is left of the subquery's rows.
+    fn read(&mut self, plan: Subquery<'_>, run: &mut Run<'_>) -> Result<(), Stop> {
+        while !self.decided(plan.test) && self.subquery.next(plan.node, run)? {
+            self.take_row(plan.test, run)?;
+        }
+        self.within = false;
+        self.settled = !plan.correlated;
         Ok(())
     }
 
