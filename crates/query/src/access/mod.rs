@@ -377,6 +377,7 @@ impl ScanCursor {
         self.empty = false;
         self.given = false;
         self.counted = 0;
+        self.left.clear();
         if plan.is_point() {
             self.key.resize(plan.range.prefix.len(), Value::Null);
             for at in 0..plan.range.prefix.len() {
@@ -393,7 +394,6 @@ impl ScanCursor {
             self.left.clone_from(values);
             self.empty = !self.begin_next(plan);
         } else if !plan.range.among.is_empty() {
-            self.left.clear();
             self.empty = true;
             if let Some(prefix) = prefix_of(plan, run)? {
                 self.key = prefix;

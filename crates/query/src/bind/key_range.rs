@@ -102,7 +102,12 @@ fn range_of(
             continue;
         }
         if let Some(values) = take_list(conditions, slot, column, ready) {
-            range.among = values.into_iter().map(|expr| KeyValue { expr, ty: column.ty }).collect();
+            let mut values: Vec<KeyValue> = values.into_iter().map(|expr| KeyValue { expr, ty: column.ty }).collect();
+            if values.len() == 1 {
+                range.prefix.append(&mut values);
+                continue;
+            }
+            range.among = values;
             break;
         }
         let low = [Comparison::Greater, Comparison::GreaterOrEqual];

@@ -77,3 +77,19 @@ SET ANSI_NULLS OFF;
 GO
 SELECT COUNT(*) FROM n WHERE a IN (7, NULL);
 GO
+-- A list of one value is an equality.
+SET SHOWPLAN_TEXT ON;
+GO
+SELECT v FROM d WHERE k IN (2) AND j = 3;
+GO
+SET SHOWPLAN_TEXT OFF;
+GO
+SELECT v FROM d WHERE k IN (2) AND j = 3;
+SELECT v FROM d WHERE k IN (NULL) AND j = 3;
+GO
+-- What was looked up and left half-way is read as a whole the next time.
+CREATE TABLE big (id int NOT NULL PRIMARY KEY, filler char(200) NOT NULL DEFAULT '');
+INSERT big (id) SELECT value FROM GENERATE_SERIES(1, 1000);
+SELECT o.value, c.id FROM GENERATE_SERIES(1, 2) o
+CROSS APPLY (SELECT TOP (IIF(o.value = 1, 1, 2000)) id FROM big WHERE id IN (SELECT s.value FROM GENERATE_SERIES(1, IIF(o.value = 1, 3, 900)) s) AND id > 895 * (o.value - 1)) c;
+GO
