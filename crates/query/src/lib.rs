@@ -62,8 +62,8 @@ pub use program::{
 };
 pub use progress::Progress;
 pub use run::{
-    ClientCursor, CursorTarget, Prepared, RowTarget, call, insert_rows, names_sequence, open_cursor, read_cursor_again,
-    run,
+    CURSOR_PROCEDURES, ClientCursor, CursorTarget, Prepared, RowTarget, call, insert_rows, names_sequence, open_cursor,
+    read_cursor_again, run,
 };
 pub use runs::{Measure, RunTotals, StatementRuns};
 pub use security::{Requirement, SessionSecurity, is_welcome};

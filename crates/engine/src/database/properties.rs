@@ -85,6 +85,26 @@ impl Database {
         self.store_properties(tx, catalog, Properties { holder, entries: Vec::new() }).await
     }
 
+    /// The parts of an object become others, or go, and with them their properties.
+    async fn change_parts(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        object_id: i32,
+        part: &(dyn Fn(PropertyPart) -> Option<PropertyPart> + Send + Sync),
+    ) -> Result<(), SqlError> {
+        let Some(former) = catalog.properties_of(PropertyHolder::Object(object_id)) else {
+            return Ok(());
+        };
+        let entries = former.entries.iter();
+        let entries = entries.filter_map(|entry| Some(ExtendedProperty { part: part(entry.part)?, ..entry.clone() }));
+        let properties = Properties { holder: former.holder, entries: entries.collect() };
+        if properties == *former {
+            return Ok(());
+        }
+        self.store_properties(tx, catalog, properties).await
+    }
+
     /// A view is altered: the properties of its columns are those of the columns of the same names, as far as there are any.
     pub(super) async fn keep_properties(
         &self,
@@ -93,9 +113,6 @@ impl Database {
         old: &Module,
         new: &Module,
     ) -> Result<(), SqlError> {
-        let Some(former) = catalog.properties_of(PropertyHolder::Object(old.object_id)) else {
-            return Ok(());
-        };
         let kept = |part: PropertyPart| match part {
             PropertyPart::Column(place) => {
                 let name = old.columns.get(place)?.name.to_lowercase();
@@ -104,13 +121,7 @@ impl Database {
             }
             part => Some(part),
         };
-        let entries = former.entries.iter();
-        let entries = entries.filter_map(|entry| Some(ExtendedProperty { part: kept(entry.part)?, ..entry.clone() }));
-        let properties = Properties { holder: former.holder, entries: entries.collect() };
-        if properties == *former {
-            return Ok(());
-        }
-        self.store_properties(tx, catalog, properties).await
+        self.change_parts(tx, catalog, old.object_id, &kept).await
     }
 
     /// The properties of a table whose definition becomes `record` and whose columns move; `place` finds the new place of a
@@ -123,9 +134,6 @@ impl Database {
         record: &TableRecord,
         place: &(dyn Fn(usize) -> Option<usize> + Send + Sync),
     ) -> Result<(), SqlError> {
-        let Some(former) = catalog.properties_of(PropertyHolder::Object(old.object_id)) else {
-            return Ok(());
-        };
         let moved = |part: PropertyPart| match part {
             PropertyPart::Column(column) => place(column).map(PropertyPart::Column),
             PropertyPart::Constraint(id) => {
@@ -139,12 +147,6 @@ impl Database {
             }
             part => Some(part).filter(|part| part.is_in(record)),
         };
-        let entries = former.entries.iter();
-        let entries = entries.filter_map(|entry| Some(ExtendedProperty { part: moved(entry.part)?, ..entry.clone() }));
-        let properties = Properties { holder: former.holder, entries: entries.collect() };
-        if properties == *former {
-            return Ok(());
-        }
-        self.store_properties(tx, catalog, properties).await
+        self.change_parts(tx, catalog, old.object_id, &moved).await
     }
 }

@@ -518,6 +518,7 @@ impl ScanCursor {
             if !self.begin_next(plan) {
                 return Ok(self.counted);
             }
+            self.pace.step()?;
         }
     }
 }

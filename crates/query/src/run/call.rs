@@ -29,7 +29,7 @@ use pikepole_types::{CodePage, Context, SqlError, SqlType, Target, Value};
 /// A synonym that stands for nothing that is there.
 const SYNONYM_INVALID: i32 = 5313;
 /// Procedures that clients call by the protocol alone.
-const OF_PROTOCOL: [&str; 9] = [
+pub const CURSOR_PROCEDURES: [&str; 9] = [
     "sp_cursor",
     "sp_cursorclose",
     "sp_cursorexecute",
@@ -54,7 +54,7 @@ impl Machine<'_> {
         if let Some(procedure) = PreparedProcedure::of(plain) {
             return self.execute_prepared(procedure, call);
         }
-        if OF_PROTOCOL.iter().any(|own| own.eq_ignore_ascii_case(plain)) {
+        if CURSOR_PROCEDURES.iter().any(|own| own.eq_ignore_ascii_case(plain)) {
             return Err(errors::unsupported(format!("{plain} called by a text")));
         }
         if let Some(procedure) = TextProcedure::of(plain) {
@@ -654,19 +654,9 @@ pub(super) fn convert_argument(
     to: &SqlType,
     place: &mut Value,
 ) -> Result<(), Fault> {
-    if value.is_null() {
-        *place = Value::Null;
-        return Ok(());
-    }
-    if from == to {
-        place.clone_from(value);
-        return Ok(());
-    }
-    functions.code_page = page;
-    functions.assign(value, from, to, Target::Variable, place).map_err(|_| {
-        let error = SqlError::error_converting(from.error_name(), to.error_name());
-        Box::new(error)
-    })
+    let assign =
+        |functions: &mut Context, place: &mut Value| functions.assign(value, from, to, Target::Variable, place);
+    passed_on(functions, page, value, (from, to), place, assign)
 }
 
 /// The same for what a procedure gives back to a client.
@@ -678,15 +668,26 @@ fn convert_result(
     to: &SqlType,
     place: &mut Value,
 ) -> Result<(), Fault> {
+    let convert = |functions: &mut Context, place: &mut Value| functions.convert_into(value, from, to, None, place);
+    passed_on(functions, page, value, (from, to), place, convert)
+}
+
+/// Passes a value on, converted where it must be.
+#[inline]
+fn passed_on(
+    functions: &mut Context,
+    page: CodePage,
+    value: &Value,
+    (from, to): (&SqlType, &SqlType),
+    place: &mut Value,
+    convert: impl FnOnce(&mut Context, &mut Value) -> Result<(), SqlError>,
+) -> Result<(), Fault> {
     if value.is_null() || from == to {
         place.clone_from(value);
         return Ok(());
     }
     functions.code_page = page;
-    functions.convert_into(value, from, to, None, place).map_err(|_| {
-        let error = SqlError::error_converting(from.error_name(), to.error_name());
-        Box::new(error)
-    })
+    convert(functions, place).map_err(|_| Box::new(SqlError::error_converting(from.error_name(), to.error_name())))
 }
 
 pub(super) fn first_error(errors: Vec<SqlError>) -> Fault {

@@ -84,6 +84,7 @@ mod xml_nodes;
 
 use std::sync::Arc;
 
+pub use call::CURSOR_PROCEDURES;
 pub use client_cursor::{ClientCursor, CursorTarget, open_cursor, read_cursor_again};
 pub(crate) use cursor::{Cursor, row_bounds};
 pub(crate) use declared_cursor::Cursors;

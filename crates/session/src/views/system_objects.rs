@@ -2,21 +2,13 @@
 //! that are called by their names.
 
 use crate::procedures;
+use pikepole_query::CURSOR_PROCEDURES;
 
 /// Numbers of procedures count down from here, behind those of all views.
 const FIRST_PROCEDURE: i32 = -5000;
-/// Procedures that are not the session's, but the machine's or the protocol's.
+/// Procedures that are not the session's, but the machine's or the protocol's; and those in [`CURSOR_PROCEDURES`].
 const OTHERS: &[&str] = &[
     "sp_addtype",
-    "sp_cursor",
-    "sp_cursorclose",
-    "sp_cursorexecute",
-    "sp_cursorfetch",
-    "sp_cursoropen",
-    "sp_cursoroption",
-    "sp_cursorprepare",
-    "sp_cursorprepexec",
-    "sp_cursorunprepare",
     "sp_droptype",
     "sp_execute",
     "sp_executesql",
@@ -51,7 +43,7 @@ pub(crate) fn all() -> impl Iterator<Item = SystemObject> {
 }
 
 fn all_procedures() -> impl Iterator<Item = SystemObject> {
-    let names = procedures::names().chain(OTHERS.iter().copied());
+    let names = procedures::names().chain(OTHERS.iter().copied()).chain(CURSOR_PROCEDURES);
     (0..).zip(names).map(|(place, name)| SystemObject {
         object_id: FIRST_PROCEDURE - place,
         schema: "sys",
