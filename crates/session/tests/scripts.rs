@@ -116,7 +116,8 @@ fn run_batch(server: &Arc<Server>, mut session: Session, mut printer: Printer, t
 
 #[test]
 fn scripts_answer_as_written_down() {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts");
+    let own = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let folder = Path::new(&own).join("tests/scripts");
     let mut scripts: Vec<_> = std::fs::read_dir(&folder)
         .expect("the folder is there")
         .filter_map(|entry| Some(entry.ok()?.path()))

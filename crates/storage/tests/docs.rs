@@ -14,8 +14,8 @@ const KEY: &[u8] = b"key";
 const REST: &[u8] = b"the rest";
 
 fn document() -> String {
-    let path = concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/format.md");
-    std::fs::read_to_string(path).expect("the document of the formats")
+    let own = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    std::fs::read_to_string(format!("{own}/../../docs/format.md")).expect("the document of the formats")
 }
 
 #[test]

@@ -28,9 +28,11 @@ impl std::fmt::Display for Finding {
     }
 }
 
-/// The repository's root, found from this crate's own folder.
+/// The repository's root, found from this crate's own folder. That is asked when it runs: clones that share a target folder share
+/// binaries, and the one that this was built in may be gone.
 pub fn root() -> PathBuf {
-    let here = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let here = std::env::var_os("CARGO_MANIFEST_DIR").unwrap_or_else(|| env!("CARGO_MANIFEST_DIR").into());
+    let here = Path::new(&here);
     here.ancestors().nth(2).unwrap_or(here).to_path_buf()
 }
 

@@ -62,7 +62,8 @@ fn control_c_at_the_question_leaves() {
 
 /// A file of the source's folder `packaging`.
 fn packaging(name: &str) -> String {
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../../packaging");
+    let own = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let folder = Path::new(&own).join("../../packaging");
     std::fs::read_to_string(folder.join(name)).expect("it is there")
 }
 

@@ -40,7 +40,8 @@ const INPUT_SECONDS_MAX: u64 = 180;
 fn main() {
     let run = watch::Run::from_arguments();
     run.allow(ALLOCATION_BYTES_MAX, INPUT_SECONDS_MAX);
-    let corpus = Corpus::read(&Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/scripts"));
+    let own = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let corpus = Corpus::read(&Path::new(&own).join("tests/scripts"));
     let watchdog = Watchdog::start();
     run.each("scripts", |seed| {
         let mut random = Random::new(seed);
