@@ -366,6 +366,15 @@ fn a_decimal_of_no_precision_is_null() {
 }
 
 #[test]
+fn a_guid_of_no_length_is_null() {
+    // As mssql-jdbc sends it.
+    let data = [headers(V, 0), call_by_name("p", &[hex("00 00 24 00 00")])].concat();
+    let calls = calls(&data, V).expect("a call");
+    let Argument::Scalar { info, value } = &calls[0].parameters[0].argument else { panic!("a scalar") };
+    assert_eq!((info.sql_type(), value), (SqlType::UniqueIdentifier, &Value::Null));
+}
+
+#[test]
 fn tables_have_forms() {
     let one = |bytes: &str| [headers(V, 0), call_by_name("p", &[hex("00 00 F3"), hex(bytes)])].concat();
     let argument = |bytes: &str| -> Result<(usize, Vec<Vec<Value>>), TdsError> {

@@ -149,8 +149,22 @@ public final class Drive {
                     equal(got.get(n).get(0), all.get(n), entry.getKey());
                 }
             }
+            // What has no value says little of its type: what the driver makes of each is taken.
+            for (int type : NULLS) {
+                try (PreparedStatement select = connection.prepareStatement("SELECT 1 WHERE ? IS NULL")) {
+                    select.setNull(1, type);
+                    equal(select.executeQuery().next(), true, "NULL of JDBC's type " + type);
+                }
+            }
         }
     }
+
+    private static final int[] NULLS = {
+        Types.BIT, Types.TINYINT, Types.SMALLINT, Types.INTEGER, Types.BIGINT, Types.DECIMAL, Types.NUMERIC, Types.REAL, Types.DOUBLE,
+        Types.DATE, Types.TIME, Types.TIMESTAMP, Types.CHAR, Types.VARCHAR, Types.LONGVARCHAR, Types.NCHAR, Types.NVARCHAR,
+        Types.LONGNVARCHAR, Types.CLOB, Types.NCLOB, Types.BINARY, Types.VARBINARY, Types.LONGVARBINARY, Types.BLOB, Types.SQLXML,
+        microsoft.sql.Types.GUID, microsoft.sql.Types.DATETIMEOFFSET, microsoft.sql.Types.MONEY, microsoft.sql.Types.SMALLMONEY,
+        microsoft.sql.Types.DATETIME, microsoft.sql.Types.SMALLDATETIME, microsoft.sql.Types.SQL_VARIANT};
 
     /** Collations whose code pages have these texts: a client decodes a varchar by its column's collation. */
     private static Map<String, String> pages() {

@@ -458,12 +458,7 @@ impl TypeInfo {
     }
 
     pub(crate) fn read(reader: &mut Reader<'_>, version: TdsVersion) -> Result<TypeInfo, TdsError> {
-        let mut info = TypeInfo::read_unchecked(reader)?;
-        // A driver that has no value says no length either.
-        if (info.token, info.length) == (T::Guid, 0) {
-            info.length = GUID_BYTES;
-        }
-        info.checked(version)
+        TypeInfo::read_unchecked(reader)?.checked(version)
     }
 
     /// As [`TypeInfo::read`], for what a client sends of its own, a parameter or a column of a table. A driver that knows no precision,
@@ -508,7 +503,14 @@ impl TypeInfo {
                 let [length, precision, scale] = reader.array(WHAT)?;
                 info = TypeInfo { length: u32::from(length), precision, scale, ..info };
             }
-            T::Guid | T::IntN | T::BitN | T::FloatN | T::MoneyN | T::DateTimeN => info.length = reader.u8(WHAT)?.into(),
+            // mssql-jdbc, for NULL, says no length either.
+            T::Guid => {
+                info.length = match reader.u8(WHAT)? {
+                    0 => GUID_BYTES,
+                    length => length.into(),
+                };
+            }
+            T::IntN | T::BitN | T::FloatN | T::MoneyN | T::DateTimeN => info.length = reader.u8(WHAT)?.into(),
             T::OldVarBinary | T::OldVarChar | T::OldBinary | T::OldChar => info.length = reader.u8(WHAT)?.into(),
             T::VarBinary | T::Binary => info.length = reader.u16(WHAT)?.into(),
             T::VarChar | T::Char | T::NVarChar | T::NChar => {
