@@ -64,8 +64,8 @@ mod unlogged_tests;
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
     Check, Column, Columnstore, Computed, Default, DefinitionTrigger, ForeignKey, Function, Identity, Index,
-    IndexColumn, KeptColumn, LockEscalation, Module, Procedure, ReferentialAction, Schema, StorageRef, Synonym,
-    TableRecord, Trigger, TriggerEvent, TriggerPlace, View,
+    IndexColumn, KeptColumn, LockEscalation, Module, Procedure, ReferentialAction, Schema, SecondaryXmlIndex,
+    StorageRef, Synonym, TableRecord, Trigger, TriggerEvent, TriggerPlace, View, XmlIndex, XmlIndexPurpose,
 };
 pub use catalog::event::DefinitionEvent;
 pub use catalog::filter::{FilterOp, FilterTest, Passes};

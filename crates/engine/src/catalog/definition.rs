@@ -299,12 +299,16 @@ pub struct Index {
     /// IGNORE_DUP_KEY: an INSERT leaves out rows whose keys are there, and goes on.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub ignores_duplicates: bool,
-    /// ALTER INDEX ... DISABLE: nobody reads or writes it, and it has no storage until it is built anew. Of a columnstore always true.
+    /// ALTER INDEX ... DISABLE: nobody reads or writes it, and it has no storage until it is built anew. Always true of what is a
+    /// definition alone.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
     /// It is declared as a columnstore: a definition that is kept and shown, while the rows stay in the table's heap or tree.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub columnstore: Option<Columnstore>,
+    /// It is declared for a column of xml, the one that is `included`: a definition that is kept and shown, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub xml: Option<XmlIndex>,
     /// `ON scheme (column)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitioned: Option<Partitioned>,
@@ -328,10 +332,99 @@ pub struct Columnstore {
     pub disabled: bool,
 }
 
+/// What an index of a column of xml says of itself.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
+pub struct XmlIndex {
+    /// The primary index that it belongs to, and what for; none: it is the primary one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub secondary: Option<SecondaryXmlIndex>,
+    /// ALTER INDEX ... DISABLE.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    pub disabled: bool,
+}
+
+/// What makes an index of xml a secondary one.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct SecondaryXmlIndex {
+    /// The number of the primary index of the same column.
+    pub primary: i32,
+    /// What it is for.
+    pub purpose: XmlIndexPurpose,
+}
+
+/// What a secondary index of xml is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub enum XmlIndexPurpose {
+    /// Values whose place is known.
+    Path,
+    /// Several properties of one value.
+    Property,
+    /// Values wherever they are.
+    Value,
+}
+
 impl Index {
+    /// The number of the clustered index.
+    pub const CLUSTERED_ID: i32 = 1;
+    /// The first number of indexes of xml; those of others are below.
+    pub const XML_ID_MIN: i32 = 256_000;
+
+    /// An index that is a definition alone, of whatever kind the caller makes it.
+    pub fn definition(index_id: i32, name: &str) -> Index {
+        Index {
+            index_id,
+            name: name.to_owned(),
+            constraint_id: 0,
+            unique: false,
+            primary_key: false,
+            constraint: false,
+            clustered: false,
+            columns: Vec::new(),
+            included: Vec::new(),
+            filter: None,
+            not_null: Vec::new(),
+            tests: Vec::new(),
+            ignores_duplicates: false,
+            disabled: true,
+            columnstore: None,
+            xml: None,
+            partitioned: None,
+            options: StorageOptions::default(),
+            storage: StorageRef { object: 0, root: None, key_bytes_max: 0 },
+        }
+    }
+
     /// Whether ALTER INDEX ... DISABLE said so.
     pub fn is_disabled(&self) -> bool {
-        self.columnstore.map_or(self.disabled, |columnstore| columnstore.disabled)
+        match (self.columnstore, self.xml) {
+            (Some(columnstore), _) => columnstore.disabled,
+            (_, Some(xml)) => xml.disabled,
+            (None, None) => self.disabled,
+        }
+    }
+
+    /// ALTER INDEX ... DISABLE, or what undoes it. An index that is more than a definition needs storage then.
+    pub fn set_disabled(&mut self, disabled: bool) {
+        match (&mut self.columnstore, &mut self.xml) {
+            (Some(columnstore), _) => columnstore.disabled = disabled,
+            (_, Some(xml)) => xml.disabled = disabled,
+            (None, None) => self.disabled = disabled,
+        }
+    }
+
+    /// Whether it is a definition alone, which is kept and shown: no rows are found by it.
+    pub fn is_definition(&self) -> bool {
+        self.columnstore.is_some() || self.xml.is_some()
+    }
+
+    /// Whether it is the primary index of a column of xml.
+    pub fn is_primary_xml(&self) -> bool {
+        self.xml.is_some_and(|xml| xml.secondary.is_none())
+    }
+
+    /// Whether it is a secondary index of xml, of the primary one with this number.
+    pub fn is_secondary_of(&self, primary: i32) -> bool {
+        self.xml.and_then(|xml| xml.secondary).is_some_and(|secondary| secondary.primary == primary)
     }
 
     /// Whether it is the one clustered index that a table may have, of rows or declared as a columnstore.
@@ -425,6 +518,18 @@ impl TableRecord {
     /// The clustered index.
     pub fn clustered(&self) -> Option<&Index> {
         self.indexes.iter().find(|index| index.clustered)
+    }
+
+    /// The number that the next index gets, which neither is clustered nor of xml.
+    pub fn next_index_id(&self) -> i32 {
+        let others = self.indexes.iter().map(|index| index.index_id).filter(|id| *id < Index::XML_ID_MIN);
+        others.max().unwrap_or_default().max(Index::CLUSTERED_ID) + 1
+    }
+
+    /// The number that the next index of xml gets.
+    pub fn next_xml_index_id(&self) -> i32 {
+        let last = self.indexes.iter().map(|index| index.index_id).max().unwrap_or_default();
+        last.max(Index::XML_ID_MIN - 1) + 1
     }
 
     /// Whether a clustered columnstore is declared, which stands where the views would show the heap.

@@ -168,8 +168,8 @@ impl Database {
             if lower.as_ref().is_some_and(|wanted| index.name.to_lowercase() != *wanted) {
                 continue;
             }
-            if let Some(columnstore) = &mut record.indexes[at].columnstore {
-                columnstore.disabled = false;
+            if index.is_definition() {
+                record.indexes[at].set_disabled(false);
                 continue;
             }
             let index = &record.indexes[at];
@@ -246,7 +246,13 @@ impl Database {
                 self.check_versioning_lets_go(&catalog, &record, index)?;
                 let index_id = index.index_id;
                 self.check_not_referenced(&catalog, &record, index_id, name)?;
+                if index.primary_key && record.indexes.iter().any(|other| other.xml.is_some()) {
+                    return Err(SqlError::primary_key_of_xml_index(name));
+                }
                 let removed = record.indexes.remove(at);
+                if removed.is_primary_xml() {
+                    record.indexes.retain(|other| !other.is_secondary_of(removed.index_id));
+                }
                 if removed.clustered {
                     record.options.compression = removed.options.compression;
                     record.heap = Some(self.create_storage(tx, None).await?);

@@ -543,11 +543,7 @@ impl Database {
             }
         }
         let unique = definition.unique || constraint;
-        let index_id = if definition.clustered {
-            1
-        } else {
-            record.indexes.iter().map(|index| index.index_id).max().unwrap_or(1).max(1) + 1
-        };
+        let index_id = if definition.clustered { 1 } else { record.next_index_id() };
         let bytes = key_bytes_max(record, &columns, definition.clustered, unique);
         let storage = self.create_storage(tx, Some(bytes)).await?;
         let former = if definition.clustered { record.options } else { StorageOptions::default() };
@@ -567,6 +563,7 @@ impl Database {
             ignores_duplicates: definition.extras.ignores_duplicates,
             disabled: false,
             columnstore: None,
+            xml: None,
             partitioned: None,
             // A clustered index lies as the heap did, if nothing else is said.
             options: definition.extras.storage.over(former),

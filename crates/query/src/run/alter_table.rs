@@ -227,12 +227,7 @@ impl Machine<'_> {
         }
         let change = |record: &mut pikepole_engine::TableRecord, _: &mut dyn FnMut() -> i32| {
             let meant = record.indexes.iter_mut().filter(|index| is_meant(index));
-            for index in meant {
-                match &mut index.columnstore {
-                    Some(columnstore) => columnstore.disabled = true,
-                    None => index.disabled = true,
-                }
-            }
+            meant.for_each(|index| index.set_disabled(true));
             Ok(())
         };
         let (database, tx) = self.context.engine();

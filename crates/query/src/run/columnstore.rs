@@ -10,12 +10,10 @@ use super::table_definition;
 use crate::access::Table;
 use crate::errors;
 use crate::expression::Fault;
-use pikepole_engine::{Columnstore, Index, StorageOptions, StorageRef, TableRecord};
+use pikepole_engine::{Columnstore, Index, TableRecord};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{Length, SqlError, SqlType};
 
-/// The number of the clustered index of a table.
-const CLUSTERED_ID: i32 = 1;
 /// Minutes of COMPRESSION_DELAY at most: a week.
 const DELAY_MAX: i32 = 10080;
 
@@ -151,37 +149,42 @@ impl Machine<'_> {
         let filter = self.columnstore_filter(wanted, name, &table)?;
         let compression_delay = compression_delay(&wanted.options)?.unwrap_or(0);
         if wanted.replaces() {
-            let former = table.engine.indexes.iter().find(|index| index.name.eq_ignore_ascii_case(&wanted.name));
-            let former = former.ok_or_else(|| SqlError::index_to_replace_missing(&wanted.name, &table.name))?;
-            let (former, constraint) = (former.name.clone(), former.constraint);
-            let (database, tx) = self.context.engine();
-            database.drop_index(tx, &table.engine, &former, constraint).await?;
+            self.drop_replaced(&table, &wanted.name).await?;
             table = self.context.catalog().table(name)?.ok_or_else(missing)?;
         }
         check_beside(&table, wanted)?;
         let columnstore = Columnstore { clustered: wanted.clustered, compression_delay, disabled: false };
+        let index = |record: &TableRecord| Index {
+            included: included.clone(),
+            filter: filter.clone(),
+            columnstore: Some(columnstore),
+            ..Index::definition(
+                if wanted.clustered { Index::CLUSTERED_ID } else { record.next_index_id() },
+                &wanted.name,
+            )
+        };
+        self.add_defined_index(&table, &index).await
+    }
+
+    /// DROP_EXISTING: the index of a name goes, before one of that name that is a definition comes.
+    pub(super) async fn drop_replaced(&mut self, table: &Table, name: &str) -> Result<(), Fault> {
+        let former = table.engine.indexes.iter().find(|index| index.name.eq_ignore_ascii_case(name));
+        let former = former.ok_or_else(|| SqlError::index_to_replace_missing(name, &table.name))?;
+        let (former, constraint) = (former.name.clone(), former.constraint);
+        let (database, tx) = self.context.engine();
+        database.drop_index(tx, &table.engine, &former, constraint).await?;
+        Ok(())
+    }
+
+    /// Adds an index that is a definition to a table's.
+    pub(super) async fn add_defined_index(
+        &mut self,
+        table: &Table,
+        index: &(dyn Fn(&TableRecord) -> Index + Sync),
+    ) -> Result<(), Fault> {
         let change = |record: &mut TableRecord, _: &mut dyn FnMut() -> i32| {
-            let next = record.indexes.iter().map(|index| index.index_id).max().unwrap_or(CLUSTERED_ID);
-            record.indexes.push(Index {
-                index_id: if wanted.clustered { CLUSTERED_ID } else { next.max(CLUSTERED_ID) + 1 },
-                name: wanted.name.clone(),
-                constraint_id: 0,
-                unique: false,
-                primary_key: false,
-                constraint: false,
-                clustered: false,
-                columns: Vec::new(),
-                included: included.clone(),
-                filter: filter.clone(),
-                not_null: Vec::new(),
-                tests: Vec::new(),
-                ignores_duplicates: false,
-                disabled: true,
-                columnstore: Some(columnstore),
-                partitioned: None,
-                options: StorageOptions::default(),
-                storage: StorageRef { object: 0, root: None, key_bytes_max: 0 },
-            });
+            let index = index(record);
+            record.indexes.push(index);
             Ok(())
         };
         let (database, tx) = self.context.engine();
@@ -206,12 +209,18 @@ impl Machine<'_> {
     }
 }
 
+/// No two indexes of a table have one name.
+pub(super) fn check_name_is_free(table: &Table, name: &str) -> Result<(), Fault> {
+    if table.engine.indexes.iter().any(|index| index.name.eq_ignore_ascii_case(name)) {
+        return Err(Box::new(SqlError::index_exists(name, "table", table.engine.full_name())));
+    }
+    Ok(())
+}
+
 /// Whether a table may have this columnstore beside its other indexes.
 fn check_beside(table: &Table, wanted: &WantedColumnstore) -> Result<(), Fault> {
+    check_name_is_free(table, &wanted.name)?;
     let indexes = &table.engine.indexes;
-    if indexes.iter().any(|index| index.name.eq_ignore_ascii_case(&wanted.name)) {
-        return Err(Box::new(SqlError::index_exists(&wanted.name, "table", table.engine.full_name())));
-    }
     if indexes.iter().any(|index| index.columnstore.is_some()) {
         return Err(Box::new(SqlError::columnstore_twice()));
     }

@@ -158,7 +158,8 @@ impl Machine<'_> {
             tree::IndexKind::Columnstore => {
                 return self.create_columnstore(&create.table, &WantedColumnstore::of(create)?).await;
             }
-            _ => return Err(errors::unsupported("An XML or spatial index")),
+            tree::IndexKind::Xml => return self.create_xml_index(create).await,
+            tree::IndexKind::Spatial => return Err(errors::unsupported("A spatial index")),
         }
         table_definition::check_ignores_duplicates(&create.options, create.unique)?;
         let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));

@@ -80,6 +80,7 @@ mod user_type;
 mod versioning;
 mod wait_for;
 mod windows;
+mod xml_index;
 mod xml_nodes;
 
 use std::sync::Arc;

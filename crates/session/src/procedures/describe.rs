@@ -230,11 +230,12 @@ fn table_identity(table: &Table, output: &mut dyn Output) {
 }
 
 fn table_indexes(table: &Table, output: &mut dyn Output) {
-    if table.indexes.is_empty() {
+    // Indexes of xml have no statistics, which is what the procedure goes by.
+    let mut indexes: Vec<_> = table.indexes.iter().filter(|index| index.xml.is_none()).collect();
+    if indexes.is_empty() {
         return;
     }
     let mut set = ResultSet::new(&[("index_name", NAME), ("index_description", text(210)), ("index_keys", text(2126))]);
-    let mut indexes: Vec<_> = table.indexes.iter().collect();
     indexes.sort_by_key(|index| index.name.to_lowercase());
     for index in indexes {
         let mut description = String::from(if index.is_clustered() { "clustered" } else { "nonclustered" });

@@ -6,6 +6,7 @@ use super::odbc::is;
 use crate::host::SessionHost;
 use crate::modules;
 use crate::result_set::{NAME, ResultSet, string, text};
+use crate::views::index_type;
 use pikepole_engine::{Catalog, Index, Module, Table};
 use pikepole_query::{Declared, ExecutionContext, Host, Output};
 use pikepole_types::{Length, SqlError, SqlType, Value};
@@ -254,12 +255,7 @@ fn indexes(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut d
     let catalog = context.catalog();
     let database = context.database().name();
     for (table, index) in indexes_of(arguments, database, catalog.definitions()) {
-        let kind = match (index.columnstore.is_some(), index.clustered) {
-            (false, true) => "CLUSTERED",
-            (false, false) => "NONCLUSTERED",
-            (true, true) => "CLUSTERED COLUMNSTORE",
-            (true, false) => "NONCLUSTERED COLUMNSTORE",
-        };
+        let (_number, kind) = index_type(index);
         let mut row = place_of(database, table, index);
         row.extend([string(&index.name), string(kind)]);
         set.push(row);

@@ -284,17 +284,6 @@ pub(super) const VIEWS: &[View] = &[
         ],
     ),
     empty(
-        "xml_indexes",
-        columns_of![INDEX;
-            ("using_xml_index_id", Int, Yes),
-            ("secondary_type", Code, Yes),
-            ("secondary_type_desc", Text(60), Yes),
-            ("xml_index_type", TinyInt, Yes),
-            ("xml_index_type_description", Text(60), Yes),
-            ("path_id", Int, Yes),
-        ],
-    ),
-    empty(
         "spatial_indexes",
         columns_of![INDEX;
             ("spatial_index_type", TinyInt, No),

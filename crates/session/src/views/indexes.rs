@@ -1,9 +1,9 @@
 //! `sys.indexes`, `index_columns`, `stats`, `stats_columns`, `partitions`.
 
-use super::Kind::{BigInt, Bit, Int, LongText, Name, SmallInt, Text, TinyInt};
+use super::Kind::{BigInt, Bit, Code, Int, LongText, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
-use super::{ColumnOf, RowBuilder, Rows, Source, View, partitions};
-use pikepole_engine::{Partitioned, StorageOptions};
+use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of, partitions};
+use pikepole_engine::{Index, Partitioned, StorageOptions, XmlIndexPurpose};
 use pikepole_types::SqlError;
 
 /// The data space of every table: the one filegroup.
@@ -40,6 +40,19 @@ pub(super) const INDEX: &[ColumnOf] = &[
 
 pub(super) const VIEWS: &[View] = &[
     View { schema: "sys", name: "indexes", columns: INDEX, rows: indexes },
+    View {
+        schema: "sys",
+        name: "xml_indexes",
+        columns: columns_of![INDEX;
+            ("using_xml_index_id", Int, Yes),
+            ("secondary_type", Code, Yes),
+            ("secondary_type_desc", Text(60), Yes),
+            ("xml_index_type", TinyInt, Yes),
+            ("xml_index_type_description", Text(60), Yes),
+            ("path_id", Int, Yes),
+        ],
+        rows: xml_indexes,
+    },
     View {
         schema: "sys",
         name: "index_columns",
@@ -153,35 +166,68 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             rows.push(heap.bit("is_unique", false).bit("ignore_dup_key", false).done());
         }
         for index in &table.indexes {
-            let (number, kind) = match index.columnstore {
-                Some(columnstore) if columnstore.clustered => (5, "CLUSTERED COLUMNSTORE"),
-                Some(_) => (6, "NONCLUSTERED COLUMNSTORE"),
-                None if index.clustered => (1, "CLUSTERED"),
-                None => (2, "NONCLUSTERED"),
-            };
-            let row = match index.columnstore {
-                Some(columnstore) => {
-                    index_row(view, table.object_id).integer("compression_delay", columnstore.compression_delay)
+            rows.push(shown_index(view, table.object_id, index).done());
+        }
+    }
+    Ok(rows)
+}
+
+/// The number and the name of an index's type.
+pub(crate) fn index_type(index: &Index) -> (i32, &'static str) {
+    match index.columnstore {
+        Some(columnstore) if columnstore.clustered => (5, "CLUSTERED COLUMNSTORE"),
+        Some(_) => (6, "NONCLUSTERED COLUMNSTORE"),
+        None if index.xml.is_some() => (3, "XML"),
+        None if index.clustered => (1, "CLUSTERED"),
+        None => (2, "NONCLUSTERED"),
+    }
+}
+
+/// What every view of indexes says of one.
+fn shown_index(view: &View, object_id: i32, index: &Index) -> RowBuilder {
+    let (number, kind) = index_type(index);
+    let row = match index.columnstore {
+        Some(columnstore) => index_row(view, object_id).integer("compression_delay", columnstore.compression_delay),
+        None => index_row(view, object_id),
+    };
+    row.text("name", &index.name)
+        .integer("data_space_id", partitions::data_space(index.partitioned))
+        .integer("index_id", index.index_id)
+        .integer("type", number)
+        .text("type_desc", kind)
+        .bit("is_unique", index.unique)
+        .bit("ignore_dup_key", index.ignores_duplicates)
+        .integer("fill_factor", index.options.fill_factor)
+        .bit("is_padded", index.options.padded)
+        .bit("is_primary_key", index.primary_key)
+        .bit("is_unique_constraint", index.constraint && !index.primary_key)
+        .bit("is_disabled", index.is_disabled())
+        .bit("has_filter", index.filter.is_some())
+        .text_if("filter_definition", index.filter.as_ref())
+}
+
+fn xml_indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let mut rows = Vec::new();
+    for table in source.catalog.table_shapes() {
+        for index in &table.indexes {
+            let Some(xml) = index.xml else { continue };
+            let row = shown_index(view, table.object_id, index);
+            rows.push(match xml.secondary {
+                None => row.integer("xml_index_type", 0).text("xml_index_type_description", "PRIMARY_XML").done(),
+                Some(secondary) => {
+                    let (code, purpose) = match secondary.purpose {
+                        XmlIndexPurpose::Path => ("P", "PATH"),
+                        XmlIndexPurpose::Property => ("R", "PROPERTY"),
+                        XmlIndexPurpose::Value => ("V", "VALUE"),
+                    };
+                    row.integer("using_xml_index_id", secondary.primary)
+                        .text("secondary_type", code)
+                        .text("secondary_type_desc", purpose)
+                        .integer("xml_index_type", 1)
+                        .text("xml_index_type_description", "SECONDARY_XML")
+                        .done()
                 }
-                None => index_row(view, table.object_id),
-            };
-            rows.push(
-                row.text("name", &index.name)
-                    .integer("data_space_id", partitions::data_space(index.partitioned))
-                    .integer("index_id", index.index_id)
-                    .integer("type", number)
-                    .text("type_desc", kind)
-                    .bit("is_unique", index.unique)
-                    .bit("ignore_dup_key", index.ignores_duplicates)
-                    .integer("fill_factor", index.options.fill_factor)
-                    .bit("is_padded", index.options.padded)
-                    .bit("is_primary_key", index.primary_key)
-                    .bit("is_unique_constraint", index.constraint && !index.primary_key)
-                    .bit("is_disabled", index.is_disabled())
-                    .bit("has_filter", index.filter.is_some())
-                    .text_if("filter_definition", index.filter.as_ref())
-                    .done(),
-            );
+            });
         }
     }
     Ok(rows)
@@ -217,8 +263,9 @@ fn index_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                         .integer("index_id", index.index_id)
                         .integer("index_column_id", (index.columns.len() + place) as i64 + 1)
                         .integer("column_id", table.column_number(*column))
+                        .integer("key_ordinal", i64::from(index.xml.is_some()))
                         .bit("is_descending_key", false)
-                        .bit("is_included_column", true)
+                        .bit("is_included_column", index.xml.is_none())
                         .done(),
                 );
             }
@@ -231,7 +278,7 @@ fn index_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 fn statistics(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.table_shapes() {
-        for index in &table.indexes {
+        for index in table.indexes.iter().filter(|index| index.xml.is_none()) {
             rows.push(
                 view.row()
                     .integer("object_id", table.object_id)

@@ -246,7 +246,7 @@ pub(crate) enum Nullable {
     No,
 }
 use Nullable::{No, Yes};
-pub(crate) use indexes::{PRIMARY, PRIMARY_NAME};
+pub(crate) use indexes::{PRIMARY, PRIMARY_NAME, index_type};
 
 /// Says that a view's columns are `$shared` and then the listed ones.
 macro_rules! columns_of {

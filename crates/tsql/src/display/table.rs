@@ -173,10 +173,19 @@ impl Display for CreateIndex {
         f.write_str(match self.kind {
             IndexKind::Rows => " INDEX",
             IndexKind::Columnstore => " COLUMNSTORE INDEX",
+            IndexKind::Xml if self.primary => " PRIMARY XML INDEX",
             IndexKind::Xml => " XML INDEX",
             IndexKind::Spatial => " SPATIAL INDEX",
         })?;
         write!(f, " {} ON {}{}", self.name, self.table, Parens(&self.columns))?;
+        if let Some(using) = &self.using {
+            let purpose = match using.purpose {
+                XmlIndexPurpose::Path => "PATH",
+                XmlIndexPurpose::Property => "PROPERTY",
+                XmlIndexPurpose::Value => "VALUE",
+            };
+            write!(f, " USING XML INDEX {} FOR {purpose}", using.primary)?;
+        }
         index_tail(f, &self.include, &self.filter, &self.options, &self.on)
     }
 }

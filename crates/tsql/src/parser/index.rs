@@ -7,7 +7,7 @@ use crate::lexer::{Keyword, Symbol, TokenKind};
 use crate::tree::{
     AlterIndex, AlterIndexAction, AlterTable, AlterTableAction, CreateIndex, CreateStatistics, DropElement,
     DropElementKind, DropIndex, DroppedIndex, Expr, IndexColumn, IndexKind, InlineIndex, Name, ObjectName,
-    StatementKind, UpdateStatistics,
+    StatementKind, UpdateStatistics, UsingXmlIndex, XmlIndexPurpose,
 };
 
 impl Parser<'_> {
@@ -68,7 +68,10 @@ impl Parser<'_> {
     pub(super) fn create_index(&mut self) -> Parsed<StatementKind> {
         let unique = self.eat_keyword(Keyword::Unique);
         let clustered = self.optional_clustered();
-        self.eat_keyword(Keyword::Primary);
+        let primary = self.eat_keyword(Keyword::Primary);
+        if primary && !self.at_word("XML") {
+            return Err(self.unexpected());
+        }
         let kind = if self.eat_word("COLUMNSTORE") {
             IndexKind::Columnstore
         } else if self.eat_word("XML") {
@@ -89,20 +92,34 @@ impl Parser<'_> {
         };
         if kind == IndexKind::Spatial {
             self.tessellation()?;
-        } else if kind == IndexKind::Xml && self.eat_words(&["USING", "XML"]) {
-            self.expect_keyword(Keyword::Index)?;
-            self.name()?;
-            // VALUE, PATH or PROPERTY. As such indexes are refused, nothing is kept of it.
-            if self.eat_keyword(Keyword::For) {
-                self.name()?;
-            }
         }
+        let using = if kind == IndexKind::Xml && !primary { self.using_xml_index()? } else { None };
         let include = self.optional_include()?;
         let filter = self.index_filter()?;
         let options = self.index_options()?;
         let on = self.optional_placement()?;
-        let index = CreateIndex { unique, clustered, kind, name, table, columns, include, filter, options, on };
+        let index =
+            CreateIndex { unique, clustered, kind, primary, name, table, columns, using, include, filter, options, on };
         Ok(StatementKind::CreateIndex(Box::new(index)))
+    }
+
+    /// `USING XML INDEX primary FOR PATH`, if it comes next.
+    fn using_xml_index(&mut self) -> Parsed<Option<UsingXmlIndex>> {
+        if !self.eat_words(&["USING", "XML"]) {
+            return Ok(None);
+        }
+        self.expect_keyword(Keyword::Index)?;
+        let primary = self.name()?;
+        self.expect_keyword(Keyword::For)?;
+        let purpose = if self.eat_word("PATH") {
+            XmlIndexPurpose::Path
+        } else if self.eat_word("PROPERTY") {
+            XmlIndexPurpose::Property
+        } else {
+            self.expect_word("VALUE")?;
+            XmlIndexPurpose::Value
+        };
+        Ok(Some(UsingXmlIndex { primary, purpose }))
     }
 
     /// `USING scheme` and `WITH (BOUNDING_BOX = (...), ...)` of a spatial index. As such indexes are refused, nothing is kept of them.

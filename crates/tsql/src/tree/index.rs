@@ -18,10 +18,30 @@ pub enum IndexKind {
     Rows,
     /// `COLUMNSTORE`
     Columnstore,
-    /// `XML` and `PRIMARY XML`
+    /// `XML`
     Xml,
     /// `SPATIAL`
     Spatial,
+}
+
+/// What a secondary index of xml is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum XmlIndexPurpose {
+    /// Values whose place is known.
+    Path,
+    /// Several properties of one value.
+    Property,
+    /// Values wherever they are.
+    Value,
+}
+
+/// `USING XML INDEX primary FOR PATH`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct UsingXmlIndex {
+    /// The primary index of the same column.
+    pub primary: Name,
+    /// What it is for.
+    pub purpose: XmlIndexPurpose,
 }
 
 /// `CREATE INDEX`
@@ -33,12 +53,16 @@ pub struct CreateIndex {
     pub clustered: Option<bool>,
     /// Its kind.
     pub kind: IndexKind,
+    /// `PRIMARY`, of an index of xml.
+    pub primary: bool,
     /// Its name.
     pub name: Name,
     /// The table.
     pub table: ObjectName,
     /// The key; empty for a clustered columnstore index.
     pub columns: Vec<IndexColumn>,
+    /// `USING XML INDEX ... FOR ...`
+    pub using: Option<UsingXmlIndex>,
     /// `INCLUDE (...)`
     pub include: Vec<Name>,
     /// `WHERE`

@@ -447,6 +447,7 @@ error_table! {
     3728 16 1 not_a_constraint(name) "'{name}' is not a constraint.";
     3729 16 1 referenced_by(action, name, referencing) "Cannot {action} '{name}' because it is being referenced by object '{referencing}'.";
     3732 16 1 type_is_referenced(name, by) "Cannot drop type '{name}' because it is being referenced by object '{by}'. There may be other objects that reference this type.";
+    3734 16 1 primary_key_of_xml_index(constraint) "Could not drop the primary key constraint '{constraint}' because the table has an XML or spatial index.";
 
     3901 16 1 mark_needs_name() "The transaction name must be specified when it is used with the mark option.";
     // Transactions.
@@ -619,7 +620,15 @@ error_table! {
     6320 16 1 xquery_replaced_by_nothing() "XQuery: Only nillable elements or text nodes can be updated with empty sequence";
     6325 16 1 xquery_replaced_by_empty() "XQuery: Replacing the value of a node with an empty sequence is allowed only if '()' is used as the new value expression. The new value expression evaluated to an empty sequence but it is not '()'.";
     6328 16 1 schema_collection_is_used(name, by) "Specified collection '{name}' cannot be dropped because it is used by object '{by}'.";
+    6330 16 1 xml_index_of_other_type(column, table) "Column '{column}' on table '{table}' is not of type XML, which is required to create an XML index on it.";
+    6331 16 1 primary_xml_index_exists(index, column, table) "Primary XML Index '{index}' already exists on column '{column}' on table '{table}', and multiple Primary XML Indexes per column are not allowed.";
+    6332 16 201 xml_index_without_key(table, columns) "Table '{table}' needs to have a clustered primary key with less than {columns} columns in it in order to create a primary XML index on it.";
+    6334 16 1 xml_index_of_no_table(name) "Could not create the XML or spatial index on object '{name}' because that object is not a table. Create the index on the base table column.";
     6335 16 102 xml_too_deep(levels) "XML datatype instance has too many levels of nested nodes. Maximum allowed depth is {levels} levels.";
+    6342 16 1 xml_index_of_computed(index, table, column) "Cannot create primary xml or spatial index '{index}' on table '{table}', column '{column}', because the column is computed.";
+    6343 16 1 secondary_xml_index_of_none(index) "Cannot create secondary xml index '{index}' without a USING XML INDEX clause.";
+    6344 16 1 primary_xml_index_missing(index, table, column) "The primary xml index '{index}' does not exist on table '{table}' column '{column}'.";
+    6346 16 1 primary_xml_index_to_secondary(index) "Cannot convert a primary XML index to a secondary XML index using the DROP_EXISTING option. '{index}' is a primary XML index.";
     6347 16 1 schema_collection_not_altered(name) "Specified collection '{name}' cannot be altered because it does not exist or you do not have permission.";
     6348 16 1 schema_collection_exists(name) "Specified collection '{name}' cannot be created because it already exists or you do not have permission.";
     6352 16 1 schema_collection_of_expression() "Invalid parameter specified. XML Schema Collections can only be created from a string literal, or from a variable typed as a string or untyped XML.";
