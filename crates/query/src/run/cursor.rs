@@ -294,6 +294,16 @@ impl Cursor {
         }
     }
 
+    /// No more than so many rows will be asked for, which a sort makes use of.
+    fn want(&mut self, node: &Node, rows: u64) {
+        match (self, node) {
+            (Cursor::Sort(sort), _) => sort.want(rows),
+            (Cursor::Through(input), Node::Compute { input: node, .. }) => input.want(node, rows),
+            (Cursor::Counted(counted), _) => counted.inner.want(node, rows),
+            _ => {}
+        }
+    }
+
     /// The cursor of the scan whose rows a statement changes: the one below filters and subquery tests.
     pub(crate) fn target_scan(&mut self) -> Option<&mut ScanCursor> {
         match self {
@@ -353,6 +363,7 @@ impl TopCursor {
         if !self.started {
             (self.skip, self.left) = row_bounds(offset, count, run)?;
             self.started = true;
+            self.input.want(node, self.skip.saturating_add(self.left));
         }
         while self.skip > 0 {
             if !self.input.next(node, run)? {

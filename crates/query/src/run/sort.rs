@@ -5,6 +5,9 @@
 //!                              last rows ──► run ──► merge    become one, until they are few enough
 //! ```
 //! Rows of equal keys keep the order in which they came: runs are in that order, and so are those that are merged.
+//!
+//! Of a sort under TOP only so many rows are asked. Whenever twice as many have come, the first ones of them are kept, and a row that
+//! comes behind the last of those is not taken any more: after some rows most are left out by comparing their keys once.
 
 use std::cmp::Ordering;
 use std::collections::VecDeque;
@@ -17,10 +20,19 @@ use crate::plan::{Node, SortKey};
 use crate::spill::{Charge, Merge, RUNS_MERGED_MAX, Tape, TapeWriter, row_bytes};
 use pikepole_types::Value;
 
+/// So few rows are not worth to be looked through for the first of them.
+const ROWS_CUT_MIN: usize = 64;
+
 /// The state of a [`Node::Sort`].
 pub(crate) struct SortCursor {
     input: Cursor,
     stage: Stage,
+    /// How many rows are asked for.
+    wanted: usize,
+    /// The keys of the last row that is wanted of those that have come; none while all are.
+    last_wanted: Option<Vec<Value>>,
+    /// The keys of the row that comes.
+    key: Vec<Value>,
     /// Per row, the sort keys and then the carried values.
     rows: Vec<Vec<Value>>,
     charge: Charge,
@@ -57,6 +69,9 @@ impl SortCursor {
         SortCursor {
             input,
             stage: Stage::Reading,
+            wanted: usize::MAX,
+            last_wanted: None,
+            key: Vec::new(),
             rows: Vec::new(),
             charge: Charge::default(),
             next: 0,
@@ -77,10 +92,17 @@ impl SortCursor {
 
     fn drop_rows(&mut self) {
         self.stage = Stage::Reading;
+        self.wanted = usize::MAX;
+        self.last_wanted = None;
         self.rows.clear();
         self.charge.clear();
         self.next = 0;
         self.runs = Runs::default();
+    }
+
+    /// No more than so many rows will be asked for.
+    pub(crate) fn want(&mut self, rows: u64) {
+        self.wanted = usize::try_from(rows).unwrap_or(usize::MAX);
     }
 
     pub(crate) fn next(
@@ -102,10 +124,15 @@ impl SortCursor {
 
     fn read(&mut self, node: &Node, keys: &[SortKey], carry: &[usize], run: &mut Run<'_>) -> Result<(), Stop> {
         while self.input.next(node, run)? {
-            let mut row = Vec::with_capacity(keys.len() + carry.len());
+            self.key.clear();
             for key in keys {
-                row.push(key.expr.eval(&mut run.env())?);
+                self.key.push(key.expr.eval(&mut run.env())?);
             }
+            if self.last_wanted.as_ref().is_some_and(|last| compare_keys(keys, &self.key, last).is_ge()) {
+                continue;
+            }
+            let mut row = Vec::with_capacity(keys.len() + carry.len());
+            row.append(&mut self.key);
             row.extend(carry.iter().map(|slot| run.slots[*slot].clone()));
             let bytes = row_bytes(&row);
             self.rows.push(row);
@@ -114,11 +141,23 @@ impl SortCursor {
                 self.stage = Stage::Writing { last: false };
                 return Ok(());
             }
+            if self.rows.len() / 2 >= self.wanted.max(ROWS_CUT_MIN) {
+                self.cut(keys, run)?;
+            }
         }
         self.sort(keys);
         let in_memory = self.runs.tapes.is_empty();
         self.stage = if in_memory { Stage::Giving } else { Stage::Writing { last: true } };
         Ok(())
+    }
+
+    /// Keeps the rows that are wanted of those that have come.
+    fn cut(&mut self, keys: &[SortKey], run: &Run<'_>) -> Result<(), Stop> {
+        self.sort(keys);
+        self.rows.truncate(self.wanted);
+        self.last_wanted = self.rows.last().map(|row| row[..keys.len()].to_vec());
+        self.charge.clear();
+        self.charge.force(self.rows.iter().map(|row| row_bytes(row)).sum(), run)
     }
 
     /// A stable sort.

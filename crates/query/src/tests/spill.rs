@@ -18,6 +18,8 @@ INSERT b SELECT value, NULLIF(value * 104729 % 701, 5), REPLICATE(CHAR(97 + valu
 const ORDERED: &[&str] = &[
     "SELECT k, g, h FROM a ORDER BY h, g DESC",
     "SELECT h, s, v FROM a ORDER BY s, h",
+    "SELECT TOP (700) k, h, s FROM a ORDER BY s, v DESC, k",
+    "SELECT k, h FROM a ORDER BY h DESC, k OFFSET 30 ROWS FETCH NEXT 100 ROWS ONLY",
     "SELECT TOP (7) PERCENT k, h FROM a ORDER BY v, h DESC",
     "SELECT TOP (40) WITH TIES g, h FROM a ORDER BY h DESC",
     "SELECT a.k, b.k, b.h FROM a JOIN b ON b.g = a.g",
