@@ -26,6 +26,8 @@ pub(crate) struct SourceColumn {
     pub(crate) decimal_name: DecimalName,
     /// Its alias type, or `sysname`.
     pub(crate) user_type: Option<i32>,
+    /// It is xml of a collection of schemas.
+    pub(crate) of_schemas: bool,
     /// Who may read it.
     pub(crate) access: ColumnAccess,
     /// The expression of a column that is computed whenever it is read.
@@ -56,6 +58,7 @@ impl SourceColumn {
             provenance: Provenance::default(),
             decimal_name: DecimalName::default(),
             user_type: None,
+            of_schemas: false,
             access: ColumnAccess::All,
             when_read: None,
             hidden: false,

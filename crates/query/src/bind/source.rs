@@ -513,11 +513,17 @@ pub(crate) fn table_columns(table: &Table) -> Vec<SourceColumn> {
         },
         decimal_name: column.decimal_name,
         user_type: table.engine.columns.get(place).and_then(engine::Column::alias_type),
+        of_schemas: is_of_schemas(table, place),
         when_read: column.when_read.as_deref().map(Into::into),
         hidden: column.hidden,
         ..SourceColumn::new(&column.name, column.ty, column.nullable)
     };
     table.columns.iter().enumerate().map(column).collect()
+}
+
+/// Whether a column is xml of a collection of schemas.
+pub(super) fn is_of_schemas(table: &Table, place: usize) -> bool {
+    table.engine.columns.get(place).and_then(engine::Column::schema_collection).is_some()
 }
 
 pub(crate) fn infos(columns: &[ColumnInfo]) -> Vec<SourceColumn> {

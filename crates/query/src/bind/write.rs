@@ -1,12 +1,13 @@
 //! `column.WRITE(value, offset, length)` of UPDATE: a part of a long value gives way to another.
 
 use super::function::built_in;
+use super::source::is_of_schemas;
 use super::typed::Typed;
 use super::{Binder, assign_to};
 use crate::access::Table;
 use crate::expression::Fault;
 use pikepole_tsql as tree;
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_types::{SqlError, SqlType, Value, xml};
 
 impl Binder<'_> {
     /// What a method of SET makes of the column's present value.
@@ -20,7 +21,8 @@ impl Binder<'_> {
         let column = &table.columns[index];
         if !method.is("WRITE") || matches!(column.ty, SqlType::Clr(_)) {
             let place = format!("{}.{}", table.name, column.name);
-            return self.mutated(present, &column.name, &place, method, arguments);
+            let receiver = xml::Receiver { name: &place, of_schemas: is_of_schemas(table, index) };
+            return self.mutated(present, &column.name, receiver, method, arguments);
         }
         if !column.ty.is_max() || column.ty.is_text_or_image() {
             return Err(Box::new(SqlError::methods_on_type(column.ty.error_name())));

@@ -12,20 +12,25 @@ use super::typed::Typed;
 use crate::expression::{Expr, Fault, XmlMethod};
 use crate::plan::{More, Node, XmlNodes};
 use pikepole_tsql as tree;
-use pikepole_types::xml::{Accessor, Compiled, Method};
+use pikepole_types::xml::{self, Accessor, Compiled, Method};
 use pikepole_types::{SqlError, SqlType};
 
 /// What a method is called on.
 struct Receiver {
     typed: Typed,
-    /// How messages call it: `t.c`; empty for what is no column.
+    /// See [`xml::Receiver`].
     name: String,
+    of_schemas: bool,
 }
 
 impl Receiver {
-    fn checked(typed: Typed, name: String) -> Result<Receiver, Fault> {
-        match typed.ty {
-            SqlType::Xml => Ok(Receiver { typed, name }),
+    fn of(typed: Typed) -> Receiver {
+        Receiver { typed, name: String::new(), of_schemas: false }
+    }
+
+    fn checked(self) -> Result<Receiver, Fault> {
+        match self.typed.ty {
+            SqlType::Xml => Ok(self),
             ty => Err(Box::new(SqlError::methods_on_type(ty.name()))),
         }
     }
@@ -42,7 +47,7 @@ impl Binder<'_> {
         if let SqlType::Clr(ty) = typed.ty {
             return self.member(ty, Some(typed), &call.method, arguments.as_deref());
         }
-        let receiver = Receiver::checked(typed, String::new())?;
+        let receiver = Receiver::of(typed).checked()?;
         let arguments = arguments.ok_or_else(|| Box::new(SqlError::not_a_method(&call.method.text)))?;
         self.xml_method(receiver, &call.method, &arguments)
     }
@@ -59,8 +64,7 @@ impl Binder<'_> {
         if let SqlType::Clr(ty) = receiver.typed.ty {
             return self.member(ty, Some(receiver.typed), &call.name.name, Some(&expressions(call)?)).map(Some);
         }
-        let receiver = Receiver::checked(receiver.typed, receiver.name)?;
-        self.xml_method(receiver, &call.name.name, &expressions(call)?).map(Some)
+        self.xml_method(receiver.checked()?, &call.name.name, &expressions(call)?).map(Some)
     }
 
     /// The column that stands before the last part of a name, if there is one.
@@ -73,7 +77,9 @@ impl Binder<'_> {
         let column = tree::ColumnRef { qualifier, name: column };
         let found = self.resolve(&column).ok()?;
         self.check_grouped(&found).ok()?;
-        Some(Receiver { typed: Typed::new(Expr::Slot(found.slot), found.ty, found.nullable), name: found.display })
+        let of_schemas = self.seen_column(&column).is_some_and(|column| column.of_schemas);
+        let typed = Typed::new(Expr::Slot(found.slot), found.ty, found.nullable);
+        Some(Receiver { typed, name: found.display, of_schemas })
     }
 
     /// An expression where a row of `nodes()` may stand: before a method and before IS NULL.
@@ -103,24 +109,25 @@ impl Binder<'_> {
             Method::Exist => SqlType::Bit,
             _ => SqlType::Xml,
         };
-        let (query, inputs) = self.xquery(method, text, &receiver.name)?;
+        let (query, inputs) = self.xquery(method, text, &receiver)?;
         let of = XmlMethod { method, query, receiver: receiver.typed.expr, inputs, to, name: "".into() };
         Ok(Typed::new(Expr::Xml(Box::new(of)), to, true))
     }
 
-    /// The value of a column or a variable after `modify`; `name` is what messages call it.
+    /// The value of a column or a variable after `modify`; `name` is what messages of conversions call it.
     pub(crate) fn mutated(
         &mut self,
         old: Typed,
         name: &str,
-        place: &str,
+        receiver: xml::Receiver<'_>,
         method: &tree::Name,
         arguments: &[tree::Expr],
     ) -> Result<Typed, Fault> {
         if let SqlType::Clr(ty) = old.ty {
             return Err(super::clr::no_mutator(ty, &method.text));
         }
-        let receiver = Receiver::checked(old, place.to_owned())?;
+        let xml::Receiver { name: place, of_schemas } = receiver;
+        let receiver = Receiver { typed: old, name: place.to_owned(), of_schemas }.checked()?;
         let known = match Method::by_name(&method.text) {
             None => return Err(Box::new(SqlError::not_a_method(&method.text))),
             Some(Method::Modify) => Method::Modify,
@@ -128,7 +135,7 @@ impl Binder<'_> {
         };
         check_count(&method.text, arguments.len(), 1, 1)?;
         let text = literal(&arguments[0], 1, known)?;
-        let (query, inputs) = self.xquery(known, text, &receiver.name)?;
+        let (query, inputs) = self.xquery(known, text, &receiver)?;
         let of = XmlMethod {
             method: known,
             query,
@@ -140,7 +147,7 @@ impl Binder<'_> {
         Ok(Typed::new(Expr::Xml(Box::new(of)), SqlType::Xml, true))
     }
 
-    fn xquery(&mut self, method: Method, text: &str, receiver: &str) -> Result<Query, Fault> {
+    fn xquery(&mut self, method: Method, text: &str, receiver: &Receiver) -> Result<Query, Fault> {
         let mut inputs = Vec::new();
         let namespaces = self.namespaces.clone();
         let mut read = |accessor: &Accessor| {
@@ -148,6 +155,7 @@ impl Binder<'_> {
             inputs.push(typed.expr);
             Ok(typed.ty)
         };
+        let receiver = xml::Receiver { name: &receiver.name, of_schemas: receiver.of_schemas };
         let compiled = Compiled::new(method, text, receiver, &namespaces, &mut read)?;
         Ok((Arc::new(compiled), inputs.into()))
     }
@@ -198,10 +206,11 @@ impl Binder<'_> {
         // What it is called on does not see the siblings in FROM; at the right side of APPLY it does.
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let receiver = match &function.receiver {
-            Some(expr) => self.maybe_node(expr).and_then(|typed| Receiver::checked(typed, String::new())).map(Some),
+            Some(expr) => self.maybe_node(expr).and_then(|typed| Receiver::of(typed).checked()).map(Some),
             None if call.name.name.text == Method::Nodes.name() => Ok(self.column_receiver(&call.name)),
             None => Ok(None),
         };
+        let of_schemas = receiver.as_ref().is_ok_and(|found| found.as_ref().is_some_and(|found| found.of_schemas));
         let rows = receiver.and_then(|receiver| receiver.map(|receiver| self.node_rows(receiver, call)).transpose());
         if !lateral {
             self.scope().sources = sources;
@@ -212,7 +221,8 @@ impl Binder<'_> {
         let (Some(alias), false) = (&function.alias, function.columns.is_empty()) else {
             return Err(Box::new(SqlError::nodes_without_alias()));
         };
-        let column = SourceColumn { access: ColumnAccess::Node, ..SourceColumn::new("", SqlType::Xml, true) };
+        let column =
+            SourceColumn { access: ColumnAccess::Node, of_schemas, ..SourceColumn::new("", SqlType::Xml, true) };
         let mut columns = vec![column];
         rename(&mut columns, &function.columns, &alias.text)?;
         let leaf = Leaf::Rows(Node::More(Box::new(More::Nodes(rows))));
@@ -220,14 +230,14 @@ impl Binder<'_> {
     }
 
     fn node_rows(&mut self, receiver: Receiver, call: &tree::FunctionCall) -> Result<XmlNodes, Fault> {
-        let receiver = Receiver::checked(receiver.typed, receiver.name)?;
+        let receiver = receiver.checked()?;
         if call.name.name.text != Method::Nodes.name() {
             return Err(Box::new(SqlError::not_a_method(&call.name.name.text)));
         }
         let arguments = expressions(call)?;
         check_count(Method::Nodes.name(), arguments.len(), 1, 1)?;
         let text = literal(arguments[0], 1, Method::Nodes)?;
-        let (query, inputs) = self.xquery(Method::Nodes, text, &receiver.name)?;
+        let (query, inputs) = self.xquery(Method::Nodes, text, &receiver)?;
         Ok(XmlNodes { receiver: receiver.typed.expr, query, inputs, registers: self.registers(1) })
     }
 }

@@ -27,7 +27,7 @@ mod tests;
 
 pub use document::{Document, XmlNode};
 pub use name::{continues_name, is_character, starts_name};
-pub use query::{Accessor, Compiled, Method, Namespaces};
+pub use query::{Accessor, Compiled, Method, Namespaces, Receiver};
 pub use schema::{schema_spaces, schema_text};
 
 pub(crate) use convert::{from_value, to_binary, to_text};

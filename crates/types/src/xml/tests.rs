@@ -1,6 +1,6 @@
 //! The reader against roxmltree, methods against what SQL Server's documentation says they give, and both against what is none of theirs.
 
-use super::{Accessor, Compiled, Document, LEVELS_MAX, Method};
+use super::{Accessor, Compiled, Document, LEVELS_MAX, Method, Receiver};
 use crate::datetime::DateTimeOffset;
 use crate::error::SqlError;
 use crate::functions::Context;
@@ -140,7 +140,7 @@ fn run(method: Method, xml: &str, query: &str, to: &SqlType) -> String {
         Accessor::Variable(name) | Accessor::Column(name) => Err(SqlError::xquery_sql_variable_unknown(name)),
     };
     let inputs = if query.contains("sql:column") { vec![Value::from("<n/>")] } else { vec![number; 2] };
-    let compiled = Compiled::new(method, query, "", &[], &mut read);
+    let compiled = Compiled::new(method, query, Receiver::default(), &[], &mut read);
     let result = compiled.and_then(|compiled| compiled.run(method, &Value::from(xml), &inputs, &mut context(), to));
     result.map_or_else(|error| format!("{} {}", error.number, error.message), |value| crate::to_text(&value, to))
 }
@@ -454,7 +454,7 @@ proptest! {
                 Accessor::Variable(_) => SqlType::Int,
                 Accessor::Column(_) => SqlType::Xml,
             });
-            let Ok(compiled) = Compiled::new(method, &text, "", &[], &mut read) else { continue };
+            let Ok(compiled) = Compiled::new(method, &text, Receiver::default(), &[], &mut read) else { continue };
             let inputs: Vec<Value> = compiled.inputs().iter().map(|ty| match ty {
                 SqlType::Xml => Value::from("<n/>"),
                 _ => Value::Int(1),

@@ -316,10 +316,11 @@ impl<'q> Parser<'q> {
 
     fn replace(&mut self) -> Result<Change, SqlError> {
         let (target, ty) = self.one()?;
-        if ty.occurs == Occurs::Many || !ty.is_node() && ty.item != ItemType::Nothing {
+        if ty.occurs == Occurs::Many && !self.of_schemas || !ty.is_node() && ty.item != ItemType::Nothing {
             return Err(SqlError::xquery_replace_target_single(&self.place, ty));
         }
-        if matches!(ty.item, ItemType::Node(NodeType::Element(_) | NodeType::Root | NodeType::Any)) {
+        let is_simple = self.of_schemas && matches!(ty.item, ItemType::Node(NodeType::Element(_)));
+        if !is_simple && matches!(ty.item, ItemType::Node(NodeType::Element(_) | NodeType::Root | NodeType::Any)) {
             return Err(SqlError::xquery_replace_target(&self.place, ty));
         }
         if !self.eat_word("with") {

@@ -101,6 +101,16 @@ enum Body {
     Change(Change),
 }
 
+/// What a method is called on.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Receiver<'r> {
+    /// How messages call it: `t.c`; empty for what is no column.
+    pub name: &'r str,
+    /// Its type names a collection of schemas. Which nodes there is one of, and which are simple, stands there, and is believed: of
+    /// several items the first is taken.
+    pub of_schemas: bool,
+}
+
 impl Compiled {
     /// Compiles a query. `receiver` is what the method is called on, for messages: `t.c`, or nothing for a variable. `read` is asked for
     /// the type of each value from SQL, in the order in which they are passed to the methods.
@@ -110,19 +120,19 @@ impl Compiled {
     pub fn new(
         method: Method,
         text: &str,
-        receiver: &str,
+        receiver: Receiver<'_>,
         namespaces: &Namespaces,
         read: &mut dyn FnMut(&Accessor) -> Result<SqlType, SqlError>,
     ) -> Result<Compiled, SqlError> {
         if text.trim().is_empty() {
             return Err(SqlError::xquery_empty());
         }
-        let dot = if receiver.is_empty() { "" } else { "." };
-        let place = format!("{receiver}{dot}{}()", method.name());
+        let dot = if receiver.name.is_empty() { "" } else { "." };
+        let place = format!("{}{dot}{}()", receiver.name, method.name());
         if let Some(illegal) = text.chars().find(|c| !is_character(*c)) {
             return Err(SqlError::xquery_illegal_character(&place, format_args!("0x{:02x}", u32::from(illegal))));
         }
-        let mut parser = parse::Parser::new(text, place, namespaces, read);
+        let mut parser = parse::Parser::new(text, place, receiver.of_schemas, namespaces, read);
         let body = match method {
             Method::Modify => Body::Change(parser.change()?),
             _ => Body::Query(parser.query(method)?),

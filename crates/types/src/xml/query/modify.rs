@@ -122,7 +122,12 @@ impl Copy<'_> {
         }
         self.builder.open(self.document.name(id).clone())?;
         self.attributes(id)?;
-        self.inside(id)?;
+        match &self.edit {
+            Edit::Replace(target, value) if *target == id => {
+                self.builder.leaf(Kind::Text, Name::default(), value)?;
+            }
+            _ => self.inside(id)?,
+        }
         self.builder.close();
         Ok(())
     }

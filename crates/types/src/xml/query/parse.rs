@@ -29,6 +29,8 @@ pub(super) struct Parser<'q> {
     pub(super) at: usize,
     /// What messages call the method.
     pub(super) place: String,
+    /// See [`super::Receiver`].
+    pub(super) of_schemas: bool,
     /// Declared prefixes, the innermost last; that of elements without one is empty.
     pub(super) prefixes: Vec<(String, String)>,
     pub(super) variables: Vec<(String, Type)>,
@@ -45,6 +47,7 @@ impl<'q> Parser<'q> {
     pub(super) fn new(
         text: &'q str,
         place: String,
+        of_schemas: bool,
         namespaces: &Namespaces,
         read: &'q mut dyn FnMut(&Accessor) -> Result<SqlType, SqlError>,
     ) -> Parser<'q> {
@@ -61,6 +64,7 @@ impl<'q> Parser<'q> {
             text,
             at: 0,
             place,
+            of_schemas,
             prefixes: known.chain(namespaces.iter().cloned()).collect(),
             variables: Vec::new(),
             context: Type::node(NodeType::Root, Occurs::One),
@@ -158,7 +162,7 @@ impl<'q> Parser<'q> {
     /// At most one item is wanted by `what`.
     pub(super) fn single(&self, ty: &Type, what: &str) -> Result<(), SqlError> {
         match ty.occurs {
-            Occurs::Many => Err(SqlError::xquery_singleton(&self.place, what, ty)),
+            Occurs::Many if !self.of_schemas => Err(SqlError::xquery_singleton(&self.place, what, ty)),
             _ => Ok(()),
         }
     }
