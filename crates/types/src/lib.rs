@@ -55,7 +55,7 @@ pub use datetime::{
     Date, DateFormat, DatePart, DateTime, DateTime2, DateTimeOffset, Language, Moment, SmallDateTime, Time,
 };
 pub use decimal::{Decimal, PRECISION_MAX, add_type, divide_type, multiply_type, remainder_type};
-pub use display::{base64, float_in_document, iso_text, to_text, write_text};
+pub use display::{base64, base64_bytes, float_in_document, iso_text, to_text, write_text};
 pub use error::{CANCELLED, ERRORS, ErrorTemplate, SqlError};
 pub use functions::{
     AT_TIME_ZONE, Context, Eval, FUNCTIONS, Function, JSON_ARRAY, JSON_OBJECT, PARSE, ResultType, TRY_PARSE, WRITE,

@@ -6,7 +6,6 @@ use super::join::{JoinTree, Leaf};
 use super::scope::SourceColumn;
 use super::source::{rename, too_few_arguments};
 use super::typed::Typed;
-use crate::errors;
 use crate::expression::Fault;
 use crate::plan::{More, Node, OpenColumn, OpenJson};
 use pikepole_tsql as tree;
@@ -80,9 +79,6 @@ impl Binder<'_> {
             if column.as_json && ty != SqlType::NVarChar(Length::Max) {
                 let text = "AS JSON option can be specified only for column of nvarchar(max) type in WITH clause.";
                 return Err(Box::new(SqlError::new(13618, 16, 1, text)));
-            }
-            if ty.is_binary() {
-                return Err(errors::unsupported("A binary column of OPENJSON"));
             }
             let path = match &column.path {
                 Some(path) => Path::parse(path)?,

@@ -552,7 +552,9 @@ impl<'a> Compiler<'a> {
                 }
                 tree::SetValue::Cursor(definition) => self.set_cursor(statement, &set.variable, definition)?,
                 tree::SetValue::Method(method, arguments) => {
-                    self.mutate(&set.variable, |binder, old, name| binder.mutated(old, name, Default::default(), method, arguments))?;
+                    self.mutate(&set.variable, |binder, old, name| {
+                        binder.mutated(old, name, Default::default(), method, arguments)
+                    })?;
                 }
                 tree::SetValue::Property(property, value) => {
                     self.mutate(&set.variable, |binder, old, name| binder.with_property(old, name, property, value))?;

@@ -1,9 +1,11 @@
 //! ALTER TABLE: columns and keys added, changed and dropped. ALTER INDEX.
 
 use super::Machine;
+use super::columnstore::WantedColumnstore;
 use super::constraints::{ColumnChange, Existing};
+use super::index_filter::{FilterColumn, FilterOf};
 use super::period::{check_added_to_versioned, check_altered_of_versioned, check_dropped_of_versioned};
-use super::table_definition::{self, IGNORE_DUP_KEY};
+use super::table_definition::{self, IGNORE_DUP_KEY, Wanted};
 use super::versioning::{SYSTEM_VERSIONING, WantedVersioning};
 use crate::access::Table;
 use crate::bind::{self, ColumnDefaults, Names};
@@ -286,7 +288,10 @@ impl Machine<'_> {
                     }
                 },
                 tree::TableElement::Period(start, end) => wishes.take_period(start, end)?,
-                tree::TableElement::Index(_) => return Err(errors::unsupported("An INDEX in ALTER TABLE ADD")),
+                tree::TableElement::Index(inline) if inline.kind == tree::IndexKind::Columnstore => {
+                    wishes.columnstores.push(WantedColumnstore::inline(inline)?);
+                }
+                tree::TableElement::Index(inline) => keys.push(self.added_index(name, &table, inline)?),
             }
         }
         wishes.check_added_period(&table)?;
@@ -324,6 +329,18 @@ impl Machine<'_> {
             return Ok((column, ColumnMap::Fill { allowed: true, value: Value::Null, name: wanted.name.clone() }));
         }
         Ok((column, ColumnMap::Compute(value)))
+    }
+
+    /// `ADD INDEX i (c)`
+    fn added_index(&self, name: &tree::ObjectName, table: &Table, inline: &tree::InlineIndex) -> Result<Wanted, Fault> {
+        let catalog = std::sync::Arc::clone(&self.context.catalog().catalog);
+        let of = FilterOf {
+            index: &inline.name.text,
+            table: &name.dotted(),
+            catalog: &catalog,
+            column: &|name| FilterColumn::of(table, name),
+        };
+        table_definition::inline_index(inline, None, &of)
     }
 
     /// A column that a table gets.

@@ -200,10 +200,7 @@ impl Machine<'_> {
         table: &Table,
     ) -> Result<Option<String>, Fault> {
         let catalog = std::sync::Arc::clone(&self.context.catalog().catalog);
-        let of_column = |name: &str| {
-            let column = &table.columns[table.column(name)?];
-            Some(FilterColumn { ty: column.ty, computed: column.computed })
-        };
+        let of_column = |name: &str| FilterColumn::of(table, name);
         let of = FilterOf { index: &wanted.name, table: &name.dotted(), catalog: &catalog, column: &of_column };
         Ok(table_definition::extras(&[], wanted.filter.as_ref(), &[], &of)?.filter)
     }

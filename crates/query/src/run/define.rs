@@ -180,10 +180,7 @@ impl Machine<'_> {
 
     fn index_definition(&self, create: &tree::CreateIndex, table: &Table) -> Result<IndexDefinition, Fault> {
         let catalog = Arc::clone(&self.context.catalog().catalog);
-        let of_column = |name: &str| {
-            let column = &table.columns[table.column(name)?];
-            Some(FilterColumn { ty: column.ty, computed: column.computed })
-        };
+        let of_column = |name: &str| FilterColumn::of(table, name);
         let of =
             FilterOf { index: &create.name.text, table: &create.table.dotted(), catalog: &catalog, column: &of_column };
         Ok(IndexDefinition {

@@ -6,6 +6,7 @@
 //!   constant literal, -literal, CAST or CONVERT of a constant
 //! ```
 
+use crate::access::Table;
 use crate::bind::{constant_value, declared, literal};
 use crate::expression::Fault;
 use pikepole_engine::{Catalog, FilterOp, IndexExtras, Tested};
@@ -18,6 +19,14 @@ use std::cmp::Ordering;
 pub(crate) struct FilterColumn {
     pub(crate) ty: SqlType,
     pub(crate) computed: bool,
+}
+
+impl FilterColumn {
+    /// That of a table.
+    pub(super) fn of(table: &Table, name: &str) -> Option<FilterColumn> {
+        let column = &table.columns[table.column(name)?];
+        Some(FilterColumn { ty: column.ty, computed: column.computed })
+    }
 }
 
 /// What a filter is read for, as errors name it.

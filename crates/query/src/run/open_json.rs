@@ -4,7 +4,7 @@ use super::Run;
 use crate::access::{Pace, Stop};
 use crate::plan::OpenJson;
 use pikepole_types::json::{Path, column, open};
-use pikepole_types::{Length, SqlType, Value, convert};
+use pikepole_types::{Length, SqlError, SqlType, Value, base64_bytes, convert};
 use std::collections::VecDeque;
 
 /// The state of an [`OpenJson`].
@@ -55,8 +55,16 @@ fn rows(plan: &OpenJson, run: &mut Run<'_>) -> Result<VecDeque<Vec<Value>>, Stop
         let mut row = Vec::with_capacity(plan.columns.len());
         for wanted in &plan.columns {
             let found = column(member.json, &wanted.path, wanted.as_json).map_err(Box::new)?;
-            let found = found.map_or(Value::Null, Value::Str);
-            row.push(convert(&found, &SqlType::NVarChar(Length::Max), &wanted.ty, None).map_err(Box::new)?);
+            let (found, ty) = match found {
+                // Bytes are written in base 64, as FOR JSON does.
+                Some(text) if wanted.ty.is_binary() => {
+                    let bytes =
+                        base64_bytes(&text).ok_or_else(|| Box::new(SqlError::invalid_data(wanted.ty.name())))?;
+                    (Value::Bin(bytes), SqlType::VarBinary(Length::Max))
+                }
+                found => (found.map_or(Value::Null, Value::Str), SqlType::NVarChar(Length::Max)),
+            };
+            row.push(convert(&found, &ty, &wanted.ty, None).map_err(Box::new)?);
         }
         rows.push_back(row);
     }

@@ -462,7 +462,7 @@ pub(crate) fn constraint_index(
     })
 }
 
-fn inline_index(
+pub(crate) fn inline_index(
     inline: &tree::InlineIndex,
     own_column: Option<&tree::Name>,
     of: &FilterOf<'_>,

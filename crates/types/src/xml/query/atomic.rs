@@ -1,10 +1,10 @@
 //! Values of queries that are no nodes, their types, and what they do with each other.
 
-use super::text::{base64_bytes, hexadecimal_bytes};
+use super::text::hexadecimal_bytes;
 use crate::arithmetic::ArithmeticOp;
 use crate::convert;
 use crate::decimal::{Decimal, digits_of};
-use crate::display::{base64, iso_text, write_hexadecimal};
+use crate::display::{base64, base64_bytes, iso_text, write_hexadecimal};
 use crate::error::SqlError;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;

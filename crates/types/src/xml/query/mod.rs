@@ -253,7 +253,7 @@ fn converted(found: &Atomic, to: &SqlType, context: &Context) -> Result<Value, S
     let text = found.text();
     if to.is_binary() {
         let is_hexadecimal = found.ty == AtomicType::Hexadecimal;
-        let bytes = if is_hexadecimal { text::hexadecimal_bytes(&text) } else { text::base64_bytes(&text) };
+        let bytes = if is_hexadecimal { text::hexadecimal_bytes(&text) } else { crate::display::base64_bytes(&text) };
         return Ok(match bytes {
             None => Value::Null,
             Some(bytes) => {
