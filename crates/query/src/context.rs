@@ -69,6 +69,8 @@ pub struct ExecutionContext {
     pub(crate) identity_insert: Option<(i32, i32, String)>,
     /// The cursors that the session has declared.
     pub(crate) cursors: Cursors,
+    /// The cursor of a client whose row the batch inserts.
+    pub(crate) inserts_through: Option<Arc<str>>,
     pub(crate) temporary_procedures: TemporaryProcedures,
     /// What has been prepared for later calls.
     pub prepared: PreparedHandles,
@@ -127,6 +129,7 @@ impl ExecutionContext {
             spare_frames: SpareFrames::default(),
             identity_insert: None,
             cursors: Cursors::default(),
+            inserts_through: None,
             client_call: None,
             temporary_procedures: TemporaryProcedures::default(),
             prepared: PreparedHandles::default(),

@@ -57,13 +57,13 @@ pub use output::{
 pub use prepared_handles::{PreparedHandle, PreparedHandles};
 pub use program::LoadOptions;
 pub use program::{
-    CompileContext, Parameter, ProcedureIdentity, Program, TextHandle, Variable, compile, compile_batch,
+    CompileContext, CursorWish, Parameter, ProcedureIdentity, Program, TextHandle, Variable, compile, compile_batch,
     compile_procedure,
 };
 pub use progress::Progress;
 pub use run::{
-    CURSOR_PROCEDURES, ClientCursor, CursorTarget, Prepared, RowTarget, call, insert_rows, names_sequence, open_cursor,
-    read_cursor_again, run,
+    CURSOR_PROCEDURES, ClientCursor, CursorTarget, Prepared, RowTarget, call, cut_long_values, insert_rows,
+    names_sequence, open_cursor, read_cursor_again, refill_cursor, run,
 };
 pub use runs::{Measure, RunTotals, StatementRuns};
 pub use security::{Requirement, SessionSecurity, is_welcome};

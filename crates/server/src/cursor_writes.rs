@@ -3,7 +3,7 @@
 //! Each change is a statement of its own, as T-SQL would write it: an UPDATE or DELETE of the row that the cursor stands on, or an INSERT. So it
 //! needs the permissions, fires the triggers and keeps the constraints that such a statement does.
 
-use crate::cursors::{Cursor, Cursors, Writable, int_at};
+use crate::cursors::{Below, Cursor, Cursors, int_at};
 use crate::procedures::{Ran, arguments_from, handle_at, text_at};
 use crate::reply::Reply;
 use pikepole_session::{Argument, ColumnInfo, Done, Output, Prepared, Session};
@@ -35,16 +35,14 @@ pub(crate) async fn write(
     let row = int_at(given, 2, NAME, "rownum")?.unwrap_or(0);
     if operation == SET_POSITION || operation & !SET_POSITION == REFRESH {
         let rows = cursor.rows_at(row)?;
-        if let Some(writable) = &cursor.writable {
-            session.stand_on(&writable.name, Some(rows.start));
-        }
+        cursor.stand_on(Some(rows.start), session);
         // The rows as they are now, which a cursor that only reads has as it read them.
         if operation != SET_POSITION && cursor.read_again(rows.clone(), session, reply).await.is_ok() {
-            cursor.send(rows, false, reply).await;
+            cursor.send(rows, false, session, reply).await;
         }
         return Ok(Ran::without_values(given));
     }
-    let Some(writable) = cursor.writable.clone() else { return Err(SqlError::cursor_read_only()) };
+    let Some(writable) = cursor.writable().cloned() else { return Err(SqlError::cursor_read_only()) };
     let done = match operation & !SET_POSITION {
         UPDATE => {
             let rows = cursor.rows_at(row)?;
@@ -54,7 +52,7 @@ pub(crate) async fn write(
             let rows = cursor.rows_at(row)?;
             change(Change::Delete, &writable, rows, cursor, session, reply).await
         }
-        INSERT => insert(given, &writable, session, reply).await,
+        INSERT => insert(given, &writable, cursor, session, reply).await,
         _ => {
             let text = format!("{NAME} with the operation {operation} is not supported in this version of Pikepole.");
             return Err(SqlError::new(40517, 16, 1, text));
@@ -90,7 +88,7 @@ enum Change<'a> {
 /// Changes rows one by one; the first that fails is the last.
 async fn change(
     change: Change<'_>,
-    writable: &Writable,
+    writable: &Below,
     rows: Range<usize>,
     cursor: &mut Cursor,
     session: &mut Session,
@@ -120,19 +118,25 @@ async fn change(
     for row in rows {
         session.stand_on(&writable.name, Some(row));
         let mut arguments = values.arguments.clone();
-        run(&mut statement, &mut arguments, session, reply).await?;
+        let mut told = Told::to(reply);
+        let called = session.call(&mut statement, &mut arguments, &mut told).await;
+        told.outcome(called)?;
         match change {
-            Change::Update(_) => cursor.read_again(row..row + 1, session, reply).await.map_err(|_| Failed::Told)?,
+            Change::Update(_) => {
+                cursor.read_again(row..row + 1, session, reply).await.map_err(|_| Failed::Told)?;
+            }
             Change::Delete => cursor.note_missing(row),
         }
     }
-    Ok(())
+    // A row with another key is behind the others.
+    cursor.add_written(session, reply).await.map_err(|_| Failed::Told)
 }
 
 /// Inserts a row, of the columns that are given or by a statement that the client has written.
 async fn insert(
     given: &[GivenParameter<'_>],
-    writable: &Writable,
+    writable: &Below,
+    cursor: &mut Cursor,
     session: &mut Session,
     reply: &mut Reply<'_>,
 ) -> Result<(), Failed> {
@@ -145,18 +149,10 @@ async fn insert(
         (format!("INSERT INTO {} ({columns}) VALUES ({list})", writable.target.quoted), values)
     };
     let mut statement = Prepared::new(text, std::mem::take(&mut values.declarations));
-    run(&mut statement, &mut values.arguments, session, reply).await
-}
-
-async fn run(
-    statement: &mut Prepared,
-    arguments: &mut [Argument],
-    session: &mut Session,
-    reply: &mut Reply<'_>,
-) -> Result<(), Failed> {
     let mut told = Told::to(reply);
-    let called = session.call(statement, arguments, &mut told).await;
-    if called.is_err() || told.failed { Err(Failed::Told) } else { Ok(()) }
+    let called = session.insert_through(&writable.name, &mut statement, &mut values.arguments, &mut told).await;
+    told.outcome(called)?;
+    cursor.add_written(session, reply).await.map_err(|_| Failed::Told)
 }
 
 /// What columns become: as T-SQL writes it, with the parameters that it names.
@@ -170,7 +166,7 @@ struct Values {
 
 impl Values {
     /// Each parameter has the name of a column, or the place of one among those that can be changed.
-    fn of(given: &[GivenParameter<'_>], writable: &Writable) -> Result<Values, SqlError> {
+    fn of(given: &[GivenParameter<'_>], writable: &Below) -> Result<Values, SqlError> {
         let mut values = Values::default();
         let mut by_place = writable.target.columns.iter().flatten();
         for mut argument in arguments_from(given, VALUES)? {
@@ -215,6 +211,11 @@ pub(crate) struct Told<'a, 'r> {
 impl<'a, 'r> Told<'a, 'r> {
     pub(crate) fn to(reply: &'a mut Reply<'r>) -> Told<'a, 'r> {
         Told { reply, failed: false }
+    }
+
+    /// What has become of a call that told it.
+    fn outcome(&self, called: Result<i32, SqlError>) -> Result<(), Failed> {
+        if called.is_err() || self.failed { Err(Failed::Told) } else { Ok(()) }
     }
 }
 

@@ -5,9 +5,11 @@
 //!   sp_cursorfetch  the fetch buffer moves over the rows             the buffer's rows
 //! ```
 //!
-//! A cursor is a copy of its rows as they were when it was opened. One that is asked for to write through, of a query whose rows are those of
-//! one table, can read and change these (`cursor_writes`); its own changes show in it, others' when the buffer is refreshed. Who asks for more
-//! is told so in `scrollopt` and `ccopt`. What is no single query runs without a cursor where the client allows that, as in SQL Server.
+//! A cursor is a copy of its rows as they were when it was opened. A KEYSET or DYNAMIC one, and one to write through (`cursor_writes`), of a
+//! query whose rows are those of one table reads the rows of its buffer again with each fetch. Which rows a KEYSET cursor has is what it found
+//! when it was opened, and what is inserted through it. A DYNAMIC one runs its query again when a fetch goes beyond the rows that it knows.
+//! Who asks for more is told so in `scrollopt` and `ccopt`. What is no single query runs without a cursor where the client allows that, as in
+//! SQL Server.
 
 use crate::cursor_writes::{self, Told};
 use crate::procedures::{Ran, arguments_from, compile, handle_at, optional_text_at, text_at};
@@ -15,9 +17,12 @@ use crate::reply::Reply;
 use crate::requests::Prepareds;
 use pikepole_contention::WaitType;
 use pikepole_scheduler as scheduler;
-use pikepole_session::{Argument, ColumnInfo, CursorTarget, Done, DoneKind, Output, Prepared, Session, cursor_query};
+use pikepole_session::{
+    Argument, ColumnInfo, CursorTarget, CursorWish, Done, DoneKind, Output, Prepared, Session, cursor_query,
+    cut_long_values,
+};
 use pikepole_tds::{Argument as Given, Parameter as GivenParameter, SystemProcedure};
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{Length, SqlError, SqlType, Value, convert};
 use std::collections::HashMap;
 use std::ops::Range;
 use std::task::{Context, Poll};
@@ -34,6 +39,7 @@ const ROW_IS_MISSING: Value = Value::Int(2);
 
 /// The bits of `scrollopt`.
 const KEYSET: i32 = 1;
+const DYNAMIC: i32 = 2;
 const FORWARD_ONLY: i32 = 4;
 const STATIC: i32 = 8;
 const FAST_FORWARD: i32 = 16;
@@ -62,11 +68,13 @@ const WITHOUT_CONCURRENCY: i32 = 0x400;
 const PUT_AT_FIRST: i32 = 2;
 const CLOSED_ITSELF: i32 = 0x10;
 
-/// The table that a cursor writes to, and the name by which the session knows the cursor.
+/// The table whose rows a cursor shows as they are, and the name by which the session knows the cursor.
 #[derive(Debug, Clone)]
-pub(crate) struct Writable {
+pub(crate) struct Below {
     pub(crate) name: String,
     pub(crate) target: CursorTarget,
+    /// What `ccopt` says of it.
+    concurrency: i32,
 }
 
 /// An open cursor.
@@ -77,12 +85,11 @@ pub(crate) struct Cursor {
     /// What it is, as `scrollopt` says it.
     kind: i32,
     closes_itself: bool,
-    pub(crate) writable: Option<Writable>,
-    /// Texts can change its rows behind it, so what it gives is read again.
-    has_name: bool,
-    /// The fetch buffer: its first row, counted from 1 (0: before the first), and its rows.
+    below: Option<Below>,
+    /// The fetch buffer: its first row, counted from 1 (0: before the first), its rows, and how many the client has asked for.
     first: i64,
     count: i64,
+    wanted: i64,
 }
 
 impl Cursor {
@@ -90,25 +97,40 @@ impl Cursor {
         self.kind & (FORWARD_ONLY | FAST_FORWARD) != 0
     }
 
-    /// The number of rows, as clients are told it: of a cursor that only goes forward SQL Server does not know it.
-    fn known_rows(&self) -> i32 {
-        if self.is_forward_only() { -1 } else { i32::try_from(self.rows.len()).unwrap_or(i32::MAX) }
+    /// Whether it shows which rows there are now. Those that write and only go forward do, as in SQL Server.
+    fn is_dynamic(&self) -> bool {
+        self.below.is_some() && self.kind & (DYNAMIC | FORWARD_ONLY) != 0
     }
 
-    /// Where the fetch buffer begins, as clients are told: 0 before the first row, -1 behind the last.
+    /// The table below, if rows can be changed through the cursor.
+    pub(crate) fn writable(&self) -> Option<&Below> {
+        self.below.as_ref().filter(|below| below.concurrency != READ_ONLY)
+    }
+
+    /// The number of rows, as clients are told it: of a cursor that only goes forward, or is dynamic, SQL Server does not know it.
+    fn known_rows(&self) -> i32 {
+        let is_unknown = self.is_forward_only() || self.is_dynamic();
+        if is_unknown { -1 } else { i32::try_from(self.rows.len()).unwrap_or(i32::MAX) }
+    }
+
+    /// Where the fetch buffer begins, as clients are told: 0 before the first row, -1 behind the last, 1 at any of a dynamic cursor's.
     fn position(&self) -> i32 {
         let last = self.rows.len() as i64;
-        if last > 0 && self.first > last { -1 } else { i32::try_from(self.first.min(last)).unwrap_or(i32::MAX) }
+        match self.first.min(last) {
+            _ if last > 0 && self.first > last => -1,
+            first if self.kind == DYNAMIC => i32::from(first > 0),
+            first => i32::try_from(first).unwrap_or(i32::MAX),
+        }
     }
 
-    /// Moves the fetch buffer; true when it would have begun before the first row and was put there.
+    /// Moves the fetch buffer; true when it would have begun before the first row and was put there. That is so where it would have had the
+    /// first row; a buffer that lies before it altogether has no row, as in ODBC.
     fn move_buffer(&mut self, kind: i32, row: i64, count: i64) -> bool {
         let last = self.rows.len() as i64;
         let (mut first, mut count) = match kind {
             FIRST => (i64::from(count > 0), count),
             NEXT => ((self.first + self.count).max(1), count),
-            PREVIOUS if self.first > 1 => ((self.first - count).max(1), count),
-            PREVIOUS => (0, count),
+            PREVIOUS => (self.first - count, count),
             PREVIOUS_UNADJUSTED => {
                 let first = (self.first - count).max(i64::from(self.first > 1));
                 (first, self.first - first)
@@ -118,15 +140,20 @@ impl Cursor {
             ABSOLUTE if row >= 0 => (row, count),
             ABSOLUTE => (last + 1 + row, count),
             RELATIVE => (self.first + row, count),
-            _ => (self.first, self.count),
+            _ => (self.first, self.wanted),
+        };
+        let back = match kind {
+            PREVIOUS => count,
+            ABSOLUTE | RELATIVE => -row,
+            _ => 0,
         };
         // From the first row it goes before all of them, else a client that reads backwards would never come to an end.
-        let leaves = self.first <= 1 && (kind == PREVIOUS || kind == RELATIVE && row < 0);
-        let goes_back = kind == PREVIOUS || (row < 0 && matches!(kind, ABSOLUTE | RELATIVE));
-        let is_put = goes_back && !leaves && first < 1;
+        let leaves = back > count || self.first <= 1 && matches!(kind, PREVIOUS | RELATIVE);
+        let is_put = last > 0 && back > 0 && first < 1 && !leaves;
         if is_put {
             first = 1;
         }
+        self.wanted = count;
         first = first.clamp(0, last + 1);
         count = if first == 0 { 0 } else { count.clamp(0, last + 1 - first) };
         (self.first, self.count) = (first, count);
@@ -135,7 +162,80 @@ impl Cursor {
 
     /// What `ccopt` says of it.
     fn concurrency(&self) -> i32 {
-        if self.writable.is_some() { OPTIMISTIC_VALUES } else { READ_ONLY }
+        self.below.as_ref().map_or(READ_ONLY, |below| below.concurrency)
+    }
+
+    /// Moves the fetch buffer and reads its rows as they are now, if it can; what [`Cursor::move_buffer`] says.
+    ///
+    /// # Errors
+    /// One that has been told to the client.
+    async fn fetch(
+        &mut self,
+        (kind, row, count): (i32, i64, i64),
+        session: &mut Session,
+        reply: &mut Reply<'_>,
+    ) -> Result<bool, SqlError> {
+        self.add_written(session, reply).await?;
+        if !self.is_dynamic() {
+            let is_put = self.move_buffer(kind, row, count);
+            self.read_again(self.buffer(), session, reply).await?;
+            return Ok(is_put);
+        }
+        let before = (self.first, self.count);
+        if self.knows(kind, count) {
+            self.move_buffer(kind, row, count);
+            if !self.read_again(self.buffer(), session, reply).await? {
+                return Ok(false);
+            }
+            (self.first, self.count) = before;
+        }
+        self.refill(session, reply).await?;
+        Ok(self.move_buffer(kind, row, count))
+    }
+
+    /// Whether a fetch of a dynamic cursor stays among the rows that it knows.
+    fn knows(&self, kind: i32, count: i64) -> bool {
+        let last = self.rows.len() as i64;
+        match kind {
+            // From its end it goes nowhere.
+            NEXT => self.first > last || (self.first + self.count).max(1) + count <= last + 1,
+            PREVIOUS | PREVIOUS_UNADJUSTED => count < self.first && self.first <= last,
+            REFRESH => true,
+            _ => false,
+        }
+    }
+
+    /// Finds the rows of a dynamic cursor anew; the buffer is where its rows are now.
+    async fn refill(&mut self, session: &mut Session, reply: &mut Reply<'_>) -> Result<(), SqlError> {
+        let Some(below) = &self.below else { return Ok(()) };
+        let is_behind = self.first > self.rows.len() as i64;
+        let (rows, buffer) = session.refill_cursor(&below.name, self.buffer(), &mut Told::to(reply)).await?;
+        self.rows = rows;
+        self.rows.iter_mut().for_each(|row| row.push(ROW_IS_THERE));
+        if is_behind {
+            self.first = self.rows.len() as i64 + 1;
+        } else if self.first > 0 {
+            (self.first, self.count) = (buffer.start as i64 + 1, buffer.len() as i64);
+        }
+        Ok(())
+    }
+
+    /// Takes the rows that have been written through it and are behind all others.
+    ///
+    /// # Errors
+    /// One that has been told to the client.
+    pub(crate) async fn add_written(&mut self, session: &mut Session, reply: &mut Reply<'_>) -> Result<(), SqlError> {
+        let Some(below) = &self.below else { return Ok(()) };
+        let written = self.rows.len()..session.cursor_rows(&below.name);
+        for _ in written.clone() {
+            let mut row = vec![Value::Null; self.columns.len()];
+            row.push(ROW_IS_THERE);
+            self.rows.push(row);
+        }
+        if !written.is_empty() {
+            self.read_again(written, session, reply).await?;
+        }
+        Ok(())
     }
 
     /// The row of this number in the fetch buffer, or, for 0, all of the buffer.
@@ -154,14 +254,13 @@ impl Cursor {
         }
     }
 
-    /// The row is not there any more; what it was last is still shown.
+    /// The row is not there any more.
     pub(crate) fn note_missing(&mut self, row: usize) {
-        if let Some(status) = self.rows[row].last_mut() {
-            *status = ROW_IS_MISSING;
-        }
+        let missing = self.columns.iter().map(value_of_missing);
+        self.rows[row] = missing.chain([ROW_IS_MISSING]).collect();
     }
 
-    /// Reads rows again, as they are now, if it can write to them.
+    /// Reads rows again, as they are now, if they are those of a table. Whether one of them is gone.
     ///
     /// # Errors
     /// One that has been told to the client.
@@ -170,24 +269,31 @@ impl Cursor {
         rows: Range<usize>,
         session: &mut Session,
         reply: &mut Reply<'_>,
-    ) -> Result<(), SqlError> {
-        let Some(writable) = &self.writable else { return Ok(()) };
-        let read = session.read_cursor_again(&writable.name, rows.clone(), &mut Told::to(reply)).await?;
+    ) -> Result<bool, SqlError> {
+        let Some(below) = self.below.as_ref().filter(|_| !rows.is_empty()) else { return Ok(false) };
+        let read = session.read_cursor_again(&below.name, rows.clone(), &mut Told::to(reply)).await?;
+        let mut is_gone = false;
         for (row, mut values) in rows.zip(read) {
             if values.is_empty() {
+                is_gone = true;
                 self.note_missing(row);
             } else {
                 values.push(ROW_IS_THERE);
                 self.rows[row] = values;
             }
         }
-        Ok(())
+        Ok(is_gone)
     }
 
     /// It stands on the first row of its buffer.
     fn stand(&self, session: &mut Session) {
-        if let Some(writable) = &self.writable {
-            session.stand_on(&writable.name, Some(self.buffer().start).filter(|_| self.count > 0));
+        self.stand_on(Some(self.buffer().start).filter(|_| self.count > 0), session);
+    }
+
+    /// It stands on a row, or on none.
+    pub(crate) fn stand_on(&self, row: Option<usize>, session: &mut Session) {
+        if let Some(below) = &self.below {
+            session.stand_on(&below.name, row);
         }
     }
 
@@ -196,17 +302,25 @@ impl Cursor {
         begin..begin + self.count as usize
     }
 
-    fn send_columns(&self, columns_known: bool, reply: &mut Reply<'_>) {
-        let target = self.writable.as_ref().map(|writable| &writable.target);
+    fn send_columns(&self, columns_known: bool, session: &Session, reply: &mut Reply<'_>) {
+        let target = self.below.as_ref().map(|below| &below.target);
+        reply.text_size(session.text_size());
         reply.cursor_columns(&self.columns, target, columns_known);
     }
 
     /// Sends rows as a result set.
-    pub(crate) async fn send(&self, rows: Range<usize>, columns_known: bool, reply: &mut Reply<'_>) {
-        self.send_columns(columns_known, reply);
-        let count = rows.len() as u64;
+    pub(crate) async fn send(&self, rows: Range<usize>, columns_known: bool, session: &Session, reply: &mut Reply<'_>) {
+        self.send_columns(columns_known, session, reply);
+        let (count, bytes) = (rows.len() as u64, session.text_size());
+        let mut cut = Vec::new();
         for row in &self.rows[rows] {
-            reply.row(row);
+            if bytes == i32::MAX {
+                reply.row(row);
+            } else {
+                cut.clone_from(row);
+                cut_long_values(&mut cut, &self.columns, bytes);
+                reply.row(&cut);
+            }
             if reply.is_full() {
                 let room = std::future::poll_fn(|context| reply.poll_room(context));
                 scheduler::wait(WaitType::ASYNC_NETWORK_IO, room).await;
@@ -254,8 +368,8 @@ impl Cursors {
 
     /// Closes a cursor that is open.
     fn close(&mut self, handle: i32, session: &mut Session) {
-        if let Some(Cursor { writable: Some(writable), .. }) = self.open.remove(&handle) {
-            session.drop_cursor(&writable.name);
+        if let Some(Cursor { below: Some(below), .. }) = self.open.remove(&handle) {
+            session.drop_cursor(&below.name);
         }
     }
 
@@ -296,12 +410,22 @@ impl Wish {
             && self.scroll & (STATIC | FAST_FORWARD) == 0
     }
 
-    /// The kind of cursor that it gets, where that can read its rows again and where it cannot.
-    fn kind(&self, rereads: bool) -> i32 {
-        match self.scroll & (FORWARD_ONLY | FAST_FORWARD) {
-            0 if rereads => KEYSET,
-            0 => STATIC,
-            kind => kind,
+    /// What it is to be over the rows of one table; none: it reads what they were when it was opened.
+    fn over_table(&self) -> Option<CursorWish> {
+        let writes = self.writes();
+        let is_copy = self.scroll & (STATIC | FAST_FORWARD) != 0 || self.scroll & FORWARD_ONLY != 0 && !writes;
+        let is_dynamic = self.scroll & (DYNAMIC | FORWARD_ONLY) != 0;
+        let locks = writes && self.concurrency & SCROLL_LOCKS != 0;
+        (!is_copy).then_some(CursorWish { is_dynamic, writes, locks })
+    }
+
+    /// The kind of cursor that it gets over the rows of a table, dynamic or not, and over others.
+    fn kind(&self, over_table: Option<bool>) -> i32 {
+        match (self.scroll & (FORWARD_ONLY | FAST_FORWARD), over_table) {
+            (_, Some(false)) => KEYSET,
+            (0, Some(true)) => DYNAMIC,
+            (0, None) => STATIC,
+            (kind, _) => kind,
         }
     }
 }
@@ -430,13 +554,13 @@ async fn open(
     if wish.scroll & AUTO_FETCH != 0 {
         cursor.move_buffer(FIRST, 0, wish.rows.into());
         cursor.stand(session);
-        cursor.send(cursor.buffer(), false, reply).await;
+        cursor.send(cursor.buffer(), false, session, reply).await;
         opened.rows = cursor.count as i32;
         if cursor.is_to_close() {
             opened.status = Some(CLOSED_ITSELF);
         }
     } else {
-        cursor.send_columns(false, reply);
+        cursor.send_columns(false, session, reply);
         reply.done(Done { rows: None, kind: DoneKind::Select });
     }
     cursors.open.insert(handle, cursor);
@@ -448,7 +572,7 @@ async fn open(
     Ok(opened)
 }
 
-/// Reads the rows of a query into a cursor, which can write to them if that is wanted and possible; and the text's return status.
+/// Reads the rows of a query into a cursor, which can read and change them again if that is wanted and possible; and the text's return status.
 ///
 /// # Errors
 /// One that has been told to the client.
@@ -460,21 +584,32 @@ async fn open_rows(
     session: &mut Session,
     reply: &mut Reply<'_>,
 ) -> Result<(Cursor, i32), SqlError> {
-    let (columns, rows, target, status) = if wish.writes() {
-        let opened = session.open_cursor(&session_name(handle), text, arguments, &mut Told::to(reply)).await?;
-        let mut rows = opened.rows;
-        rows.iter_mut().for_each(|row| row.push(ROW_IS_THERE));
-        (opened.columns, rows, opened.table, opened.status)
-    } else {
-        let mut kept = Kept { reply, columns: Vec::new(), rows: Vec::new() };
-        let status = session.call(text, arguments, &mut kept).await?;
-        (kept.columns, kept.rows, None, status)
+    let name = session_name(handle);
+    let opened = match wish.over_table() {
+        None => None,
+        Some(over) => session.open_cursor(&name, over, text, arguments, &mut Told::to(reply)).await?.zip(Some(over)),
     };
-    let kind = wish.kind(target.is_some());
-    let writable = target.map(|target| Writable { name: session_name(handle), target });
+    let kind = wish.kind(opened.as_ref().map(|(opened, _)| opened.is_dynamic));
+    let (columns, rows, below, status) = match opened {
+        Some((opened, over)) => {
+            let mut rows = opened.rows;
+            rows.iter_mut().for_each(|row| row.push(ROW_IS_THERE));
+            let concurrency = match over {
+                CursorWish { locks: true, .. } => SCROLL_LOCKS,
+                CursorWish { writes: true, .. } => OPTIMISTIC_VALUES,
+                _ => READ_ONLY,
+            };
+            let below = Below { name, target: opened.table, concurrency };
+            (opened.columns, rows, Some(below), opened.status)
+        }
+        None => {
+            let mut kept = Kept { reply, columns: Vec::new(), rows: Vec::new() };
+            let status = session.call(text, arguments, &mut kept).await?;
+            (kept.columns, kept.rows, None, status)
+        }
+    };
     let closes_itself = wish.scroll & AUTO_CLOSE != 0;
-    let has_name = false;
-    Ok((Cursor { columns, rows, kind, closes_itself, writable, has_name, first: 0, count: 0 }, status))
+    Ok((Cursor { columns, rows, kind, closes_itself, below, first: 0, count: 0, wanted: 0 }, status))
 }
 
 /// The name of a cursor in its session, where no text's cursor is called so by accident.
@@ -497,6 +632,9 @@ async fn fetch(
     let (row, count) = (int_at(given, 2, NAME, "rownum")?, int_at(given, 3, NAME, "nrows")?);
     let mut ran = Ran::without_values(given);
     if kind == INFORMATION {
+        if cursor.add_written(session, reply).await.is_err() {
+            return Ok(Ran { status: None, ..ran });
+        }
         let values = [(2, cursor.position()), (3, cursor.known_rows())];
         ran.own.extend(values.iter().filter(|(place, _)| given.get(*place).is_some_and(|one| one.by_reference)));
         return Ok(ran);
@@ -511,15 +649,17 @@ async fn fetch(
     if cursor.is_forward_only() && !matches!(kind, FIRST | NEXT | REFRESH) {
         return Err(SqlError::fetch_needs_scroll(NAME, word));
     }
-    if cursor.move_buffer(kind, row.unwrap_or(0).into(), count.into()) {
-        ran.status = Some(PUT_AT_FIRST);
+    if cursor.kind == DYNAMIC && kind == ABSOLUTE {
+        return Err(SqlError::fetch_of_dynamic_cursor("Absolute"));
     }
-    let reads_again = kind == REFRESH || cursor.has_name;
-    if reads_again && cursor.read_again(cursor.buffer(), session, reply).await.is_err() {
-        return Ok(Ran { status: None, ..ran });
+    match cursor.fetch((kind, row.unwrap_or(0).into(), count.into()), session, reply).await {
+        Ok(true) => ran.status = Some(PUT_AT_FIRST),
+        Ok(false) => {}
+        // It has been told.
+        Err(_) => return Ok(Ran { status: None, ..ran }),
     }
     cursor.stand(session);
-    cursor.send(cursor.buffer(), columns_known, reply).await;
+    cursor.send(cursor.buffer(), columns_known, session, reply).await;
     if cursor.is_to_close() {
         cursors.close(handle, session);
         ran.status = Some(CLOSED_ITSELF);
@@ -542,7 +682,7 @@ fn fetch_word(kind: i32) -> Option<&'static str> {
 }
 
 /// sp_cursoroption: what a cursor is can be asked for; that long values come whole is so anyway; a name is for WHERE CURRENT OF in texts,
-/// which find no cursor by it that only reads (error 16916).
+/// which find no cursor by it that is a copy (error 16916).
 fn option(given: &[GivenParameter<'_>], session: &mut Session, cursors: &mut Cursors) -> Result<Ran, SqlError> {
     const NAME: &str = "sp_cursoroption";
     /// Whether a column's long values come as pointers or as themselves: they come as themselves, which drivers take for both.
@@ -555,9 +695,8 @@ fn option(given: &[GivenParameter<'_>], session: &mut Session, cursors: &mut Cur
         Some(POINTERS_ONLY | LONG_VALUES) => Vec::new(),
         Some(CURSOR_NAME) => {
             let name = text_at(given, 2, NAME)?;
-            if let Some(writable) = &cursor.writable {
-                session.name_cursor(&writable.name, name)?;
-                cursor.has_name = true;
+            if let Some(below) = &cursor.below {
+                session.name_cursor(&below.name, name)?;
             }
             Vec::new()
         }
@@ -567,6 +706,29 @@ fn option(given: &[GivenParameter<'_>], session: &mut Session, cursors: &mut Cur
         _ => return Err(SqlError::cursor_parameter_invalid(NAME, "code")),
     };
     Ok(ran)
+}
+
+/// What is sent for a column of a row that is missing: NULL, or else nothing of its type, in its whole length.
+fn value_of_missing(column: &ColumnInfo) -> Value {
+    let spaces = |count: u16| Value::Str(" ".repeat(count.into()));
+    let converted = |value: Value, ty: SqlType| convert(&value, &ty, &column.ty, None).unwrap_or(Value::Null);
+    if column.nullable {
+        return Value::Null;
+    }
+    match column.ty {
+        SqlType::Char(count) | SqlType::NChar(count) => spaces(count),
+        SqlType::VarChar(Length::Limit(count)) | SqlType::NVarChar(Length::Limit(count)) => spaces(count),
+        SqlType::VarChar(_) | SqlType::NVarChar(_) | SqlType::Text | SqlType::NText => Value::Str(String::new()),
+        SqlType::Binary(count) | SqlType::VarBinary(Length::Limit(count)) => Value::Bin(vec![0; count.into()]),
+        SqlType::VarBinary(_) | SqlType::Image => Value::Bin(Vec::new()),
+        SqlType::Date | SqlType::Time(_) | SqlType::DateTime2(_) | SqlType::DateTimeOffset(_) => {
+            converted(Value::from("0001-01-01"), SqlType::VarChar(Length::Limit(10)))
+        }
+        SqlType::UniqueIdentifier => {
+            converted(Value::from("00000000-0000-0000-0000-000000000000"), SqlType::VarChar(Length::Limit(36)))
+        }
+        _ => converted(Value::Int(0), SqlType::Int),
+    }
 }
 
 /// A number; none for NULL and for a parameter that is not there.
@@ -633,8 +795,8 @@ mod tests {
 
     fn cursor(rows: i32) -> Cursor {
         let rows = (1..=rows).map(|number| vec![Value::Int(number), ROW_IS_THERE]).collect();
-        let (columns, writable) = (Vec::new(), None);
-        Cursor { columns, rows, kind: STATIC, closes_itself: false, writable, has_name: false, first: 0, count: 0 }
+        let (columns, kind) = (Vec::new(), STATIC);
+        Cursor { columns, rows, kind, closes_itself: false, below: None, first: 0, count: 0, wanted: 0 }
     }
 
     #[test]
@@ -649,7 +811,7 @@ mod tests {
             (NEXT, 0, 4, 10..10, false),
             (PREVIOUS, 0, 4, 6..10, false),
             (PREVIOUS, 0, 4, 2..6, false),
-            (PREVIOUS, 0, 4, 0..4, false),
+            (PREVIOUS, 0, 4, 0..4, true),
             (PREVIOUS, 0, 4, 0..0, false),
             (PREVIOUS, 0, 4, 0..0, false),
             (NEXT, 0, 4, 0..4, false),
@@ -661,15 +823,25 @@ mod tests {
             (LAST, 0, 3, 7..10, false),
             (REFRESH, 0, 0, 7..10, false),
             (RELATIVE, -2, 2, 5..7, false),
-            (RELATIVE, -9, 2, 0..2, true),
+            (RELATIVE, -9, 9, 0..9, true),
+            (RELATIVE, 4, 3, 4..7, false),
+            (RELATIVE, -9, 8, 0..0, false),
+            (RELATIVE, -1, 8, 0..0, false),
+            (RELATIVE, 10, 8, 9..10, false),
+            (PREVIOUS, 0, 20, 0..10, true),
+            (LAST, 0, 2, 8..10, false),
+            (PREVIOUS, 0, 8, 0..8, false),
             (ABSOLUTE, -1, 5, 9..10, false),
-            (ABSOLUTE, -11, 5, 0..5, true),
+            (ABSOLUTE, -11, 5, 0..0, false),
+            (ABSOLUTE, -11, 11, 0..10, true),
+            (REFRESH, 0, 0, 0..10, false),
             (ABSOLUTE, 11, 5, 10..10, false),
+            (RELATIVE, -2, 5, 8..10, false),
             (LAST, 0, 0, 10..10, false),
             (PREVIOUS, 0, 1, 9..10, false),
             (FIRST, 0, 0, 0..0, false),
             (NEXT, 0, 2, 0..2, false),
-            (ABSOLUTE, i64::from(i32::MIN), 1, 0..1, true),
+            (ABSOLUTE, i64::from(i32::MIN), 1, 0..0, false),
         ];
         for (place, (kind, row, count, rows, is_put)) in steps.into_iter().enumerate() {
             assert_eq!(cursor.move_buffer(kind, row, count), is_put, "step {place}");

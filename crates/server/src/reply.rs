@@ -186,12 +186,13 @@ impl<'a> Reply<'a> {
     }
 
     /// The rows of a cursor begin: its query's columns, and ROWSTAT, which says of each row whether it is still there and which
-    /// clients hide. A client that can write to them is told of which table's columns they are. One that knows the columns is not told
+    /// clients hide. A client is told which table's columns they are, if they are one table's. One that knows the columns is not told
     /// them again.
     pub(crate) fn cursor_columns(&mut self, columns: &[ColumnInfo], target: Option<&CursorTarget>, is_known: bool) {
         self.go_on();
         let version = self.sender.writer.version();
-        self.columns = columns.iter().map(|column| column_of(column, &self.sender.writer)).collect();
+        let sent = |column| column_of(column, &self.sender.writer).with_text_bytes_max(self.text_bytes_max);
+        self.columns = columns.iter().map(sent).collect();
         let hidden = ColumnFlags { hidden: true, ..ColumnFlags::default() };
         self.columns.push(Column::new("ROWSTAT", SqlType::Int, hidden, version));
         if is_known {

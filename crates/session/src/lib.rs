@@ -42,8 +42,9 @@ mod views;
 
 pub use connection::{ConnectionInfo, LineInfo};
 pub use pikepole_query::{
-    Argument, BrowsedColumn, ClientCursor, ColumnInfo, CursorTarget, DecimalName, Definition, Discard, Done, DoneKind,
-    LoadOptions, Output, Prepared, PreparedHandle, PreparedHandles, Provenance, RowTarget, TableRows,
+    Argument, BrowsedColumn, ClientCursor, ColumnInfo, CursorTarget, CursorWish, DecimalName, Definition, Discard,
+    Done, DoneKind, LoadOptions, Output, Prepared, PreparedHandle, PreparedHandles, Provenance, RowTarget, TableRows,
+    cut_long_values,
 };
 pub use pikepole_tsql::cursor_query;
 pub use recovery::{RecoverableState, StateChange};

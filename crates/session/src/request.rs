@@ -3,7 +3,9 @@
 use crate::options::ClientOptions;
 use crate::session::{Session, Watched};
 use crate::session_context::SessionContext;
-use pikepole_query::{Argument, ClientCursor, ExecutionContext, Output, Prepared, PreparedHandles, RowTarget};
+use pikepole_query::{
+    Argument, ClientCursor, CursorWish, ExecutionContext, Output, Prepared, PreparedHandles, RowTarget,
+};
 use pikepole_types::{Collation, Language, SqlError, Value};
 use std::ops::Range;
 use std::sync::Arc;
@@ -43,24 +45,26 @@ impl Session {
         result
     }
 
-    /// Calls a text that is one query and reads its rows into a cursor of this name; see [`pikepole_query::open_cursor`].
+    /// Calls a text that is one query over the rows of one table and reads them into a cursor of this name; none if it is over something
+    /// else; see [`pikepole_query::open_cursor`].
     ///
     /// # Errors
     /// The error that ended it, after it went to `output`.
     pub async fn open_cursor(
         &mut self,
         name: &str,
+        wish: CursorWish,
         prepared: &mut Prepared,
         arguments: &mut [Argument],
         output: &mut dyn Output,
-    ) -> Result<ClientCursor, SqlError> {
+    ) -> Result<Option<ClientCursor>, SqlError> {
         let mut watched = Watched::new(output);
         self.request_begins();
         let (context, host) = self.parts();
         host.prepare_for(prepared.text()).await;
         pikepole_scheduler::set_command(crate::session::RUNNING);
-        let result = pikepole_query::open_cursor(name, prepared, arguments, context, host, &mut watched).await;
-        let rows = result.as_ref().map_or(0, |cursor| cursor.rows.len() as u64);
+        let result = pikepole_query::open_cursor(name, wish, prepared, arguments, context, host, &mut watched).await;
+        let rows = result.iter().flatten().map(|cursor| cursor.rows.len() as u64).sum();
         self.request_ends(watched.errors, rows);
         result
     }
@@ -77,6 +81,47 @@ impl Session {
     ) -> Result<Vec<Vec<Value>>, SqlError> {
         let (context, host) = self.parts();
         pikepole_query::read_cursor_again(name, rows, context, host, output).await
+    }
+
+    /// Runs the query of a dynamic cursor again; see [`pikepole_query::refill_cursor`].
+    ///
+    /// # Errors
+    /// The error that ended it, after it went to `output`.
+    pub async fn refill_cursor(
+        &mut self,
+        name: &str,
+        buffer: Range<usize>,
+        output: &mut dyn Output,
+    ) -> Result<(Vec<Vec<Value>>, Range<usize>), SqlError> {
+        let (context, host) = self.parts();
+        pikepole_query::refill_cursor(name, buffer, context, host, output).await
+    }
+
+    /// How many rows a cursor has that was opened so, with those that have been written through it and are behind the others.
+    pub fn cursor_rows(&mut self, cursor: &str) -> usize {
+        self.parts().0.cursor_rows(cursor)
+    }
+
+    /// Calls a text as [`Session::call`] does, which inserts a row through a cursor that was opened so.
+    ///
+    /// # Errors
+    /// As of [`Session::call`].
+    pub async fn insert_through(
+        &mut self,
+        cursor: &str,
+        prepared: &mut Prepared,
+        arguments: &mut [Argument],
+        output: &mut dyn Output,
+    ) -> Result<i32, SqlError> {
+        self.parts().0.insert_through(Some(cursor));
+        let result = self.call(prepared, arguments, output).await;
+        self.parts().0.insert_through(None);
+        result
+    }
+
+    /// How many bytes of long values clients are sent: SET TEXTSIZE.
+    pub fn text_size(&self) -> i32 {
+        self.context().settings.text_size
     }
 
     /// A cursor that was opened so stands on this row, counted from zero, from now on, or on none: WHERE CURRENT OF changes it.

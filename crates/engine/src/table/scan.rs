@@ -479,23 +479,16 @@ impl Database {
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.try_get(tx, table, scan, key, out));
         }
-        scan.in_entry = false;
         scan.locator.0.clear();
         table
             .layout
             .encode_key_prefix(key, &mut scan.locator.0)
             .map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
-        if let Some(locking) = scan.hints.locking(tx.isolation(), table) {
-            if !self.get_locked(tx, table, scan, locking)? {
-                return Ok(false);
-            }
-            self.decode(tx, table, scan, out)?;
-            return Ok(true);
-        }
-        self.seen_at_locator(tx, table, scan, out)
+        self.read_at_locator(tx, table, scan, out)
     }
 
-    /// Reads the row at a place, as the statement sees it: its wanted columns go to `out`. False: there is none any more.
+    /// Reads the row at a place, as the statement sees it, or under the locks that the scan's hints ask for: its wanted columns go to `out`.
+    /// False: there is none any more.
     ///
     /// # Errors
     /// As [`Database::try_next`].
@@ -511,19 +504,26 @@ impl Database {
             return tx.elsewhere(table, |database, tx| database.try_get_at(tx, table, scan, place, out));
         }
         scan.locator.0.clone_from(&place.0);
-        self.seen_at_locator(tx, table, scan, out)
+        self.read_at_locator(tx, table, scan, out)
     }
 
-    /// The row at the scan's locator, as the statement sees it.
-    fn seen_at_locator(
+    /// The row at the scan's locator, as the statement sees it or under locks.
+    fn read_at_locator(
         &self,
         tx: &mut Transaction,
         table: &Table,
         scan: &mut TableScan,
         out: &mut [Value],
     ) -> Result<bool, Blocked> {
-        self.lock_for(tx, table, LockMode::SchS)?;
         scan.in_entry = false;
+        if let Some(locking) = scan.hints.locking(tx.isolation(), table) {
+            if !self.get_locked(tx, table, scan, locking)? {
+                return Ok(false);
+            }
+            self.decode(tx, table, scan, out)?;
+            return Ok(true);
+        }
+        self.lock_for(tx, table, LockMode::SchS)?;
         let view = tx.inner.view_of(scan.hints.sees_uncommitted(tx.isolation()));
         if !self.fetch(tx, table, scan, &view)? {
             return Ok(false);

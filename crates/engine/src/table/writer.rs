@@ -81,6 +81,11 @@ impl TableWriter {
         }
     }
 
+    /// Where the row is that was inserted or updated last. One that gets another key is there when it has been put in its place.
+    pub fn place(&self) -> &[u8] {
+        &self.key
+    }
+
     /// A statement begins: what another one has left behind when it failed is of no interest.
     pub fn begin_statement(&mut self) {
         self.moved.clear();

@@ -25,6 +25,8 @@ pub(crate) struct CursorTable {
     pub(crate) table: Arc<Table>,
     /// Per column of the query itself, the table's column it is.
     pub(crate) columns: Vec<Option<usize>>,
+    /// No scan gives the rows in the order that is asked for.
+    pub(crate) is_sorted: bool,
 }
 
 /// Whether a change of this column is noticed. Long values are not read for it.
@@ -48,8 +50,17 @@ pub(crate) fn cursor_rows(
     }
     let (bound, exposed) = binder.exposing_for_cursor(query, Scope::default()).ok()?;
     let Exposed { table, columns, .. } = exposed;
+    let is_sorted = sorts(&bound.node);
     let action = Action::Select { columns: bound.columns, values: bound.values };
-    Some((Arc::new(binder.finish(bound.node, action)), CursorTable { table, columns }))
+    Some((Arc::new(binder.finish(bound.node, action)), CursorTable { table, columns, is_sorted }))
+}
+
+fn sorts(node: &Node) -> bool {
+    match node {
+        Node::Sort { .. } => true,
+        Node::Filter { input, .. } | Node::Compute { input, .. } => sorts(input),
+        _ => false,
+    }
 }
 
 /// The query of such a cursor over the row that it stands on, as that is now. `checks`: with its conditions, which the row has met

@@ -123,5 +123,5 @@ fn declaration(
     let updates = (!fixed && !definition.read_only).then(|| columns.collect());
     let query = StatementKind::Select(Box::new(definition.query.clone()));
     let query = Arc::new(Statement { kind: query, span: statement.span });
-    Ok(CursorOperation::Declare { name, local, scroll, replaces, updates, kind, query })
+    Ok(CursorOperation::Declare { name, local, scroll, replaces, updates, locks: false, kind, query })
 }

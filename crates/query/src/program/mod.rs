@@ -315,16 +315,25 @@ impl Program {
         (!assigns).then_some((statement, *line))
     }
 
+    /// The query that it is; none when it is something else.
+    pub(crate) fn query(&self) -> Option<&tree::Query> {
+        match &self.one_query()?.0.kind {
+            tree::StatementKind::Select(query) => Some(query),
+            _ => None,
+        }
+    }
+
     /// The program that declares and opens a cursor for the query that this one is; none when it is something else.
-    pub(crate) fn opening_cursor(&self, cursor: &tree::CursorName) -> Option<Program> {
+    pub(crate) fn opening_cursor(&self, cursor: &tree::CursorName, wish: CursorWish) -> Option<Program> {
         let (query, line) = self.one_query()?;
         let declare = CursorOperation::Declare {
             name: cursor.name.text.as_str().into(),
             local: false,
             scroll: true,
             replaces: true,
-            updates: Some(Arc::new([])),
-            kind: CursorKind::Static,
+            updates: wish.writes.then(|| Arc::new([]) as Arc<[String]>),
+            locks: wish.locks,
+            kind: if wish.is_dynamic { CursorKind::Dynamic } else { CursorKind::Keyset },
             query: Arc::clone(query),
         };
         let operations = [declare, CursorOperation::Open(cursor.clone())];
@@ -462,10 +471,21 @@ pub(crate) enum CursorKind {
     Static,
     /// Its rows as they are when they are fetched, and which of them are gone.
     Keyset,
-    /// The same, without those that are gone or do not meet its conditions any more.
+    /// The same, without those that are gone or do not meet its conditions any more, and with those that have come.
     Dynamic,
     /// Nobody has said it; it shows nothing.
     Unsaid,
+}
+
+/// What a client wants of a cursor over the rows of a table.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct CursorWish {
+    /// It shows which rows there are now, and not those of its opening, if they need not be sorted.
+    pub is_dynamic: bool,
+    /// Rows are changed through it.
+    pub writes: bool,
+    /// Rows that it reads again are locked for changes until the transaction ends.
+    pub locks: bool,
 }
 
 /// What is done with a cursor.
@@ -480,6 +500,8 @@ pub(crate) enum CursorOperation {
         replaces: bool,
         /// The columns that can be changed where the cursor stands, all when empty; None: it is READ ONLY.
         updates: Option<Arc<[String]>>,
+        /// SCROLL_LOCKS: rows that are fetched are locked for changes until the transaction ends.
+        locks: bool,
         kind: CursorKind,
         query: Arc<tree::Statement>,
     },
@@ -493,6 +515,11 @@ pub(crate) enum CursorOperation {
     Again {
         cursor: tree::CursorName,
         rows: Range<usize>,
+    },
+    /// Runs the query of a client's cursor again, whose fetch buffer has these rows.
+    Refill {
+        cursor: tree::CursorName,
+        buffer: Range<usize>,
     },
     Close(tree::CursorName),
     Deallocate(tree::CursorName),

@@ -59,9 +59,9 @@ pub(crate) struct ChangeState {
 }
 
 impl ChangeState {
-    /// The row that was written last.
-    pub(crate) fn written(&self) -> &[Value] {
-        &self.row
+    /// The row that was written last, and its place.
+    pub(super) fn written(&self) -> (&[Value], &[u8]) {
+        (&self.row, self.writer.as_ref().map_or(&[], TableWriter::place))
     }
 
     pub(crate) fn reset(&mut self) {

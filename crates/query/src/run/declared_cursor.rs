@@ -1,6 +1,6 @@
 //! Cursors: DECLARE, OPEN, FETCH, CLOSE, DEALLOCATE.
 //!
-//! OPEN reads all rows; FETCH moves among them. What is changed after OPEN does not show, as in a STATIC cursor. The
+//! OPEN reads all rows; FETCH moves among them. What is changed after OPEN shows in KEYSET and DYNAMIC cursors over one table. The
 //! variables in the query have the values that they had when the cursor was declared. WHERE CURRENT OF changes the row of the
 //! table that the cursor stands on, if nobody else has changed it since OPEN.
 
@@ -14,9 +14,9 @@ use crate::access::Stop;
 use crate::bind::{self, CursorTable};
 use crate::expression::{Expr, Fault};
 use crate::output::{ColumnInfo, Done, DoneKind};
-use crate::plan::{self, Change, CurrentRow};
+use crate::plan::{self, CurrentRow};
 use crate::program::{CursorKind, CursorOperation, FetchTo, LateKind, Variable};
-use pikepole_engine::{Locator, Residence, ScanRange, Table};
+use pikepole_engine::{Locator, ReadHints, ReadMode, Residence, ScanRange, Table};
 use pikepole_tsql::{CursorName, Statement, StatementKind};
 use pikepole_types::{Collation, SqlError, SqlType, Target, Value};
 
@@ -30,6 +30,9 @@ pub(super) struct DeclaredCursor {
     scroll: bool,
     /// The columns that can be changed where it stands, all when empty; None: it is READ ONLY.
     updates: Option<Arc<[String]>>,
+    /// Rows that are read again are locked for changes until the transaction ends.
+    locks: bool,
+    /// What it was declared to be.
     kind: CursorKind,
     query: Arc<Statement>,
     /// The declaring program's variables, with their values then.
@@ -38,6 +41,13 @@ pub(super) struct DeclaredCursor {
 }
 
 impl DeclaredCursor {
+    /// What it is. A dynamic cursor whose rows must be sorted has the rows of its opening.
+    pub(super) fn kind(&self) -> CursorKind {
+        let table = self.opened.as_ref().and_then(|opened| opened.table.as_ref());
+        let is_sorted = table.is_some_and(|table| table.below.is_sorted);
+        if is_sorted && self.kind == CursorKind::Dynamic { CursorKind::Keyset } else { self.kind }
+    }
+
     /// Whether its rows are shown as they are when they are fetched.
     fn shows_changes(&self) -> bool {
         matches!(self.kind, CursorKind::Keyset | CursorKind::Dynamic)
@@ -68,23 +78,25 @@ pub(super) struct Opened {
     pub(super) at: usize,
     /// The table whose rows they are, if they can be changed.
     pub(super) table: Option<OpenedTable>,
+    /// The rows that a client's fetch buffer has, where they are since the query ran again.
+    pub(super) buffer: Range<usize>,
 }
 
 /// The rows of a table that a cursor's rows are.
 pub(super) struct OpenedTable {
     pub(super) below: CursorTable,
-    rows: Vec<OpenedRow>,
+    pub(super) rows: Vec<OpenedRow>,
 }
 
 /// A row of the table as it was read.
-struct OpenedRow {
-    place: Vec<u8>,
-    digest: u64,
+pub(super) struct OpenedRow {
+    pub(super) place: Vec<u8>,
+    pub(super) digest: u64,
 }
 
 /// The cursors of a session.
 #[derive(Default)]
-pub(crate) struct Cursors(Vec<DeclaredCursor>);
+pub(crate) struct Cursors(pub(super) Vec<DeclaredCursor>);
 
 impl Cursors {
     pub(crate) fn is_empty(&self) -> bool {
@@ -156,7 +168,7 @@ impl Cursors {
 impl Machine<'_> {
     pub(crate) async fn cursor_operation(&mut self, operation: &CursorOperation) -> Result<(), Fault> {
         match operation {
-            CursorOperation::Declare { name, local, scroll, replaces, updates, kind, query } => {
+            CursorOperation::Declare { name, local, scroll, replaces, updates, locks, kind, query } => {
                 let level = local.then_some(self.context.state.nest_level);
                 let variables = self.frame.program.variables.iter().cloned();
                 let cursor = DeclaredCursor {
@@ -165,6 +177,7 @@ impl Machine<'_> {
                     others: Vec::new(),
                     scroll: *scroll,
                     updates: updates.clone(),
+                    locks: *locks,
                     kind: *kind,
                     query: Arc::clone(query),
                     variables: variables.zip(self.frame.slots.iter().cloned()).collect(),
@@ -179,6 +192,13 @@ impl Machine<'_> {
                 let place = self.cursor_place(cursor)?;
                 if let Some(opened) = &mut self.context.cursors.0[place].opened {
                     opened.rows = again;
+                }
+            }
+            CursorOperation::Refill { cursor, buffer } => {
+                let place = self.cursor_place(cursor)?;
+                let buffer = self.refill(place, buffer.clone()).await?;
+                if let Some(opened) = &mut self.context.cursors.0[place].opened {
+                    opened.buffer = buffer;
                 }
             }
             CursorOperation::Close(name) => {
@@ -243,7 +263,7 @@ impl Machine<'_> {
         }
     }
 
-    fn cursor_place(&self, name: &CursorName) -> Result<usize, Fault> {
+    pub(super) fn cursor_place(&self, name: &CursorName) -> Result<usize, Fault> {
         let text = name.name.text.as_str();
         let place = self.context.cursors.place(text, name.global, self.context.state.nest_level);
         place.ok_or_else(|| {
@@ -269,22 +289,38 @@ impl Machine<'_> {
 
     async fn open_cursor(&mut self, name: &CursorName) -> Result<(), Fault> {
         let place = self.cursor_place(name)?;
-        let cursor = &self.context.cursors.0[place];
-        if cursor.opened.is_some() {
+        if self.context.cursors.0[place].opened.is_some() {
             return Err(Box::new(SqlError::cursor_already_open()));
         }
+        let opened = self.read_cursor(place).await?;
+        let (rows, is_of_table) = (i32::try_from(opened.rows.len()).unwrap_or(i32::MAX), opened.table.is_some());
+        self.context.state.cursor_rows = rows;
+        // Reading the rows has run other statements of nobody's: the cursor is where it was.
+        if let Some(cursor) = self.context.cursors.0.get_mut(place) {
+            cursor.opened = Some(opened);
+            // How many rows a dynamic cursor will show is not known.
+            if is_of_table && cursor.kind() == CursorKind::Dynamic {
+                self.context.state.cursor_rows = -1;
+            }
+        }
+        Ok(())
+    }
+
+    /// Reads the rows of a cursor's query.
+    pub(super) async fn read_cursor(&mut self, place: usize) -> Result<Opened, Fault> {
+        let cursor = &self.context.cursors.0[place];
         let base = self.frame.slots.len();
         let (variables, values): (Vec<Variable>, Vec<Value>) = cursor.variables.iter().cloned().unzip();
         let variables = internal_names(base, variables);
         let kind = LateKind::Statement(Arc::clone(&cursor.query));
-        let updates = cursor.updates.is_some() || cursor.shows_changes();
+        let is_of_table = cursor.updates.is_some() || cursor.shows_changes();
         let (plan, below) = {
             let catalog = self.context.catalog();
             let trigger = self.frame.program.trigger.as_deref();
             let (host, variables) = (&*self.host, variables.as_slice());
             let names = bind::Names { variables, trigger, ..bind::Names::of(&catalog, host) };
             let query = match &cursor.query.kind {
-                StatementKind::Select(query) if updates => Some(query),
+                StatementKind::Select(query) if is_of_table => Some(query),
                 _ => None,
             };
             match query.and_then(|query| bind::cursor_rows(query, &names, variables.len())) {
@@ -301,15 +337,7 @@ impl Machine<'_> {
         self.tell_eliminated(&state);
         let table = below.map(|below| taken_off(below, &mut columns, &mut rows));
         self.context.end_definition().await?;
-        // How many rows a dynamic cursor will show is not known.
-        let kind = self.context.cursors.0.get(place).map(|cursor| cursor.kind);
-        let is_dynamic = table.is_some() && kind == Some(CursorKind::Dynamic);
-        self.context.state.cursor_rows = if is_dynamic { -1 } else { i32::try_from(rows.len()).unwrap_or(i32::MAX) };
-        // Reading the rows has run other statements of nobody's: the cursor is where it was.
-        if let Some(cursor) = self.context.cursors.0.get_mut(place) {
-            cursor.opened = Some(Opened { columns, rows, at: 0, table });
-        }
-        Ok(())
+        Ok(Opened { columns, rows, at: 0, table, buffer: 0..0 })
     }
 
     /// What a statement that reads a cursor's rows begins with.
@@ -326,7 +354,7 @@ impl Machine<'_> {
         let place = self.cursor_place(name)?;
         let cursor = &self.context.cursors.0[place];
         let StatementKind::Select(query) = &cursor.query.kind else { return Ok(Vec::new()) };
-        let checks = cursor.kind == CursorKind::Dynamic;
+        let checks = cursor.kind() == CursorKind::Dynamic;
         let base = self.frame.slots.len();
         let (variables, values): (Vec<Variable>, Vec<Value>) = cursor.variables.iter().cloned().unzip();
         let variables = internal_names(base, variables);
@@ -358,7 +386,7 @@ impl Machine<'_> {
 
     /// The row that a cursor stands on, as it shows it; without values: it is gone. None: it stands on no row. A dynamic cursor goes on
     /// from one that is gone, backward or forward.
-    async fn shown_row(
+    pub(super) async fn shown_row(
         &mut self,
         name: &CursorName,
         place: usize,
@@ -367,7 +395,7 @@ impl Machine<'_> {
         loop {
             // Reading a row again has run other statements of nobody's: the cursor is where it was.
             let Some(cursor) = self.context.cursors.0.get_mut(place) else { return Ok(None) };
-            let (again, kind) = (cursor.shows_changes(), cursor.kind);
+            let (again, kind) = (cursor.shows_changes(), cursor.kind());
             let Some(opened) = &mut cursor.opened else { return Ok(None) };
             let Some(index) = opened.at.checked_sub(1).filter(|index| *index < opened.rows.len()) else {
                 return Ok(None);
@@ -392,7 +420,8 @@ impl Machine<'_> {
             _ => 0,
         };
         let cursor = &mut self.context.cursors.0[place];
-        let is_dynamic = cursor.kind == CursorKind::Dynamic || cursor.kind == CursorKind::Unsaid && !cursor.scroll;
+        let kind = cursor.kind();
+        let is_dynamic = kind == CursorKind::Dynamic || kind == CursorKind::Unsaid && !cursor.scroll;
         if is_dynamic && matches!(to, FetchTo::Absolute(_)) {
             return Err(Box::new(SqlError::fetch_of_dynamic_cursor("Absolute")));
         }
@@ -405,26 +434,8 @@ impl Machine<'_> {
         if !into.is_empty() && into.len() != opened.columns.len() {
             return Err(Box::new(SqlError::cursor_variables_differ()));
         }
-        let last = opened.rows.len() as i64;
-        let at = opened.at as i64;
-        let wanted = match to {
-            FetchTo::Next => at + 1,
-            FetchTo::Prior => at - 1,
-            FetchTo::First => 1,
-            FetchTo::Last => last,
-            FetchTo::Absolute(_) if count < 0 => last + 1 + count,
-            FetchTo::Absolute(_) => count,
-            FetchTo::Relative(_) => at.saturating_add(count),
-        };
-        let wanted = wanted.clamp(0, last + 1);
-        opened.at = wanted as usize;
         let columns = opened.columns.clone();
-        let backward = match to {
-            FetchTo::Prior | FetchTo::Last => true,
-            FetchTo::Relative(_) => count < 0,
-            FetchTo::Next | FetchTo::First | FetchTo::Absolute(_) => false,
-        };
-        let row = self.shown_row(name, place, backward).await?;
+        let row = self.fetched_row(name, place, to, count).await?;
         self.context.state.fetch_status = match &row {
             None => -1,
             Some(row) if row.is_empty() => -2,
@@ -509,14 +520,17 @@ impl Machine<'_> {
     /// when it was read.
     pub(super) async fn current_row_again(&mut self, current: &CurrentRow) -> Result<Vec<Vec<Value>>, Fault> {
         let place = self.cursor_place(&current.cursor)?;
-        let opened = self.context.cursors.0[place].opened.as_ref().ok_or_else(SqlError::cursor_not_open)?;
+        let cursor = &self.context.cursors.0[place];
+        let opened = cursor.opened.as_ref().ok_or_else(SqlError::cursor_not_open)?;
         let Some(below) = &opened.table else { return Err(Box::new(SqlError::cursor_read_only())) };
+        let mode = if cursor.locks { ReadMode::Update } else { ReadMode::Shared };
         below.check_table(&current.table)?;
         let at = opened.at.checked_sub(1).ok_or_else(SqlError::cursor_has_no_row)?;
         let row = below.rows.get(at).ok_or_else(SqlError::cursor_has_no_row)?;
         let locator = Locator::from_bytes(row.place.clone());
         let wanted: Vec<usize> = (0..current.table.columns.len()).collect();
-        let mut scan = current.table.scan(ScanRange::all(), &wanted);
+        let hints = ReadHints { mode, ..ReadHints::default() };
+        let mut scan = current.table.scan(ScanRange::all(), &wanted).with_hints(hints);
         let mut row = vec![Value::Null; wanted.len()];
         self.take_part_of(&current.table)?;
         loop {
@@ -537,24 +551,6 @@ impl Machine<'_> {
         Ok(vec![row])
     }
 
-    /// The row that a cursor stands on has been changed through it: it is what it has become from now on.
-    pub(super) fn note_changed(&mut self, current: &CurrentRow, change: &Change, state: &StatementState) {
-        let deletes = change.kind == DoneKind::Delete;
-        if state.rows == 0 || deletes {
-            return;
-        }
-        let digest = digest_of(&current.table, state.change.written());
-        let Ok(place) = self.cursor_place(&current.cursor) else { return };
-        let opened = self.context.cursors.0[place].opened.as_mut();
-        let Some((at, below)) = opened.and_then(|opened| Some((opened.at.checked_sub(1)?, opened.table.as_mut()?)))
-        else {
-            return;
-        };
-        if let Some(row) = below.rows.get_mut(at) {
-            row.digest = digest;
-        }
-    }
-
     fn fetch_count(&mut self, expr: &Expr) -> Result<i64, Fault> {
         Ok(self.integer_value(expr)?.unwrap_or(0))
     }
@@ -563,7 +559,7 @@ impl Machine<'_> {
 impl OpenedTable {
     /// # Errors
     /// 16933 for a table that is not the cursor's, 16943 for one that has been altered since.
-    fn check_table(&self, table: &Table) -> Result<(), Fault> {
+    pub(super) fn check_table(&self, table: &Table) -> Result<(), Fault> {
         let own = &self.below.table.engine;
         if own.object_id != table.object_id || own.residence() != table.residence() {
             return Err(Box::new(SqlError::cursor_of_another_table()));
@@ -592,7 +588,7 @@ fn taken_off(below: CursorTable, columns: &mut Vec<ColumnInfo>, rows: &mut [Vec<
 }
 
 /// A number that tells whether a row has changed, for all columns without long values.
-fn digest_of(table: &Table, row: &[Value]) -> u64 {
+pub(super) fn digest_of(table: &Table, row: &[Value]) -> u64 {
     let watched = table.columns.iter().zip(row).filter(|(column, _)| bind::is_watched(&column.ty));
     digest_of_values(watched.map(|(_, value)| value))
 }

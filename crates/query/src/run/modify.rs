@@ -107,6 +107,11 @@ impl ModifyState {
         ModifyState { writer, row, again, collecting: true, ..ModifyState::default() }
     }
 
+    /// The row that was written last, and its place.
+    pub(super) fn written(&self) -> (&[Value], &[u8]) {
+        (&self.row, self.writer.as_ref().map_or(&[], TableWriter::place))
+    }
+
     /// Back to the first row; what is to be done after the last one is forgotten apart.
     pub(crate) fn reset(&mut self) {
         self.stage = Stage::Next;

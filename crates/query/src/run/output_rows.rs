@@ -15,7 +15,7 @@ use pikepole_types::{Length, SqlError, SqlType, Value};
 
 /// SET TEXTSIZE: cuts a row's values of the types without a limit to so many bytes; a negative size cuts nothing.
 #[inline]
-pub(crate) fn cut_long_values(row: &mut [Value], columns: &[ColumnInfo], bytes: i32) {
+pub fn cut_long_values(row: &mut [Value], columns: &[ColumnInfo], bytes: i32) {
     let Ok(bytes) = usize::try_from(bytes) else { return };
     if bytes < i32::MAX as usize {
         row.iter_mut().zip(columns).for_each(|(value, column)| cut(value, &column.ty, bytes));

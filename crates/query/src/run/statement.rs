@@ -645,11 +645,7 @@ impl Machine<'_> {
             },
         };
         self.context.state.row_count = i64::try_from(state.rows).unwrap_or(i64::MAX);
-        if let Action::Change(change) = &plan.action
-            && let [VirtualSource::Current(current), ..] = plan.virtual_sources.as_slice()
-        {
-            self.note_changed(current, change, state);
-        }
+        self.tell_cursor(plan, state);
         let sends = plan.action.output().is_some_and(crate::plan::OutputPlan::sends);
         if sends && self.context.settings.nocount && self.captures.is_empty() {
             // A result set has an end, also where counts are not told.

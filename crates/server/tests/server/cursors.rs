@@ -4,16 +4,16 @@ use crate::client::{COUNT, Call, Client, DONE_IN_PROCEDURE, DONE_PROCEDURE, MORE
 use crate::fixture::Fixture;
 use pikepole_types::{Length, SqlType, Value};
 
-const KEYSET: i32 = 1;
-const FORWARD_ONLY: i32 = 4;
-const STATIC: i32 = 8;
+pub const KEYSET: i32 = 1;
+pub const FORWARD_ONLY: i32 = 4;
+pub const STATIC: i32 = 8;
 const PARAMETERIZED: i32 = 0x1000;
 const AUTO_FETCH_AND_CLOSE: i32 = 0x6000;
-const READ_ONLY: i32 = 1;
+pub const READ_ONLY: i32 = 1;
 const ALLOW_DIRECT: i32 = 0x2000;
 
 /// A client of a server with ten rows in dbo.t.
-fn client(fixture: &Fixture) -> Client {
+pub fn client(fixture: &Fixture) -> Client {
     let mut client = fixture.client();
     client.run("CREATE TABLE dbo.t (id int PRIMARY KEY, name varchar(20) NULL)");
     client.run("INSERT dbo.t SELECT TOP 10 ROW_NUMBER() OVER (ORDER BY object_id), 'x' FROM sys.all_objects");
@@ -25,12 +25,12 @@ fn in_and_out(call: Call, number: i32) -> Call {
 }
 
 /// sp_cursoropen up to its rowcount.
-fn open(text: &str, scroll: i32, concurrency: i32) -> Call {
+pub fn open(text: &str, scroll: i32, concurrency: i32) -> Call {
     let call = in_and_out(in_and_out(Call::number(2).output("").text(text), scroll), concurrency);
     in_and_out(call, 3)
 }
 
-fn returned(tokens: &[Token]) -> Vec<i32> {
+pub fn returned(tokens: &[Token]) -> Vec<i32> {
     let number = |token: &Token| match token {
         Token::Returned(_, Value::Int(number)) => Some(*number),
         _ => None,
@@ -38,15 +38,15 @@ fn returned(tokens: &[Token]) -> Vec<i32> {
     tokens.iter().filter_map(number).collect()
 }
 
-fn status(tokens: &[Token]) -> Option<i32> {
+pub fn status(tokens: &[Token]) -> Option<i32> {
     tokens.iter().find_map(|token| if let Token::Status(status) = token { Some(*status) } else { None })
 }
 
-fn fetch(client: &mut Client, cursor: i32, kind: i32, row: i32, count: i32) -> Vec<Token> {
+pub fn fetch(client: &mut Client, cursor: i32, kind: i32, row: i32, count: i32) -> Vec<Token> {
     client.call(&[Call::number(7).with_columns_known().int("", cursor).int("", kind).int("", row).int("", count)])
 }
 
-fn ids(tokens: &[Token]) -> Vec<i64> {
+pub fn ids(tokens: &[Token]) -> Vec<i64> {
     rows(tokens).iter().map(|row| row[0].as_i64().expect("a number")).collect()
 }
 
@@ -54,7 +54,7 @@ fn ids(tokens: &[Token]) -> Vec<i64> {
 fn a_cursor_is_scrolled_and_shows_the_rows_of_its_opening() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    let tokens = client.call(&[open("SELECT id, name FROM dbo.t ORDER BY id", KEYSET, READ_ONLY)]);
+    let tokens = client.call(&[open("SELECT id, name FROM dbo.t ORDER BY id", STATIC, READ_ONLY)]);
     assert!(errors(&tokens).is_empty(), "{tokens:?}");
     let names = ["id", "name", "ROWSTAT"].map(str::to_string).to_vec();
     assert_eq!(tokens[0], Token::Columns(names));
@@ -74,6 +74,9 @@ fn a_cursor_is_scrolled_and_shows_the_rows_of_its_opening() {
     assert_eq!(ids(&fetch(&mut client, cursor, 8, 0, 3)), [8, 9, 10]);
     assert_eq!(ids(&fetch(&mut client, cursor, 0x10, 6, 2)), [6, 7]);
     let tokens = fetch(&mut client, cursor, 0x20, -20, 2);
+    assert_eq!((ids(&tokens), status(&tokens)), (vec![], Some(0)), "all of the buffer is before the first row");
+    assert_eq!(ids(&fetch(&mut client, cursor, 0x10, 2, 2)), [2, 3]);
+    let tokens = fetch(&mut client, cursor, 4, 0, 2);
     assert_eq!((ids(&tokens), status(&tokens)), (vec![1, 2], Some(2)), "it says that it is at the first row instead");
     // What the buffer is.
     let call = Call::number(7).int("", cursor).int("", 0x100).output("").output("");
@@ -162,11 +165,11 @@ fn what_is_no_query_runs_without_a_cursor_or_not_at_all() {
     assert_eq!(errors(&client.call(&[Call::number(2).output("").text("SELECT 1").text("no number")])), [16902]);
 }
 
-const OPTIMISTIC: i32 = 4;
+pub const OPTIMISTIC: i32 = 4;
 const OPTIMISTIC_VALUES: i32 = 8;
-const UPDATE_AT: i32 = 33;
-const DELETE_AT: i32 = 34;
-const INSERT: i32 = 4;
+pub const UPDATE_AT: i32 = 33;
+pub const DELETE_AT: i32 = 34;
+pub const INSERT: i32 = 4;
 
 /// Opens a cursor to write through; its handle.
 fn open_to_write(client: &mut Client, text: &str) -> i32 {
@@ -177,21 +180,21 @@ fn open_to_write(client: &mut Client, text: &str) -> i32 {
 }
 
 /// The same as [`fetch`] for a client that has run something else meanwhile.
-fn fetch_with_columns(client: &mut Client, cursor: i32, kind: i32, row: i32, count: i32) -> Vec<Token> {
+pub fn fetch_with_columns(client: &mut Client, cursor: i32, kind: i32, row: i32, count: i32) -> Vec<Token> {
     client.call(&[Call::number(7).int("", cursor).int("", kind).int("", row).int("", count)])
 }
 
 /// sp_cursor up to the table's name.
-fn write(cursor: i32, operation: i32, row: i32) -> Call {
+pub fn write(cursor: i32, operation: i32, row: i32) -> Call {
     Call::number(1).int("", cursor).int("", operation).int("", row).text("")
 }
 
-fn named_text(call: Call, name: &str, text: &str) -> Call {
+pub fn named_text(call: Call, name: &str, text: &str) -> Call {
     call.with(name, 0, &SqlType::NVarChar(Length::Limit(4000)), &Value::Str(text.to_string()))
 }
 
 /// What each row of the fetch buffer is: its number, its name and whether it is there (1) or not (2).
-fn shown(tokens: &[Token]) -> Vec<(i64, String, i64)> {
+pub fn shown(tokens: &[Token]) -> Vec<(i64, String, i64)> {
     let row = |row: &[Value]| {
         let name = row[1].as_str().unwrap_or("NULL").to_string();
         (row[0].as_i64().expect("a number"), name, row[2].as_i64().expect("a number"))
@@ -203,7 +206,7 @@ fn shown(tokens: &[Token]) -> Vec<(i64, String, i64)> {
 fn rows_are_written_where_the_cursor_stands() {
     let fixture = Fixture::new();
     let mut client = client(&fixture);
-    let tokens = client.call(&[open("SELECT id AS number, name, id + 1 AS more FROM dbo.t ORDER BY id", KEYSET, 2)]);
+    let tokens = client.call(&[open("SELECT id AS number, name, id + 1 AS more FROM dbo.t ORDER BY id", KEYSET, 1)]);
     // One table; a column of it under another name, one under its own, an expression and ROWSTAT.
     let id = [&[2][..], &utf16("id")].concat();
     assert_eq!(
@@ -229,16 +232,17 @@ fn rows_are_written_where_the_cursor_stands() {
         Value::Str("2x 3changed 20new 21".to_string())
     });
 
-    // Its own changes show; others' when the buffer is refreshed.
-    client.run("UPDATE dbo.t SET name = 'other' WHERE id = 2; DELETE dbo.t WHERE id = 5");
+    // Its own changes show, and others' when the buffer is fetched or refreshed.
+    client.run("UPDATE dbo.t SET name = 'more' WHERE id = 2; DELETE dbo.t WHERE id = 5");
     let tokens = fetch_with_columns(&mut client, cursor, 0x10, 1, 4);
-    let seen =
-        [(2, "x", 1), (3, "changed", 1), (4, "x", 2), (5, "x", 1)].map(|(id, name, at)| (id, name.to_string(), at));
+    let seen = [(2, "more", 1), (3, "changed", 1), (0, "NULL", 2), (0, "NULL", 2)]
+        .map(|(id, name, at)| (id, name.to_string(), at));
     assert_eq!(shown(&tokens), seen);
+    client.run("UPDATE dbo.t SET name = 'other' WHERE id = 2");
     let tokens = client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "mine")]);
     assert_eq!(errors(&tokens), [16934], "somebody else has changed it");
     let tokens = fetch_with_columns(&mut client, cursor, 0x80, 0, 0);
-    let seen = [(2, "other", 1), (3, "changed", 1), (4, "x", 2), (5, "x", 2)];
+    let seen = [(2, "other", 1), (3, "changed", 1), (0, "NULL", 2), (0, "NULL", 2)];
     assert_eq!(shown(&tokens), seen.map(|(id, name, at)| (id, name.to_string(), at)));
     assert!(errors(&client.call(&[named_text(write(cursor, UPDATE_AT, 1), "@name", "mine")])).is_empty());
     assert_eq!(errors(&client.call(&[write(cursor, DELETE_AT, 4)])), [16947]);
@@ -333,7 +337,7 @@ fn a_cursors_text_may_say_what_it_is_for() {
     }
     // As of a cursor that asks for nothing more than to read.
     let tokens = client.call(&[open("SELECT id FROM dbo.t FOR READ ONLY", KEYSET, OPTIMISTIC)]);
-    assert_eq!(returned(&tokens)[1..3], [STATIC, READ_ONLY], "{tokens:?}");
+    assert_eq!(returned(&tokens)[1..3], [KEYSET, READ_ONLY], "{tokens:?}");
 }
 
 #[test]
@@ -350,12 +354,8 @@ fn texts_change_rows_through_a_cursor_that_has_a_name() {
     assert!(errors(&client.call(&[Call::number(1).int("", cursor).int("", 32).int("", 3).text("")])).is_empty());
     assert!(errors(&client.batch("DELETE dbo.t WHERE CURRENT OF c1")).is_empty());
     let tokens = fetch(&mut client, cursor, 1, 0, 3);
-    let changed = Value::Str("one".to_string());
-    assert_eq!(
-        (&rows(&tokens)[0][1], &rows(&tokens)[2][2]),
-        (&changed, &Value::Int(2)),
-        "it shows what has become of them"
-    );
+    assert_eq!(rows(&tokens)[0][1], Value::Str("one".to_string()), "it shows what has become of them");
+    assert_eq!(ids(&tokens), [1, 2, 4]);
     let tokens = client.run("SELECT id FROM dbo.t WHERE id < 4 AND (id = 2 OR name = 'one')");
     assert_eq!(ids(&tokens), [1, 2]);
     let other = returned(&client.call(&[open("SELECT id FROM dbo.t", KEYSET, 4)]))[0];

@@ -4,6 +4,7 @@ mod browse;
 mod bulk;
 mod client;
 mod column_types;
+mod cursor_changes;
 mod cursors;
 mod encryption;
 mod fixture;
