@@ -178,7 +178,13 @@ impl Binder<'_> {
             let table = self.target_table(name)?;
             let needs = self.require_target(name)?;
             let hints = target_hints(&reference.hints, &self.target_hints)?;
-            return Ok(self.table_target(table, shown, schema, hints, &needs));
+            if let Some(filtered) = self.filtered_target(reference, &table, schema.clone(), &needs)? {
+                return Ok(filtered);
+            }
+            let found = self.table_target(Arc::clone(&table), shown, schema, hints, &needs);
+            let source = self.scope().sources.len() - 1;
+            self.filter_rows(&table, source)?;
+            return Ok(found);
         };
         // A common table has no permissions of its own; a view's owner need not own the table below it.
         let (bound, mut exposed) = self.nested(|binder| {
