@@ -25,6 +25,9 @@ use pikepole_engine::{Permission, PredicateKind, ReadHints, SecurityPolicy, Secu
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
 
+/// The error for a function that is not there, or none of one query.
+const FUNCTION_MISSING: i32 = 33270;
+
 /// What of the rows of a source is there.
 #[derive(Default)]
 pub(crate) struct RowFilter {
@@ -170,8 +173,11 @@ impl Binder<'_> {
             .unwrap_or_default();
         match bound {
             Ok(condition) => Ok(Passing { condition, subqueries, used }),
-            Err(fault) if guard.policy.schema_bound || fault.severity > 16 => Err(fault),
-            Err(_) => Err(Box::new(SqlError::predicate_binding_failed(&table.name))),
+            Err(fault) if guard.policy.schema_bound => Err(fault),
+            Err(fault) => {
+                let state = if fault.number == FUNCTION_MISSING { 0 } else { 2 };
+                Err(Box::new(SqlError { state, ..SqlError::predicate_binding_failed(&table.name) }))
+            }
         }
     }
 

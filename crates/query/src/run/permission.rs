@@ -212,7 +212,8 @@ impl Machine<'_> {
                 tree::DropKind::SecurityPolicy
                     if !self.token().has(Permission::AlterAnySecurityPolicy, Securable::Database) =>
                 {
-                    return Err(Box::new(SqlError::object_missing("drop", "security policy", shown)));
+                    let missing = SqlError::object_missing("drop", "security policy", &name.name.text);
+                    return Err(Box::new(SqlError { severity: 14, state: 20, ..missing }));
                 }
                 kind => {
                     let what = match kind {

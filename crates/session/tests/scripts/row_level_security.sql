@@ -410,3 +410,72 @@ ALTER SECURITY POLICY dbo.sh ADD FILTER PREDICATE dbo.fp(owner) ON dbo.hh
 SELECT id FROM dbo.h FOR SYSTEM_TIME ALL ORDER BY id
 REVERT
 GO
+-- A predicate that reads the table which is changed.
+DROP SECURITY POLICY dbo.sp
+CREATE SECURITY POLICY dbo.sr ADD FILTER PREDICATE dbo.fr(id) ON dbo.t, ADD BLOCK PREDICATE dbo.fr(id) ON dbo.t BEFORE UPDATE
+GO
+EXECUTE AS USER = 'u1'
+BEGIN TRANSACTION
+UPDATE dbo.t SET a = a + 10
+UPDATE dbo.t SET a = a + 10 FROM dbo.t WHERE id IN (1, 2)
+UPDATE TOP (1) dbo.t SET a = 0
+DELETE TOP (1) FROM dbo.t WHERE a > 0
+SELECT id FROM dbo.t
+ROLLBACK
+DECLARE c CURSOR LOCAL FOR SELECT id, a FROM dbo.t FOR UPDATE OF a
+OPEN c
+FETCH NEXT FROM c
+BEGIN TRANSACTION
+UPDATE dbo.t SET a = 55 WHERE CURRENT OF c
+SELECT id, a FROM dbo.t
+ROLLBACK
+REVERT
+GO
+-- Tenants.
+CREATE TABLE dbo.q (id int IDENTITY PRIMARY KEY, tenant int, up int, s varchar(10))
+CREATE INDEX i ON dbo.q (tenant)
+GO
+CREATE FUNCTION dbo.ft(@t int) RETURNS TABLE WITH SCHEMABINDING AS RETURN SELECT 1 AS ok WHERE @t = CAST(SESSION_CONTEXT(N'tenant') AS int)
+GO
+CREATE SECURITY POLICY dbo.sq ADD FILTER PREDICATE dbo.ft(tenant) ON dbo.q, ADD BLOCK PREDICATE dbo.ft(tenant) ON dbo.q
+GO
+INSERT dbo.q (tenant) VALUES (1)
+EXEC sp_set_session_context N'tenant', 1
+INSERT dbo.q (tenant, up, s) VALUES (1, NULL, 'a'), (1, 2, 'b'), (1, 3, 'c')
+EXEC sp_set_session_context N'tenant', 2
+INSERT dbo.q (tenant, up, s) VALUES (2, 2, 'd')
+INSERT dbo.q (tenant, s) SELECT tenant, s FROM dbo.q
+SELECT tenant, s FROM dbo.q
+EXEC sp_set_session_context N'tenant', 1
+;WITH c AS (SELECT id, up FROM dbo.q WHERE up IS NULL UNION ALL SELECT q.id, q.up FROM dbo.q JOIN c ON q.up = c.id) SELECT id FROM c
+SELECT COUNT(*) FROM dbo.q TABLESAMPLE (100 PERCENT)
+UPDATE dbo.q SET tenant = 2 WHERE s = 'a'
+GO
+SET SHOWPLAN_TEXT ON
+GO
+SELECT * FROM dbo.q
+SELECT * FROM dbo.o LEFT JOIN dbo.q ON q.id = o.id
+SELECT * FROM dbo.t WHERE id = 3
+GO
+SET SHOWPLAN_TEXT OFF
+GO
+-- From another database, and as an object.
+CREATE DATABASE other
+GO
+USE other
+GO
+SELECT tenant, s FROM master.dbo.q ORDER BY id
+SELECT o.id, q.s FROM master.dbo.o LEFT JOIN master.dbo.q ON q.id = o.id ORDER BY o.id
+DELETE master.dbo.q WHERE s = 'd'
+INSERT master.dbo.q (tenant) VALUES (7)
+GO
+USE master
+GO
+CREATE SCHEMA z
+GO
+ALTER SCHEMA z TRANSFER dbo.sq
+EXEC sp_help 'z.sq'
+SELECT SCHEMA_NAME(schema_id), name FROM sys.security_policies ORDER BY name
+DROP SECURITY POLICY z.sq
+SELECT COUNT(*) FROM dbo.q
+GO
