@@ -83,17 +83,18 @@ impl Binder<'_> {
     pub(super) fn read_table(&mut self, table: &tree::TableRef) -> Result<JoinTree, Fault> {
         let is_common = table.name.schema.is_none() && self.common_table(&table.name.name).is_some();
         let (leaf, columns, needs) = self.named(&table.name)?;
+        let read = match &leaf {
+            Leaf::Table(table) => Some(Arc::clone(table)),
+            _ => None,
+        };
         let leaf = self.row_of_cursor(leaf);
         let (leaf, columns) = self.filtered_leaf(leaf, columns, &table.hints)?;
         let (alias, schema) = table_name(table);
         let alias = alias.text.clone();
         let hints = read_hints(&table.hints)?;
-        let read = match &leaf {
-            Leaf::Table(table) => Some(Arc::clone(table)),
-            _ => None,
-        };
+        let is_filtered = matches!(leaf, Leaf::Derived(_) | Leaf::Open(_));
         let tree = self.add(alias, schema, columns, leaf)?;
-        if let Some(read) = read {
+        if let Some(read) = read.filter(|_| !is_filtered) {
             let source = self.scope().sources.len() - 1;
             self.filter_rows(&read, source)?;
         }
