@@ -72,6 +72,7 @@ pub use catalog::filter::{FilterOp, FilterTest, Passes};
 pub use catalog::message::UserMessage;
 pub use catalog::partition::{PartitionFunction, PartitionScheme, Partitioned};
 pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};
+pub use catalog::security_policy::{BlockedChange, PredicateKind, SecurityPolicy, SecurityPredicate};
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
 pub use catalog::storage_options::{Compression, StorageOptions, StorageWish};
 pub use catalog::temporal::{Generated, Retention, RetentionUnit, Versioning};
@@ -80,9 +81,9 @@ pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
     Admission, ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, Fill, IndexDefinition,
     IndexExtras, IndexKind, LogFullReason, MessageChange, ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn,
-    NumberRange, PageCheck, PageFinding, PropertyChange, PropertyPlace, PutMode, RecordChange, RecoveryModel,
-    RecoveryProgress, RecoveryWatch, RowMap, ScopedConfiguration, ScopedKind, ScopedName, ScopedRow, ScopedValue,
-    Switches, TableDefinition, Tested, TriggerDefinition, UserAccess, generated_name,
+    NumberRange, PageCheck, PageFinding, PolicyChange, PropertyChange, PropertyPlace, PutMode, RecordChange,
+    RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, ScopedConfiguration, ScopedKind, ScopedName, ScopedRow,
+    ScopedValue, Switches, TableDefinition, Tested, TriggerDefinition, UserAccess, generated_name,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};

@@ -9,7 +9,7 @@
 
 use crate::expression::{Expr, Fault, Predicate};
 use crate::plan::{Node, Registers};
-use pikepole_engine::{ReferentialAction, Table};
+use pikepole_engine::{PredicateKind, ReferentialAction, Table};
 use std::sync::Arc;
 
 /// The rules of a table that one statement has to keep.
@@ -30,6 +30,8 @@ pub struct Rules {
     pub(crate) calls: Option<Node>,
     /// WITH CHECK OPTION of the views that rows are written through: each must hold, and not be unknown.
     pub(crate) check_options: Vec<Predicate>,
+    /// What security policies want of the rows that are written.
+    pub(crate) blocks: Vec<BlockRule>,
     /// Foreign keys of the table.
     pub(crate) references: Vec<ReferenceRule>,
     /// Foreign keys that refer to the table.
@@ -71,6 +73,21 @@ pub(crate) struct CheckRule {
     pub(crate) condition: Predicate,
     /// The only column it reads.
     pub(crate) column: Option<String>,
+}
+
+/// A block predicate.
+#[derive(Debug)]
+pub(crate) struct BlockRule {
+    /// Which rows it is about.
+    pub(crate) kind: PredicateKind,
+    /// The registers of the row that it looks at: all columns.
+    pub(crate) registers: Registers,
+    /// The subqueries that it asks, over one row.
+    pub(crate) asks: Option<Node>,
+    /// What holds for a row that may be written.
+    pub(crate) condition: Predicate,
+    /// The table, as error 33504 names it.
+    pub(crate) table: String,
 }
 
 /// A foreign key whose referring rows are inserted or changed.

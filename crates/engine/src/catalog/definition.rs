@@ -9,6 +9,7 @@ use super::message::UserMessage;
 use super::partition::{PartitionFunction, PartitionScheme, Partitioned};
 use super::property::{Properties, PropertyHolder};
 use super::rows::RowKind;
+use super::security_policy::SecurityPolicy;
 use super::sequence::SequenceRecord;
 use super::storage_options::StorageOptions;
 use super::temporal::{Generated, Versioning};
@@ -833,6 +834,8 @@ pub enum StoredObject {
     PartitionFunction(PartitionFunction),
     /// A partition scheme.
     PartitionScheme(PartitionScheme),
+    /// A security policy.
+    SecurityPolicy(SecurityPolicy),
 }
 
 impl StoredObject {
@@ -871,6 +874,7 @@ impl StoredObject {
             StoredObject::PartitionScheme(scheme) => scheme.data_space_id,
             StoredObject::Sequence(sequence) => sequence.object_id,
             StoredObject::Trigger(trigger) => trigger.module.object_id,
+            StoredObject::SecurityPolicy(policy) => policy.module.object_id,
             StoredObject::Properties(properties) => match properties.holder {
                 PropertyHolder::Database => 0,
                 PropertyHolder::Schema(id) => -id,

@@ -18,6 +18,7 @@ pub(crate) mod message;
 pub(crate) mod partition;
 pub(crate) mod property;
 pub(crate) mod rows;
+pub(crate) mod security_policy;
 pub(crate) mod sequence;
 pub(crate) mod storage_options;
 pub(crate) mod temporal;
@@ -38,6 +39,7 @@ use message::UserMessage;
 use partition::{FUNCTION_FIRST, PartitionFunction, PartitionScheme, SCHEME_FIRST};
 use property::{Properties, PropertyHolder};
 use rpds::{RedBlackTreeMapSync as Map, RedBlackTreeSetSync as Set};
+use security_policy::{SecurityPolicy, SecurityPredicate};
 use sequence::Sequence;
 use user_type::{USER_TYPE_FIRST, UserType};
 
@@ -81,6 +83,8 @@ pub enum Object {
     Trigger(Arc<Trigger>),
     /// A synonym.
     Synonym(Arc<Synonym>),
+    /// A security policy.
+    SecurityPolicy(Arc<SecurityPolicy>),
 }
 
 impl Object {
@@ -90,6 +94,7 @@ impl Object {
             Object::Table(table) => table.object_id,
             Object::Sequence(sequence) => sequence.object_id,
             Object::Trigger(trigger) => trigger.module.object_id,
+            Object::SecurityPolicy(policy) => policy.module.object_id,
             Object::Procedure(module) | Object::View(module) | Object::Function(module) | Object::Synonym(module) => {
                 module.object_id
             }
@@ -106,6 +111,7 @@ impl Object {
             Object::Sequence(_) => "sequence object",
             Object::Trigger(_) => "trigger",
             Object::Synonym(_) => "synonym",
+            Object::SecurityPolicy(_) => "security policy",
         }
     }
 
@@ -115,6 +121,7 @@ impl Object {
             Object::Table(table) => &table.name,
             Object::Sequence(sequence) => &sequence.name,
             Object::Trigger(trigger) => &trigger.module.name,
+            Object::SecurityPolicy(policy) => &policy.module.name,
             Object::Procedure(module) | Object::View(module) | Object::Function(module) | Object::Synonym(module) => {
                 &module.name
             }
@@ -127,6 +134,7 @@ impl Object {
             Object::Table(table) => table.schema_id,
             Object::Sequence(sequence) => sequence.schema_id,
             Object::Trigger(trigger) => trigger.module.schema_id,
+            Object::SecurityPolicy(policy) => policy.module.schema_id,
             Object::Procedure(module) | Object::View(module) | Object::Function(module) | Object::Synonym(module) => {
                 module.schema_id
             }
@@ -146,6 +154,8 @@ pub struct Catalog {
     constraints: Set<(i32, String)>,
     /// The triggers of tables and views, ascending.
     watchers: Map<i32, Vec<i32>>,
+    /// The security policies among the objects.
+    policies: Set<i32>,
     /// The triggers of definitions, by object id.
     definition_triggers: Map<i32, Arc<DefinitionTrigger>>,
     /// Partition functions and schemes, by their numbers.
@@ -173,6 +183,7 @@ impl Default for Catalog {
             names: Map::default(),
             constraints: Set::default(),
             watchers: Map::default(),
+            policies: Set::default(),
             definition_triggers: Map::default(),
             partition_functions: Map::default(),
             partition_schemes: Map::default(),
@@ -340,6 +351,31 @@ impl Catalog {
         }
     }
 
+    /// The security policy of this name.
+    pub fn security_policy(&self, schema: &str, name: &str) -> Option<&Arc<SecurityPolicy>> {
+        match self.object(schema, name)? {
+            Object::SecurityPolicy(policy) => Some(policy),
+            _ => None,
+        }
+    }
+
+    /// All security policies, by object id.
+    pub fn security_policies(&self) -> impl Iterator<Item = &Arc<SecurityPolicy>> {
+        self.policies.iter().filter_map(|id| match self.objects.get(id)? {
+            Object::SecurityPolicy(policy) => Some(policy),
+            _ => None,
+        })
+    }
+
+    /// The predicates of enabled policies on a table, with their policies.
+    pub fn predicates_on(&self, object_id: i32) -> impl Iterator<Item = (&Arc<SecurityPolicy>, &SecurityPredicate)> {
+        let enabled = self.security_policies().filter(|policy| policy.enabled);
+        enabled.flat_map(move |policy| {
+            let own = policy.predicates.iter().filter(move |predicate| predicate.target == object_id);
+            own.map(move |predicate| (policy, predicate))
+        })
+    }
+
     /// All triggers, by object id.
     pub fn triggers(&self) -> impl Iterator<Item = &Arc<Trigger>> {
         self.objects.values().filter_map(|object| match object {
@@ -451,7 +487,7 @@ impl Catalog {
         let of_schemas = self.objects.values().filter_map(|object| match object {
             Object::Procedure(module) | Object::View(module) | Object::Function(module) => Some(&**module),
             Object::Trigger(trigger) => Some(&trigger.module),
-            Object::Table(_) | Object::Sequence(_) | Object::Synonym(_) => None,
+            Object::Table(_) | Object::Sequence(_) | Object::Synonym(_) | Object::SecurityPolicy(_) => None,
         });
         of_schemas.chain(self.definition_triggers().map(|trigger| &trigger.module))
     }
@@ -636,6 +672,9 @@ impl Catalog {
             }
             self.watchers.insert_mut(trigger.parent_id, own);
         }
+        if let Object::SecurityPolicy(_) = &object {
+            self.policies.insert_mut(id);
+        }
         if let Some(former) = self.table_by_id(id).cloned() {
             self.remove_constraints(&former);
         }
@@ -666,6 +705,9 @@ impl Catalog {
                 self.watchers.insert_mut(trigger.parent_id, others);
             }
             Object::Table(table) => self.remove_constraints(table),
+            Object::SecurityPolicy(_) => {
+                self.policies.remove_mut(&object_id);
+            }
             _ => {}
         }
     }

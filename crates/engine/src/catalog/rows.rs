@@ -6,7 +6,7 @@
 //!                                          a place for long values; format 3: one with keys as `format_of` says; format 4: one with
 //!                                          a column that is computed when it is read; format 5: one with a period, or a history; format 6: a trigger
 //!                                          of definitions; format 7: a partition function or scheme; format 8: a collection of schemas of xml; format 9: a
-//!                                          table with masked columns
+//!                                          table with masked columns; format 10: a security policy
 //!         kind 2: [ high-water mark 8 ]    of a table's identity values; id 0: of the rowversion numbers
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //!         kind 5: a type that users made; as kind 1
@@ -54,6 +54,9 @@ const FORMAT_COLLECTIONS: u8 = 8;
 /// may have too.
 const FORMAT_MASKED: u8 = 9;
 
+/// A security policy: programs before it would show the rows that it hides.
+const FORMAT_POLICIES: u8 = 10;
+
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -93,6 +96,7 @@ fn format_of(object: &StoredObject) -> u8 {
     match object {
         StoredObject::PartitionFunction(_) | StoredObject::PartitionScheme(_) => FORMAT_PARTITIONS,
         StoredObject::DefinitionTrigger(_) => FORMAT_WATCHED,
+        StoredObject::SecurityPolicy(_) => FORMAT_POLICIES,
         StoredObject::Type(of) if of.is_collection() => FORMAT_COLLECTIONS,
         StoredObject::Table(table) if table.has_masks() => FORMAT_MASKED,
         StoredObject::Type(of) if of.table().is_some_and(TableRecord::has_masks) => FORMAT_MASKED,
@@ -198,7 +202,7 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT..=FORMAT_MASKED), json)) => match serde_json::from_slice(json) {
+            Some((&(FORMAT..=FORMAT_POLICIES), json)) => match serde_json::from_slice(json) {
                 Ok(mut object) => {
                     with_columns(&mut object, read_by_name);
                     self.objects.push(object);

@@ -17,6 +17,7 @@ use crate::catalog::definition::{
 use crate::catalog::filter::{FilterOp, FilterTest, Passes};
 use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::{RowKind, encode, row_key};
+use crate::catalog::security_policy::SecurityPolicy;
 use crate::catalog::storage_options::{StorageOptions, StorageWish};
 use crate::catalog::{Catalog, Object};
 use crate::error::Blocked;
@@ -652,7 +653,7 @@ impl Database {
     /// DROP TABLE.
     ///
     /// # Errors
-    /// 3701 when there is none.
+    /// 3701 when there is none; 3726 and 3729 when something refers to it.
     pub async fn drop_table(&self, tx: &mut Transaction, schema: &str, name: &str) -> Result<(), SqlError> {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let missing = || SqlError::object_missing("drop", "table", name);
@@ -663,6 +664,10 @@ impl Database {
         let object_id = found.object_id;
         if catalog.references_to(object_id).any(|(other, _)| other.object_id != object_id) {
             return Err(SqlError::object_is_referenced(name));
+        }
+        let names = |policy: &&Arc<SecurityPolicy>| policy.predicates.iter().any(|own| own.target == object_id);
+        if let Some(policy) = catalog.security_policies().find(names) {
+            return Err(SqlError::referenced_by("DROP TABLE", format!("{schema}.{name}"), &policy.module.name));
         }
         let table = self.lock_table_to_change(tx, &catalog, object_id, missing()).await?;
         self.remove_rows(tx, RowKind::Object, table.object_id, 0).await?;

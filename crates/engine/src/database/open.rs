@@ -359,6 +359,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
             StoredObject::View(module) => catalog.put(Object::View(Arc::new(module.clone()))),
             StoredObject::Function(module) => catalog.put(Object::Function(Arc::new(module.clone()))),
             StoredObject::Trigger(trigger) => catalog.put(Object::Trigger(Arc::new(trigger.clone()))),
+            StoredObject::SecurityPolicy(policy) => catalog.put(Object::SecurityPolicy(Arc::new(policy.clone()))),
             StoredObject::DefinitionTrigger(trigger) => catalog.put_definition_trigger(Arc::new(trigger.clone())),
             StoredObject::PartitionFunction(function) => catalog.put_partition_function(Arc::new(function.clone())),
             StoredObject::PartitionScheme(scheme) => catalog.put_partition_scheme(Arc::new(scheme.clone())),

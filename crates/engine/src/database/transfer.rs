@@ -8,6 +8,7 @@ use super::Database;
 use super::definitions::{now_us, user_schema};
 use super::sequences::default_of;
 use crate::catalog::definition::{Module, StoredObject, Trigger};
+use crate::catalog::security_policy::SecurityPolicy;
 use crate::catalog::sequence::SequenceRecord;
 use crate::catalog::user_type::UserType;
 use crate::catalog::{Catalog, Object};
@@ -160,6 +161,10 @@ impl Database {
             Object::Trigger(trigger) => {
                 let trigger = Trigger { module: change(&trigger.module), ..Trigger::clone(trigger) };
                 (StoredObject::Trigger(trigger.clone()), Object::Trigger(Arc::new(trigger)))
+            }
+            Object::SecurityPolicy(policy) => {
+                let policy = SecurityPolicy { module: change(&policy.module), ..SecurityPolicy::clone(policy) };
+                (StoredObject::SecurityPolicy(policy.clone()), Object::SecurityPolicy(Arc::new(policy)))
             }
             Object::Table(_) | Object::Sequence(_) => return Ok(()),
         };

@@ -205,8 +205,13 @@ impl Database {
         Ok(())
     }
 
-    /// Locks a table whose triggers change and gives it a new version. A view has no rows, so nobody is in it.
-    async fn renew_parent(&self, tx: &mut Transaction, catalog: &mut Catalog, parent_id: i32) -> Result<(), SqlError> {
+    /// Locks a table whose triggers or security policies change and gives it a new version. A view has no rows, so nobody is in it.
+    pub(super) async fn renew_parent(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        parent_id: i32,
+    ) -> Result<(), SqlError> {
         let Some(table) = catalog.table_by_id(parent_id).cloned() else {
             return Ok(());
         };

@@ -130,6 +130,7 @@ permissions! {
     AlterAnyUser "ALTER ANY USER" "ALUS" [Database];
     AlterAnyRole "ALTER ANY ROLE" "ALRL" [Database];
     AlterAnyMask "ALTER ANY MASK" "AAMK" [Database];
+    AlterAnySecurityPolicy "ALTER ANY SECURITY POLICY" "ALSP" [Database];
     BackupDatabase "BACKUP DATABASE" "BADB" [Database];
     BackupLog "BACKUP LOG" "BALO" [Database];
     Checkpoint "CHECKPOINT" "CP" [Database];

@@ -145,6 +145,7 @@ impl Binder<'_> {
         let source = Source { alias, schema, written, columns, registers, used, hidden, located, hints };
         self.scope().sources.push(source);
         let at = self.scope().sources.len() - 1;
+        self.filter_rows(&table, at)?;
         let rows = TargetRows {
             source: at,
             table,

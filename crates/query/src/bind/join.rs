@@ -9,7 +9,7 @@ use std::sync::Arc;
 
 use super::join_order::{Member, Place};
 use super::key_range::key_range;
-use super::open_query::{OpenQuery, moved};
+use super::open_query::{OpenQuery, can_fail, moved};
 use super::outer_join::simplified;
 use super::push_down::{plain, push_down};
 use super::scope::Source;
@@ -179,7 +179,16 @@ impl Binder<'_> {
             condition.visit_slots(&mut |slot| reads |= results.contains(&slot));
             reads
         };
-        let (mut after, mut before): (Vec<_>, Vec<_>) = conditions.drain(..).partition(reads_result);
+        let filters = std::mem::take(&mut self.scope().filters);
+        let filtering: Vec<usize> = filters.iter().flat_map(|filter| filter.results.iter().copied()).collect();
+        let of_filters = filters.into_iter().flat_map(|filter| filter.conditions);
+        let (mut after, mut before): (Vec<_>, Vec<_>) = of_filters.partition(reads_result);
+        // A condition that fails for a row which is not there would tell of it.
+        let is_late = |condition: &Predicate| !filtering.is_empty() && can_fail(condition);
+        let (late, early): (Vec<_>, Vec<_>) =
+            conditions.into_iter().partition(|condition| reads_result(condition) || is_late(condition));
+        after.extend(late);
+        before.extend(early);
         let node = match from {
             None => Node::One,
             Some(tree) => {
@@ -196,7 +205,7 @@ impl Binder<'_> {
             let is_ready = |condition: &Predicate| {
                 let mut ready = true;
                 condition.visit_slots(&mut |slot| ready &= !missing.contains(&slot));
-                ready
+                ready && !(is_late(condition) && filtering.iter().any(|slot| missing.contains(slot)))
             };
             let (ready, rest): (Vec<_>, Vec<_>) = after.into_iter().partition(is_ready);
             node = filtered(node, ready);

@@ -22,6 +22,8 @@ impl Binder<'_> {
         check_clauses(&merge.clauses)?;
         self.plan_hints(&merge.options)?;
         self.push_change_scope(&merge.with)?;
+        // Either side may be without a row of the other.
+        self.scope().supplied += 1;
         let source = self.table_source(&merge.source)?;
         let (target_tree, target) = self.merge_target(merge)?;
         let mut on = Vec::new();

@@ -43,6 +43,7 @@ mod push_down;
 mod query;
 mod recursive;
 mod routine;
+mod row_security;
 mod rules;
 mod sample;
 mod schema_bound;
@@ -81,8 +82,9 @@ pub(crate) use kept_columns::checked_view;
 pub use kept_columns::{columns_made_now, kept_columns};
 pub(crate) use query::binary_of;
 pub(crate) use routine::{check_column_names, checked_function, is_run, parsed_function};
+pub(crate) use row_security::check_predicate;
 pub(crate) use rules::{TableColumn, computed_column, reads_columns, table_condition};
-pub(crate) use schema_bound::SchemaBound;
+pub(crate) use schema_bound::{SchemaBound, is_bound};
 pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, constant_value, convert_to};
 pub use undeclared::{Undeclared, UndeclaredParameter, first_result_set, prepared_columns, undeclared_parameters};
@@ -117,13 +119,15 @@ pub(crate) struct Names<'a> {
     pub(crate) undeclared: Option<&'a Undeclared>,
     /// The function of several statements that is being made WITH SCHEMABINDING.
     pub(crate) schema_bound: Option<&'a SchemaBound>,
+    /// No user wrote the statement: no security policy is about it.
+    pub(crate) unguarded: bool,
 }
 
 impl<'a> Names<'a> {
     /// The names of a catalog and of a host's functions and views, and nothing that belongs to one batch.
     pub(crate) fn of(catalog: &'a CatalogView, host: &'a dyn Host) -> Names<'a> {
         let (identity_insert, trigger, undeclared, schema_bound) = (None, None, None, None);
-        Names { catalog, host, variables: &[], identity_insert, trigger, undeclared, schema_bound }
+        Names { catalog, host, variables: &[], identity_insert, trigger, undeclared, schema_bound, unguarded: false }
     }
 }
 
@@ -239,6 +243,8 @@ pub(crate) struct Binder<'a> {
     namespaces: Vec<(String, String)>,
     /// FOR SYSTEM_TIME of the view being expanded.
     inherited: Option<system_time::Inherited>,
+    /// The tables whose predicates are being bound, by their databases and numbers.
+    guarded: Vec<(i32, i32)>,
 }
 
 /// Views expand within each other no deeper than this.
@@ -316,6 +322,7 @@ impl<'a> Binder<'a> {
             whole_default: false,
             namespaces: Vec::new(),
             inherited: None,
+            guarded: Vec::new(),
         }
     }
 

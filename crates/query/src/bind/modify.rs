@@ -597,6 +597,7 @@ impl Binder<'_> {
             let schema = name.schema_str().unwrap_or("dbo").to_owned();
             self.scope().sources[0].schema = Some(schema);
         }
+        self.filter_rows(&table, 0)?;
         Ok((Arc::clone(&table), JoinTree::Leaf(0, Leaf::Table(table))))
     }
 
@@ -644,7 +645,8 @@ impl Binder<'_> {
         collects: bool,
     ) -> (Node, Changed) {
         let registers = self.scope().sources[0].registers;
-        let recheck = super::conjunction(conditions.clone());
+        let filters = self.scope().filters.iter().flat_map(|filter| &filter.conditions);
+        let recheck = super::conjunction(filters.chain(&conditions).cloned().collect());
         let dependent: Vec<&PendingApply> =
             self.pending.iter().chain(&set).filter(|pending| pending.depends_on_row()).collect();
         // What a function reads is not known: it may be the table.

@@ -34,7 +34,8 @@ impl OpenQuery {
     /// Calls `visit` with every slot that it reads; those that it fills itself are among them.
     pub(super) fn visit_read(&self, visit: &mut dyn FnMut(usize)) {
         self.from.visit_read(visit);
-        let conditions = self.scope.joined_conditions.iter().chain(&self.conditions);
+        let filters = self.scope.filters.iter().flat_map(|filter| &filter.conditions);
+        let conditions = self.scope.joined_conditions.iter().chain(&self.conditions).chain(filters);
         conditions.for_each(|condition| condition.visit_slots(visit));
         self.values.iter().for_each(|value| value.visit_slots(visit));
     }

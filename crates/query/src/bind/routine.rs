@@ -285,7 +285,7 @@ impl Binder<'_> {
     }
 
     /// Binds a function's body: it sees its parameters and no column from outside.
-    fn in_body<T>(
+    pub(super) fn in_body<T>(
         &mut self,
         arguments: Vec<(String, Given)>,
         bind: impl FnOnce(&mut Self) -> Result<T, Fault>,
@@ -300,7 +300,7 @@ impl Binder<'_> {
         bound
     }
 
-    fn function_of(&self, name: &tree::ObjectName) -> Result<Option<(Arc<Function>, CatalogView)>, Fault> {
+    pub(super) fn function_of(&self, name: &tree::ObjectName) -> Result<Option<(Arc<Function>, CatalogView)>, Fault> {
         let Some(place) = self.catalog().place(name)? else {
             return Ok(None);
         };
@@ -312,7 +312,7 @@ impl Binder<'_> {
     }
 
     /// The arguments of a call, each of its parameter's type in the catalog of the function.
-    fn routine_arguments(
+    pub(super) fn routine_arguments(
         &mut self,
         (function, catalog): (&tree::CreateFunction, &CatalogView),
         call: &tree::FunctionCall,

@@ -298,7 +298,13 @@ impl Binder<'_> {
                 });
             }
         }
-        let is_checked = !rules.checks.is_empty() || !rules.check_options.is_empty();
+        if rules.fault.is_none() {
+            match self.in_catalog(view, |binder| binder.block_rules(table)) {
+                Ok(blocks) => rules.blocks = blocks,
+                Err(fault) => rules.fault = Some(fault),
+            }
+        }
+        let is_checked = !rules.checks.is_empty() || !rules.check_options.is_empty() || !rules.blocks.is_empty();
         let is_temporal = rules.period.is_some() || rules.history.is_some();
         let has_row_rules = rules.rowversion.is_some() || !rules.computed.is_empty() || is_checked || is_temporal;
         (has_row_rules || rules.has_late() || rules.fault.is_some()).then(|| Arc::new(rules))

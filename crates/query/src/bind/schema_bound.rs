@@ -20,7 +20,7 @@ fn says_so(options: &[tree::ModuleOption]) -> bool {
 }
 
 /// Whether the module that a text makes is bound to the schema.
-fn is_bound(text: &str) -> bool {
+pub(crate) fn is_bound(text: &str) -> bool {
     let Ok(batch) = tree::parse(text) else { return false };
     match batch.statements.first().map(|statement| &statement.kind) {
         Some(tree::StatementKind::CreateView(view)) => says_so(&view.options),

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::row_security::RowFilter;
 use super::typed::Typed;
 use super::window::WindowCall;
 use super::{Binder, PendingApply};
@@ -236,6 +237,10 @@ pub(crate) struct Scope {
     pub(crate) grouped_calls: Vec<PendingApply>,
     /// Conditions of inner joins that read subqueries' results, which are there only when all rows are joined.
     pub(crate) joined_conditions: Vec<Predicate>,
+    /// What security policies leave of the rows of sources.
+    pub(crate) filters: Vec<RowFilter>,
+    /// The joins around what is being bound that may leave it without a row.
+    pub(crate) supplied: usize,
     /// The subqueries of TOP, OFFSET and FETCH, which are evaluated before the first row.
     pub(crate) counting: Vec<PendingApply>,
     /// The outer joins around the join being bound.

@@ -1,11 +1,13 @@
 //! FROM: tables, views, derived tables and joins.
 
 use std::rc::Rc;
+use std::sync::Arc;
 
 use super::asked_arguments::selected;
 use super::hint::read_hints;
 use super::join::{JoinTree, Leaf};
 use super::kept_columns::name_columns;
+use super::open_query::can_fail;
 use super::scope::{Clause, CommonTable, Source, SourceColumn};
 use super::{Binder, Scope, VIEW_DEPTH_MAX, conjuncts, of_known_types};
 use crate::access::{Column, Table};
@@ -81,11 +83,21 @@ impl Binder<'_> {
     pub(super) fn read_table(&mut self, table: &tree::TableRef) -> Result<JoinTree, Fault> {
         let is_common = table.name.schema.is_none() && self.common_table(&table.name.name).is_some();
         let (leaf, columns, needs) = self.named(&table.name)?;
+        let read = match &leaf {
+            Leaf::Table(table) => Some(Arc::clone(table)),
+            _ => None,
+        };
         let leaf = self.row_of_cursor(leaf);
+        let (leaf, columns) = self.filtered_leaf(leaf, columns, &table.hints)?;
         let (alias, schema) = table_name(table);
         let alias = alias.text.clone();
         let hints = read_hints(&table.hints)?;
+        let is_filtered = matches!(leaf, Leaf::Derived(_) | Leaf::Open(_));
         let tree = self.add(alias, schema, columns, leaf)?;
+        if let Some(read) = read.filter(|_| !is_filtered) {
+            let source = self.scope().sources.len() - 1;
+            self.filter_rows(&read, source)?;
+        }
         if let Some(source) = self.scope().sources.last_mut() {
             source.hints = hints;
             source.written = (!is_common).then(|| table.name.dotted());
@@ -316,15 +328,14 @@ impl Binder<'_> {
 
     fn join_sides(&mut self, join: &tree::Join) -> Result<JoinTree, Fault> {
         let first_left = self.scope().sources.len();
-        let left = self.table_source(&join.left)?;
+        let left_is_supplied = matches!(join.kind, tree::JoinKind::Right | tree::JoinKind::Full);
+        let left = self.supplied_source(&join.left, false, left_is_supplied)?;
         let first_right = self.scope().sources.len();
         let waiting = self.pending.len();
         let lateral = matches!(join.kind, tree::JoinKind::CrossApply | tree::JoinKind::OuterApply);
-        let right = match &join.right {
-            tree::TableSource::Derived(derived) => self.derived(derived, lateral)?,
-            tree::TableSource::Function(function) => self.table_function(function, lateral)?,
-            other => self.table_source(other)?,
-        };
+        let right_is_supplied =
+            matches!(join.kind, tree::JoinKind::Left | tree::JoinKind::Full | tree::JoinKind::OuterApply);
+        let right = self.supplied_source(&join.right, lateral, right_is_supplied)?;
         self.scope().keeps_order |= join.hint.is_some();
         let mut on = Vec::new();
         if let Some(condition) = &join.on {
@@ -339,6 +350,7 @@ impl Binder<'_> {
                 if !inner || self.scope().outer_joins > 0 {
                     self.pending.truncate(waiting);
                     self.scope().sources.truncate(first_right);
+                    self.scope().filters.retain(|filter| filter.source < first_right);
                     return self.applied_join(join, condition, left);
                 }
                 let results: Vec<usize> = self.pending[mark..].iter().map(|pending| pending.slot).collect();
@@ -350,6 +362,12 @@ impl Binder<'_> {
                 on = before;
                 self.scope().joined_conditions.extend(after);
             }
+        }
+        if !self.scope().filters.is_empty() && matches!(join.kind, tree::JoinKind::Inner) {
+            // An error would tell of rows that are not there.
+            let (late, early): (Vec<_>, Vec<_>) = on.into_iter().partition(can_fail);
+            on = early;
+            self.scope().joined_conditions.extend(late);
         }
         let sides = match join.kind {
             tree::JoinKind::Inner | tree::JoinKind::Cross | tree::JoinKind::CrossApply => 0..0,
@@ -372,6 +390,23 @@ impl Binder<'_> {
             }
         };
         Ok(JoinTree::Join { left: Box::new(left), right: Box::new(right), kind, lateral, on })
+    }
+
+    /// A side of a join, which may leave it without a row.
+    fn supplied_source(
+        &mut self,
+        source: &tree::TableSource,
+        lateral: bool,
+        is_supplied: bool,
+    ) -> Result<JoinTree, Fault> {
+        self.scope().supplied += usize::from(is_supplied);
+        let side = match source {
+            tree::TableSource::Derived(derived) => self.derived(derived, lateral),
+            tree::TableSource::Function(function) => self.table_function(function, lateral),
+            other => self.table_source(other),
+        };
+        self.scope().supplied -= usize::from(is_supplied);
+        side
     }
 
     /// A join whose condition asks a subquery where rows may be kept without a partner: `l LEFT JOIN r ON c` is

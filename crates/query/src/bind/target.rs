@@ -175,10 +175,7 @@ impl Binder<'_> {
             let scope = Scope { barrier: true, ..Scope::default() };
             (view.query, view.columns, scope, view.name.name.text)
         } else {
-            let table = self.target_table(name)?;
-            let needs = self.require_target(name)?;
-            let hints = target_hints(&reference.hints, &self.target_hints)?;
-            return Ok(self.table_target(table, shown, schema, hints, &needs));
+            return self.plain_target(reference, shown, schema);
         };
         // A common table has no permissions of its own; a view's owner need not own the table below it.
         let (bound, mut exposed) = self.nested(|binder| {
@@ -231,6 +228,25 @@ impl Binder<'_> {
             conditions: exposed.conditions,
         });
         Ok(JoinTree::Leaf(at, Leaf::Derived(bound)))
+    }
+
+    /// The same for one that is a table.
+    fn plain_target(
+        &mut self,
+        reference: &tree::TableRef,
+        shown: String,
+        schema: Option<String>,
+    ) -> Result<JoinTree, Fault> {
+        let table = self.target_table(&reference.name)?;
+        let needs = self.require_target(&reference.name)?;
+        let hints = target_hints(&reference.hints, &self.target_hints)?;
+        if let Some(filtered) = self.filtered_target(reference, &table, schema.clone(), &needs)? {
+            return Ok(filtered);
+        }
+        let found = self.table_target(Arc::clone(&table), shown, schema, hints, &needs);
+        let source = self.scope().sources.len() - 1;
+        self.filter_rows(&table, source)?;
+        Ok(found)
     }
 
     fn table_target(

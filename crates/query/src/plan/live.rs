@@ -19,6 +19,10 @@ impl LiveSlots {
         let mut live = LiveSlots(vec![false; statement.slots]);
         live.action(&statement.action);
         live.node(&statement.source);
+        for block in statement.rules.iter().flat_map(|rules| &rules.blocks) {
+            block.asks.iter().for_each(|asks| live.node(asks));
+            live.predicate(&block.condition);
+        }
         live
     }
 

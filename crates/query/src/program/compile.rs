@@ -243,6 +243,7 @@ impl<'a> Compiler<'a> {
             trigger: self.trigger.as_deref(),
             undeclared: self.context.undeclared,
             schema_bound: self.schema_bound.as_ref(),
+            unguarded: false,
         }
     }
 
@@ -635,6 +636,7 @@ impl<'a> Compiler<'a> {
             | StatementKind::CreateType(_)
             | StatementKind::CreateSequence(_)
             | StatementKind::CreateSynonym(_)
+            | StatementKind::SecurityPolicy(_)
             | StatementKind::Partition(_)
             | StatementKind::AlterIndex(_)
             | StatementKind::TransferToSchema(_)

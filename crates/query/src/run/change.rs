@@ -12,6 +12,7 @@
 use std::collections::HashMap;
 
 use super::Machine;
+use super::block_rules::RowChange;
 use super::modify::{check_required, identity_value};
 use super::more::{percent_of, share};
 use super::statement::{StatementState, quantum_over};
@@ -116,13 +117,10 @@ impl Machine<'_> {
                 }
                 Stage::Change => {
                     self.compute_change(plan, change, action, state)?;
-                    let is_written = !matches!(action, BranchAction::Delete) && !state.firing.is_instead();
-                    state.change.stage = if is_written { Stage::Check } else { Stage::Write };
+                    state.change.stage = if state.firing.is_instead() { Stage::Write } else { Stage::Check };
                 }
                 Stage::Check => {
-                    if let Some(rules) = &plan.rules {
-                        self.check_row(plan, rules, state)?;
-                    }
+                    self.check_changed_row(plan, change, action, state)?;
                     state.change.stage = Stage::Write;
                 }
                 Stage::Write => {
@@ -332,6 +330,29 @@ impl Machine<'_> {
             self.forget_identity();
         }
         Ok(())
+    }
+
+    /// Looks whether the row may be changed so.
+    fn check_changed_row(
+        &mut self,
+        plan: &Statement,
+        change: &Change,
+        action: &BranchAction,
+        state: &mut StatementState,
+    ) -> Result<(), Stop> {
+        let Some(rules) = &plan.rules else { return Ok(()) };
+        let kind = match action {
+            BranchAction::Update { .. } => RowChange::Update,
+            BranchAction::Delete => RowChange::Delete,
+            BranchAction::Insert(_) => RowChange::Insert,
+        };
+        if kind != RowChange::Delete {
+            self.check_row(plan, rules, state)?;
+        }
+        let row = std::mem::take(&mut state.change.row);
+        let passed = self.check_blocks(plan, state, kind, change.registers, &row);
+        state.change.row = row;
+        passed
     }
 
     /// Writes the row. False: somebody has changed it since it was read.

@@ -88,6 +88,7 @@ impl Machine<'_> {
             StatementKind::CreateType(create) => self.create_type(create).await,
             StatementKind::CreateSequence(create) => self.define_sequence(create).await,
             StatementKind::CreateSynonym(create) => self.create_synonym(create).await,
+            StatementKind::SecurityPolicy(policy) => self.define_security_policy(policy).await,
             StatementKind::Partition(partition) => self.define_partition(partition).await,
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::Type => self.drop_types(drop).await,
             StatementKind::Drop(drop) if drop.kind == tree::DropKind::SchemaCollection => {
@@ -372,6 +373,7 @@ impl Machine<'_> {
                 tree::DropKind::Schema => view.catalog.schema(text).is_some(),
                 tree::DropKind::Sequence => view.catalog.sequence(&schema, text).is_some(),
                 tree::DropKind::Synonym => view.catalog.synonym(&schema, text).is_some(),
+                tree::DropKind::SecurityPolicy => view.catalog.security_policy(&schema, text).is_some(),
                 _ => return Err(errors::unsupported("Dropping an object of this kind")),
             };
             if drop.kind == tree::DropKind::Schema && super::permission::is_of_every_database(&name.name) {
@@ -380,6 +382,11 @@ impl Machine<'_> {
             if drop.kind == tree::DropKind::Table && !exists && view.catalog.synonym(&schema, text).is_some() {
                 let shown = name.dotted();
                 return Err(Box::new(SqlError::wrong_drop("TABLE", &shown, &shown, "synonym", "DROP SYNONYM")));
+            }
+            if drop.kind == tree::DropKind::Table && view.catalog.security_policy(&schema, text).is_some() {
+                let shown = name.dotted();
+                let right = "DROP SECURITY POLICY";
+                return Err(Box::new(SqlError::wrong_drop("TABLE", &shown, &shown, "security policy", right)));
             }
             if drop.if_exists && !exists {
                 continue;
@@ -400,6 +407,10 @@ impl Machine<'_> {
                 tree::DropKind::Procedure if !exists => Err(SqlError::object_missing("drop", "procedure", shown)),
                 tree::DropKind::Function if !exists => Err(SqlError::object_missing("drop", "function", shown)),
                 tree::DropKind::Synonym if !exists => Err(SqlError::object_missing("drop", "synonym", shown)),
+                tree::DropKind::SecurityPolicy if !exists => {
+                    Err(SqlError::object_missing("drop", "security policy", shown))
+                }
+                tree::DropKind::SecurityPolicy => database.drop_security_policy(tx, &schema, text).await,
                 tree::DropKind::Function => database.drop_function(tx, &schema, text).await,
                 tree::DropKind::Synonym => database.drop_synonym(tx, &schema, text).await,
                 tree::DropKind::Table => database.drop_table(tx, &schema, text).await,

@@ -53,6 +53,7 @@ fn dropped_kind(kind: DropKind) -> Option<&'static str> {
         DropKind::SchemaCollection => "XML SCHEMA COLLECTION",
         DropKind::Sequence => "SEQUENCE",
         DropKind::Synonym => "SYNONYM",
+        DropKind::SecurityPolicy => "SECURITY POLICY",
         _ => return None,
     })
 }
@@ -89,6 +90,9 @@ impl Machine<'_> {
                 one(if create.alter { "ALTER" } else { "CREATE" }, "SEQUENCE", &create.name)
             }
             StatementKind::CreateSynonym(create) => one("CREATE", "SYNONYM", &create.name),
+            StatementKind::SecurityPolicy(policy) => {
+                one(if policy.alter { "ALTER" } else { "CREATE" }, "SECURITY POLICY", &policy.name)
+            }
             StatementKind::Partition(partition) => of_partition(partition),
             StatementKind::CreateSchema(create) => {
                 let name = create.name.as_ref().or(create.owner.as_ref());

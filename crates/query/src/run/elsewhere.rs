@@ -41,6 +41,7 @@ fn defined(statement: &Statement) -> Option<(&ObjectName, Option<&'static str>)>
                 DropKind::Procedure => Some("DROP PROCEDURE"),
                 DropKind::Function => Some("DROP FUNCTION"),
                 DropKind::Synonym => Some("DROP SYNONYM"),
+                DropKind::SecurityPolicy => Some("DROP SECURITY POLICY"),
                 _ => return None,
             };
             let elsewhere = drop.names.iter().find(|name| name.is_global_temporary() || name.database.is_some());

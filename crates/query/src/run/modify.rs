@@ -8,6 +8,7 @@
 use std::sync::Arc;
 
 use super::Machine;
+use super::block_rules::RowChange;
 use super::cursor::Cursor;
 use super::profile::Making;
 use super::rules::{LateWork, has_late_work};
@@ -17,7 +18,9 @@ use crate::batch::Operator;
 use crate::errors;
 use crate::expression::{Fault, Width};
 use crate::parallel::{self, Crew, Filling, InsertWork, PacketList, Part, Target};
-use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, OutputPlan, RowSubqueries, Statement, Update};
+use crate::plan::{
+    Action, Changed, ColumnSource, Delete, Insert, Node, OutputPlan, Registers, RowSubqueries, Statement, Update,
+};
 use pikepole_engine::{
     Exchange, Locator, LockMode, Placed, Residence, RowCount, TableWriter, Transaction, TriggerEvent,
 };
@@ -202,7 +205,7 @@ impl Machine<'_> {
                 self.complete_row(plan, insert, state)?;
                 state.modify.stage = Stage::Check;
             }
-            self.check_new(plan, state)?;
+            self.check_new(plan, state, RowChange::Insert, Registers::default())?;
             let modify = &mut state.modify;
             let Some(writer) = &mut modify.writer else {
                 return Ok(true);
@@ -269,10 +272,22 @@ impl Machine<'_> {
 
     /// Looks whether the row that was completed may be so.
     #[inline]
-    fn check_new(&mut self, plan: &Statement, state: &mut StatementState) -> Result<(), Stop> {
+    fn check_new(
+        &mut self,
+        plan: &Statement,
+        state: &mut StatementState,
+        change: RowChange,
+        old: Registers,
+    ) -> Result<(), Stop> {
         if state.modify.stage == Stage::Check {
             if let Some(rules) = plan.rules.as_ref().filter(|_| !state.firing.is_instead()) {
-                self.check_row(plan, rules, state)?;
+                if change != RowChange::Delete {
+                    self.check_row(plan, rules, state)?;
+                }
+                let row = std::mem::take(&mut state.modify.row);
+                let passed = self.check_blocks(plan, state, change, old, &row);
+                state.modify.row = row;
+                passed?;
             }
             state.modify.stage = Stage::Write;
         }
@@ -419,7 +434,7 @@ impl Machine<'_> {
                 self.complete_updated(plan, update, state)?;
                 state.modify.stage = Stage::Check;
             }
-            self.check_new(plan, state)?;
+            self.check_new(plan, state, RowChange::Update, update.changed.registers)?;
             let modify = &mut state.modify;
             let Some(writer) = &mut modify.writer else {
                 return Ok(true);
@@ -516,6 +531,10 @@ impl Machine<'_> {
             if !self.next_current(plan, &delete.changed, state)? {
                 return Ok(true);
             }
+            if state.modify.stage == Stage::Change {
+                state.modify.stage = Stage::Check;
+            }
+            self.check_new(plan, state, RowChange::Delete, delete.changed.registers)?;
             let modify = &mut state.modify;
             let Some(writer) = &mut modify.writer else {
                 return Ok(true);

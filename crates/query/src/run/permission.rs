@@ -53,6 +53,10 @@ impl Machine<'_> {
                 self.check_change(&create.name, || SqlError::invalid_object(create.name.dotted()))
             }
             StatementKind::CreateSequence(create) => self.check_schema(&create.name),
+            StatementKind::SecurityPolicy(policy) => {
+                self.check_security_policy(policy)?;
+                if policy.alter { Ok(()) } else { self.check_schema(&policy.name) }
+            }
             StatementKind::CreateSynonym(create) => self.check_create(P::CreateSynonym, &create.name),
             StatementKind::AlterIndex(alter) => {
                 self.check_change(&alter.table, || SqlError::object_not_found(alter.table.dotted()))
@@ -205,12 +209,19 @@ impl Machine<'_> {
                 tree::DropKind::Trigger => {
                     self.check_change(name, || SqlError::object_missing("drop", "trigger", shown))?;
                 }
+                tree::DropKind::SecurityPolicy
+                    if !self.token().has(Permission::AlterAnySecurityPolicy, Securable::Database) =>
+                {
+                    let missing = SqlError::object_missing("drop", "security policy", &name.name.text);
+                    return Err(Box::new(SqlError { severity: 14, state: 20, ..missing }));
+                }
                 kind => {
                     let what = match kind {
                         tree::DropKind::Table => "table",
                         tree::DropKind::View => "view",
                         tree::DropKind::Sequence => "sequence object",
                         tree::DropKind::Synonym => "synonym",
+                        tree::DropKind::SecurityPolicy => "security policy",
                         _ => "procedure",
                     };
                     self.check_drop_object(name, || SqlError::object_missing("drop", what, shown))?;

@@ -8,6 +8,7 @@ use std::collections::HashMap;
 use std::sync::Arc;
 
 use super::Machine;
+use super::block_rules::Blocking;
 use super::cursor::Cursor;
 use super::former_rows::Keeping;
 use super::gone::{GoneKey, Part, put_in_order};
@@ -57,6 +58,7 @@ pub(crate) struct LateWork {
     running: Option<Box<StatementState>>,
     looks: HashMap<(Side, usize), Reference>,
     pub(crate) keeping: Keeping,
+    pub(super) blocking: Blocking,
 }
 
 /// Where a look looks.
@@ -76,6 +78,7 @@ impl LateWork {
         self.gone.clear();
         (self.found, self.cascaded, self.verified, self.runs) = (0, 0, 0, 0);
         self.calls = None;
+        self.blocking = Blocking::default();
         (self.ordered, self.opened) = (false, false);
         self.held = None;
         self.running = None;
@@ -420,7 +423,7 @@ impl Machine<'_> {
         let batch = pikepole_tsql::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
         let statement = batch.statements.into_iter().next().ok_or_else(|| SqlError::incorrect_syntax(text))?;
         let catalog = self.context.catalog();
-        let names = Names { variables, ..Names::of(&catalog, &*self.host) };
+        let names = Names { variables, unguarded: true, ..Names::of(&catalog, &*self.host) };
         bind::bind(&LateKind::Statement(Arc::new(statement)), &names, variables.len())
     }
 

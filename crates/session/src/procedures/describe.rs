@@ -43,6 +43,7 @@ fn kind(code: &str) -> &'static str {
         "TF" => "table function",
         "TR" => "trigger",
         "C" => "check cns",
+        "SP" => "security policy",
         _ => "default cns",
     }
 }

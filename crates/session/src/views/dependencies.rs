@@ -8,8 +8,8 @@ use super::{Function, RowBuilder, Rows, Source, View};
 use crate::dependencies::{Class, ColumnReference, Lookup, Reference, Usage, Walk, is_bound, merged};
 use crate::names;
 use crate::security;
-use pikepole_engine::{DEFAULT_SCHEMA, Module, Object, Table};
-use pikepole_tsql::{ObjectName, ParseOptions, Part, parse_condition, parse_expression, parse_with};
+use pikepole_engine::{DEFAULT_SCHEMA, Module, Object, SecurityPolicy, Table};
+use pikepole_tsql::{ObjectName, ParseOptions, Part, parse, parse_condition, parse_expression, parse_with};
 use pikepole_types::{SqlError, Value};
 
 pub(super) const VIEWS: &[View] = &[
@@ -163,6 +163,9 @@ fn entities_of(lookup: Lookup<'_>, wanted: &dyn Fn(i32) -> bool) -> Vec<Entity> 
     for table in catalog.tables().filter(|table| is_shown(table.object_id)) {
         all.extend(of_table(lookup, table));
     }
+    for policy in catalog.security_policies().filter(|policy| is_shown(policy.module.object_id)) {
+        all.push(of_policy(lookup, policy));
+    }
     all.retain(|entity| !entity.references.is_empty());
     all
 }
@@ -180,6 +183,8 @@ pub(crate) fn bound_to(lookup: Lookup<'_>, object: &Object) -> Vec<Entity> {
             all.extend(of_table(lookup, table));
         }
     }
+    let policies = lookup.catalog.security_policies();
+    all.extend(policies.map(|policy| of_policy(lookup, policy)));
     let refers = |entity: &Entity| {
         let mut references = entity.references.iter();
         references.any(|found| found.class == Class::Object && found.id == Some(object.object_id()))
@@ -228,6 +233,30 @@ fn of_module(lookup: Lookup<'_>, module: &Module, class: (i64, &'static str)) ->
         name: module.name.clone(),
         class,
         bound: batch.as_ref().is_some_and(is_bound),
+        of_table: false,
+        references: walk.into_references(),
+    }
+}
+
+/// The functions and tables of a security policy, with the columns that it passes.
+fn of_policy(lookup: Lookup<'_>, policy: &SecurityPolicy) -> Entity {
+    let mut walk = Walk::new(Lookup { schema: &policy.module.schema, ..lookup });
+    for predicate in &policy.predicates {
+        let Some(table) = lookup.catalog.table_by_id(predicate.target) else { continue };
+        let quoted = |name: &str| format!("[{}]", name.replace(']', "]]"));
+        let call = predicate.call.trim_start_matches('(').strip_suffix(')').unwrap_or_default();
+        let table = format!("{}.{}", quoted(&table.schema), quoted(&table.name));
+        if let Ok(batch) = parse(&format!("CREATE VIEW v AS SELECT 1 AS n FROM {table} AS t CROSS APPLY {call} AS f")) {
+            walk.module(&batch);
+        }
+    }
+    Entity {
+        id: policy.module.object_id,
+        column: 0,
+        schema: Some(policy.module.schema.clone()),
+        name: policy.module.name.clone(),
+        class: OBJECT,
+        bound: policy.schema_bound,
         of_table: false,
         references: walk.into_references(),
     }

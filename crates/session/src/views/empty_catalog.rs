@@ -1,5 +1,5 @@
 //! Catalog views of what this engine does not have and tools look for all the same: assemblies, external tables, encryption by keys,
-//! audits, security policies, spatial and XML indexes, what Service Broker and full-text search are told. They are always empty.
+//! audits, spatial and XML indexes, what Service Broker and full-text search are told. They are always empty.
 
 use super::Kind::{BigInt, Bit, Bytes, Code, DateTime, Float, Guid, Int, LongText, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
@@ -211,19 +211,6 @@ pub(super) const VIEWS: &[View] = &[
         ],
     ),
     empty(
-        "security_predicates",
-        &[
-            ("object_id", Int, No),
-            ("security_predicate_id", Int, No),
-            ("target_object_id", Int, No),
-            ("predicate_definition", LongText, Yes),
-            ("predicate_type", Int, Yes),
-            ("predicate_type_desc", Text(60), Yes),
-            ("operation", Int, Yes),
-            ("operation_desc", Text(60), Yes),
-        ],
-    ),
-    empty(
         "filetables",
         &[
             ("object_id", Int, No),
@@ -292,15 +279,6 @@ pub(super) const VIEWS: &[View] = &[
         ],
     ),
     empty("hash_indexes", columns_of![INDEX; ("bucket_count", BigInt, Yes)]),
-    empty(
-        "security_policies",
-        columns_of![OBJECT;
-            ("is_enabled", Bit, No),
-            ("is_not_for_replication", Bit, No),
-            ("uses_database_collation", Bit, Yes),
-            ("is_schema_bound", Bit, No),
-        ],
-    ),
     empty("extended_procedures", columns_of![OBJECT; ("dll_name", Text(260), Yes)]),
     empty("system_sql_modules", MODULE),
 ];

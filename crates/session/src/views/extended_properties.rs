@@ -137,7 +137,7 @@ fn is_of_type(object: &Object, kind: &str) -> bool {
         Object::Function(_) => kind == "FUNCTION",
         Object::Sequence(_) => kind == "SEQUENCE",
         Object::Synonym(_) => kind == "SYNONYM",
-        Object::Trigger(_) => false,
+        Object::Trigger(_) | Object::SecurityPolicy(_) => false,
     }
 }
 

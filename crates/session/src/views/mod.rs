@@ -47,6 +47,7 @@ mod ring_buffers;
 mod runs;
 mod schedulers;
 mod security;
+mod security_policies;
 mod sequences;
 mod servers;
 mod services;
@@ -324,6 +325,7 @@ const VIEWS: &[&[View]] = &[
     memory::VIEWS,
     security::VIEWS,
     objects::VIEWS,
+    security_policies::VIEWS,
     periods::VIEWS,
     partitions::VIEWS,
     columns::VIEWS,

@@ -6,7 +6,9 @@ use super::Nullable::{No, Yes};
 use super::system_objects::{self, SystemObject};
 use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of, shown_name};
 use crate::modules;
-use pikepole_engine::{Catalog, Check, ForeignKey, Index, Object, Schema, Sequence, Table, TableRecord, Trigger};
+use pikepole_engine::{
+    Catalog, Check, ForeignKey, Index, Object, Schema, SecurityPolicy, Sequence, Table, TableRecord, Trigger,
+};
 use pikepole_types::SqlError;
 
 /// The columns that every view of objects begins with.
@@ -219,6 +221,19 @@ pub(super) fn of_trigger(trigger: &Trigger) -> ObjectRow<'_> {
     }
 }
 
+pub(super) fn of_policy(policy: &SecurityPolicy) -> ObjectRow<'_> {
+    ObjectRow {
+        name: &policy.module.name,
+        object_id: policy.module.object_id,
+        schema_id: policy.module.schema_id,
+        parent_object_id: 0,
+        code: "SP",
+        kind: "SECURITY_POLICY",
+        created_us: policy.module.created_us,
+        modified_us: policy.module.modified_us,
+    }
+}
+
 fn of_constraint<'a>(
     table: &TableRecord,
     name: &'a str,
@@ -257,6 +272,7 @@ pub(crate) fn of_object(object: &Object) -> ObjectRow<'_> {
         Object::Table(table) => return of_table(table),
         Object::Sequence(sequence) => return of_sequence(sequence),
         Object::Trigger(trigger) => return of_trigger(trigger),
+        Object::SecurityPolicy(policy) => return of_policy(policy),
         Object::Procedure(module) => (module, "P ", "SQL_STORED_PROCEDURE"),
         Object::View(module) => (module, "V ", "VIEW"),
         Object::Synonym(synonym) => (synonym, "SN", "SYNONYM"),

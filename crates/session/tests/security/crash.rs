@@ -259,3 +259,33 @@ fn messages_are_added_by_who_may_change_settings() {
     fixture.succeeds(&mut sa, "ALTER SERVER ROLE serveradmin ADD MEMBER ann");
     fixture.succeeds(&mut ann, "EXEC sp_addmessage 50001, 10, N'by ann'; RAISERROR (50001, -1, 1)");
 }
+
+#[test]
+fn policies_survive_a_power_loss() {
+    let disk = SimulatedDisk::new(5);
+    let fixture = Fixture::on(&disk);
+    let mut sa = fixture.sa();
+    fixture.succeeds(&mut sa, "CREATE DATABASE d");
+    fixture.succeeds(&mut sa, "USE d");
+    fixture
+        .succeeds(&mut sa, "CREATE TABLE dbo.t (k int); INSERT dbo.t VALUES (1), (2), (3); CREATE TABLE dbo.u (k int)");
+    fixture.succeeds(
+        &mut sa,
+        "CREATE FUNCTION dbo.f(@k int) RETURNS TABLE WITH SCHEMABINDING AS RETURN SELECT 1 AS ok WHERE @k < 3",
+    );
+    fixture.succeeds(&mut sa, "CREATE SECURITY POLICY dbo.p ADD FILTER PREDICATE dbo.f(k) ON dbo.t");
+    fixture.succeeds(&mut sa, "ALTER SECURITY POLICY dbo.p ADD BLOCK PREDICATE dbo.f(k) ON dbo.t AFTER INSERT");
+    fixture.succeeds(&mut sa, "BEGIN TRAN; ALTER SECURITY POLICY dbo.p WITH (STATE = OFF)");
+    let after = disk.crash(9);
+    drop(sa);
+    let fixture = Fixture::on(&after);
+    let mut sa = fixture.owner();
+    assert_eq!(fixture.value(&mut sa, "SELECT COUNT(*) FROM dbo.t"), Value::Int(2));
+    fixture.fails(&mut sa, 33504, "INSERT dbo.t VALUES (4)");
+    fixture.fails(&mut sa, 3729, "DROP FUNCTION dbo.f");
+    fixture.fails(&mut sa, 3729, "DROP TABLE dbo.t");
+    let predicates = "SELECT predicate_definition FROM sys.security_predicates";
+    assert_eq!(fixture.texts(&mut sa, predicates), ["([dbo].[f]([k]))", "([dbo].[f]([k]))"]);
+    fixture.succeeds(&mut sa, "DROP SECURITY POLICY dbo.p; INSERT dbo.t VALUES (4)");
+    assert_eq!(fixture.value(&mut sa, "SELECT COUNT(*) FROM dbo.t"), Value::Int(4));
+}

@@ -141,6 +141,7 @@ pub(super) fn definition(f: &mut Formatter<'_>, kind: &StatementKind) -> Result 
         }
         StatementKind::Partition(partition) => partition.fmt(f),
         StatementKind::CreateSynonym(synonym) => write!(f, "CREATE SYNONYM {} FOR {}", synonym.name, synonym.target),
+        StatementKind::SecurityPolicy(policy) => policy.fmt(f),
         StatementKind::CreateSchema(schema) => {
             f.write_str("CREATE SCHEMA")?;
             optional(f, " ", &schema.name, "")?;
@@ -204,6 +205,7 @@ impl Display for DropKind {
             DropKind::SchemaCollection => "XML SCHEMA COLLECTION",
             DropKind::Sequence => "SEQUENCE",
             DropKind::Synonym => "SYNONYM",
+            DropKind::SecurityPolicy => "SECURITY POLICY",
             DropKind::Statistics => "STATISTICS",
             DropKind::Login => "LOGIN",
             DropKind::User => "USER",

@@ -7,6 +7,7 @@ mod expression;
 mod modification;
 mod module;
 mod query;
+mod security_policy;
 mod stored;
 mod table;
 

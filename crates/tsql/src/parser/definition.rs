@@ -59,6 +59,9 @@ impl Parser<'_> {
             let target = self.object_name()?;
             return Ok(StatementKind::CreateSynonym(Box::new(CreateSynonym { name, target })));
         }
+        if self.eat_words(&["SECURITY", "POLICY"]) {
+            return self.security_policy(false);
+        }
         Err(self.unexpected())
     }
 
@@ -84,6 +87,7 @@ impl Parser<'_> {
             TokenKind::Word if self.at_principal() => self.principal(true),
             TokenKind::Word if self.eat_words(&["SERVER", "CONFIGURATION", "SET"]) => self.server_configuration(),
             TokenKind::Word if self.eat_word("SEQUENCE") => self.sequence(true),
+            TokenKind::Word if self.eat_words(&["SECURITY", "POLICY"]) => self.security_policy(true),
             TokenKind::Word if self.eat_words(&["XML", "SCHEMA", "COLLECTION"]) => self.schema_collection(Keyword::Add),
             _ => Err(self.unexpected()),
         }
@@ -243,6 +247,7 @@ impl Parser<'_> {
             (&["XML", "SCHEMA", "COLLECTION"], DropKind::SchemaCollection),
             (&["SEQUENCE"], DropKind::Sequence),
             (&["SYNONYM"], DropKind::Synonym),
+            (&["SECURITY", "POLICY"], DropKind::SecurityPolicy),
             (&["STATISTICS"], DropKind::Statistics),
             (&["LOGIN"], DropKind::Login),
             (&["USER"], DropKind::User),

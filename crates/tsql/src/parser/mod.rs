@@ -23,6 +23,7 @@ mod options;
 mod partition;
 mod query;
 mod refused;
+mod security_policy;
 mod source;
 mod special;
 mod statement;

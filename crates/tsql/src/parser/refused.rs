@@ -47,7 +47,6 @@ const DEFINED: &[&str] = &[
     "ROUTE",
     "RULE",
     "SEARCH PROPERTY LIST",
-    "SECURITY POLICY",
     "SENSITIVITY CLASSIFICATION",
     "SERVER AUDIT",
     "SERVICE",

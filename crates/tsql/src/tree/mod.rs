@@ -17,6 +17,7 @@ mod name;
 mod partition;
 mod parts;
 mod query;
+mod security_policy;
 mod statement;
 mod table;
 
@@ -31,5 +32,6 @@ pub use name::*;
 pub use partition::*;
 pub use parts::Part;
 pub use query::*;
+pub use security_policy::*;
 pub use statement::*;
 pub use table::*;

@@ -354,6 +354,8 @@ pub enum DropKind {
     Sequence,
     /// `SYNONYM`
     Synonym,
+    /// `SECURITY POLICY`
+    SecurityPolicy,
     /// `STATISTICS`
     Statistics,
     /// `LOGIN`

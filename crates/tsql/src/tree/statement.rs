@@ -156,6 +156,8 @@ pub enum StatementKind {
     Partition(Box<PartitionStatement>),
     /// `CREATE SYNONYM`
     CreateSynonym(Box<CreateSynonym>),
+    /// `CREATE SECURITY POLICY`, `ALTER SECURITY POLICY`
+    SecurityPolicy(Box<SecurityPolicy>),
     /// `CREATE SCHEMA`
     CreateSchema(Box<CreateSchema>),
     /// `ALTER SCHEMA s TRANSFER o`

@@ -36,6 +36,7 @@ error_table! {
     109 15 1 more_columns_than_values() "There are more columns in the INSERT statement than values specified in the VALUES clause. The number of values in the VALUES clause must match the number of columns specified in the INSERT statement.";
     110 15 1 fewer_columns_than_values() "There are fewer columns in the INSERT statement than values specified in the VALUES clause. The number of values in the VALUES clause must match the number of columns specified in the INSERT statement.";
     111 15 1 must_be_first_in_batch(statement) "'{statement}' must be the first statement in a query batch.";
+    112 15 4 variables_in_statement(statement) "Variables are not allowed in the {statement} statement.";
     113 15 1 missing_end_comment() "Missing end comment mark '*/'.";
     116 16 1 one_expression_in_subquery() "Only one expression can be specified in the select list when the subquery is not introduced with EXISTS.";
     117 15 1 too_many_prefixes(kind, name, maximum) "The {kind} name '{name}' contains more than the maximum number of prefixes. The maximum is {maximum}.";
@@ -1081,6 +1082,17 @@ error_table! {
     18054 16 1 message_not_found(number, severity, state) "Error {number}, severity {severity}, state {state} was raised, but no message with that error number was found in sys.messages. If error is larger than 50000, make sure the user-defined message is added using sp_addmessage.";
     18456 14 1 login_failed(user) "Login failed for user '{user}'.";
     18470 14 1 login_disabled(user) "Login failed for user '{user}'. Reason: The account is disabled.";
+    33261 16 1 predicate_missing(policy, table) "The security policy '{policy}' does not contain a predicate on table '{table}'.";
+    33262 16 1 predicate_exists(kind, table, policy) "A {kind} predicate for the same operation has already been defined on table '{table}' in the security policy '{policy}'.";
+    33263 16 1 predicate_target_invalid(name) "Security predicates can only be added to user tables and schema bound views. '{name}' is not a user table or a schema bound view.";
+    33264 16 1 policy_meets_enabled(policy, table, enabled) "The security policy '{policy}' cannot be enabled with a predicate on table '{table}'. Table '{table}' is already referenced by the enabled security policy '{enabled}'.";
+    33268 16 1 policy_object_missing(name) "Cannot find the object \"{name}\" because it does not exist or you do not have permissions.";
+    33269 16 1 predicate_on_temporary() "Security predicates are not allowed on temporary objects. Object names that begin with '#' denote temporary objects.";
+    33270 16 1 predicate_function_missing(name) "Cannot find the object \"{name}\" or this object is not an inline table-valued function.";
+    33271 16 1 not_a_security_policy(name) "Cannot alter '{name}' because it is not a security policy.";
+    33504 16 1 row_blocked(table) "The attempted operation failed because the target object '{table}' has a block predicate that conflicts with this operation. If the operation is performed on a view, the block predicate might be enforced on the underlying table. Modify the operation to target only the rows that are allowed by the block predicate.";
+    33510 16 1 block_predicate_on_history(table) "BLOCK security predicates cannot reference history tables. Table '{table}' is a temporal or ledger history table.";
+    33512 16 1 predicate_binding_failed(table) "Binding for the non-schema bound security predicate on object '{table}' failed with one or more errors, indicating the schema of the predicate function has changed. Update or drop the affected security predicates.";
     35301 15 1 columnstore_unique() "The statement failed because a columnstore index cannot be unique. Create the columnstore index without the UNIQUE keyword or create a unique index without the COLUMNSTORE keyword.";
     35307 16 1 columnstore_of_computed(column, table) "The statement failed because column '{column}' on table '{table}' is a computed column. Columnstore index cannot include a computed column implicitly or explicitly.";
     35311 15 1 columnstore_includes() "The statement failed because a columnstore index cannot have included columns. Create the columnstore index on the desired columns without specifying any included columns.";
