@@ -513,6 +513,7 @@ impl Binder<'_> {
                 return self.called_function(source, lateral, (&function, &catalog), elements);
             }
         };
+        let owner = self.require(Permission::Select, name)?;
         // Arguments do not see the siblings in FROM; those at the right side of APPLY do.
         let sources = if lateral { Vec::new() } else { std::mem::take(&mut self.scope().sources) };
         let mark = self.pending.len();
@@ -521,7 +522,9 @@ impl Binder<'_> {
             if self.pending.len() > mark {
                 return Err(Box::new(SqlError::subquery_not_allowed()));
             }
-            self.in_catalog(catalog, |binder| binder.in_body(arguments, |binder| binder.source_query(query)))
+            self.in_view_of(owner, |binder| {
+                binder.in_catalog(catalog, |binder| binder.in_body(arguments, |binder| binder.source_query(query)))
+            })
         });
         if !lateral {
             self.scope().sources = sources;

@@ -247,6 +247,38 @@ fn procedures_and_views_lend_their_owners_rights() {
 }
 
 #[test]
+fn inline_functions_lend_their_owners_rights() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let (mut owner, mut ann) = (fixture.owner(), fixture.login("ann"));
+    fixture.succeeds(
+        &mut owner,
+        "CREATE FUNCTION dbo.of_key (@k int) RETURNS table AS RETURN SELECT k, v FROM dbo.t WHERE k = @k",
+    );
+    fixture.succeeds(
+        &mut owner,
+        "CREATE VIEW dbo.first AS SELECT f.v FROM (SELECT 1 AS k) AS n CROSS APPLY dbo.of_key(n.k) AS f",
+    );
+    let sql = "SELECT v FROM dbo.of_key(1)";
+    let denied = |fixture: &Fixture, ann: &mut _| {
+        let error = fixture.error(ann, sql);
+        assert_eq!((error.number, error.state), (229, 5));
+        assert!(error.message.contains("'of_key'"), "{}", error.message);
+    };
+    denied(&fixture, &mut ann);
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.t TO ann");
+    denied(&fixture, &mut ann);
+    fixture.succeeds(&mut owner, "REVOKE SELECT ON dbo.t FROM ann; GRANT SELECT ON dbo.of_key TO ann");
+    let v = fixture.value(&mut owner, "SELECT v FROM dbo.t WHERE k = 1");
+    assert_eq!(fixture.value(&mut ann, sql), v);
+    fixture.succeeds(&mut owner, "DENY SELECT ON dbo.of_key TO ann");
+    denied(&fixture, &mut ann);
+    // A view of the same owner leads to it.
+    fixture.fails(&mut ann, 229, "SELECT v FROM dbo.first");
+    fixture.succeeds(&mut owner, "GRANT SELECT ON dbo.first TO ann");
+    assert_eq!(fixture.value(&mut ann, "SELECT v FROM dbo.first"), v);
+}
+
+#[test]
 fn what_can_be_granted_and_by_whom() {
     let fixture = Fixture::with_logins(&["ann", "bob", "eve"]);
     let mut owner = fixture.owner();
