@@ -63,12 +63,13 @@ mod unlogged_tests;
 
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 pub use catalog::definition::{
-    Check, Column, Columnstore, Computed, Default, DefinitionTrigger, ForeignKey, Function, Identity, Index,
-    IndexColumn, KeptColumn, LockEscalation, Module, Procedure, ReferentialAction, Schema, SecondaryXmlIndex,
-    StorageRef, Synonym, TableRecord, Trigger, TriggerEvent, TriggerPlace, View, XmlIndex, XmlIndexPurpose,
+    Check, Column, Computed, Default, DefinitionTrigger, ForeignKey, Function, Identity, KeptColumn, LockEscalation,
+    Module, Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent,
+    TriggerPlace, View,
 };
 pub use catalog::event::DefinitionEvent;
 pub use catalog::filter::{FilterOp, FilterTest, Passes};
+pub use catalog::index::{Columnstore, Index, IndexColumn, SecondaryXmlIndex, XmlIndex, XmlIndexPurpose};
 pub use catalog::message::UserMessage;
 pub use catalog::partition::{PartitionFunction, PartitionScheme, Partitioned};
 pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};

@@ -14,6 +14,7 @@
 pub(crate) mod definition;
 pub(crate) mod event;
 pub(crate) mod filter;
+pub(crate) mod index;
 pub(crate) mod message;
 pub(crate) mod partition;
 pub(crate) mod property;

@@ -15,7 +15,8 @@
 //!         kind 10: a message that users added to the server (in master only); as kind 1
 //! ```
 
-use super::definition::{Column, Index, StoredObject, TableRecord};
+use super::definition::{Column, StoredObject, TableRecord};
+use super::index::Index;
 use super::sequence::Position;
 use super::user_type::{UserType, UserTypeKind};
 use pikepole_types::SqlType;

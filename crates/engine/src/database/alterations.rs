@@ -14,7 +14,8 @@ use super::definitions::{ColumnDefinition, IndexDefinition, IndexKind, RecordCha
 use super::rebuild::{NewColumn, RowMap};
 use super::replaced::Replaced;
 use crate::catalog::Catalog;
-use crate::catalog::definition::{Index, TableRecord};
+use crate::catalog::definition::TableRecord;
+use crate::catalog::index::Index;
 use crate::catalog::temporal::Versioning;
 use crate::table::{Table, key_bytes_max};
 use crate::transaction::Transaction;

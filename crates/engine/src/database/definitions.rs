@@ -12,9 +12,10 @@ use pikepole_types::{Collation, SecondName, SqlError, SqlType, Value};
 use super::rebuild::RowMap;
 use super::{Database, lock};
 use crate::catalog::definition::{
-    Column, Default, Identity, Index, IndexColumn, LockEscalation, Schema, StorageRef, StoredObject, TableRecord,
+    Column, Default, Identity, LockEscalation, Schema, StorageRef, StoredObject, TableRecord,
 };
 use crate::catalog::filter::{FilterOp, FilterTest, Passes};
+use crate::catalog::index::{Index, IndexColumn};
 use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::{RowKind, encode, row_key};
 use crate::catalog::security_policy::SecurityPolicy;

@@ -7,7 +7,8 @@ use pikepole_types::SqlError;
 use super::Database;
 use super::definitions::{IndexDefinition, index_columns};
 use crate::catalog::Catalog;
-use crate::catalog::definition::{Index, TableRecord};
+use crate::catalog::definition::TableRecord;
+use crate::catalog::index::Index;
 
 /// An index that was taken out of a table's definition, and where it was.
 pub(super) struct Replaced {

@@ -34,8 +34,9 @@ use pikepole_storage::{Heap, PageId, ReadMeter, Reads, Store, Tree};
 use pikepole_transaction::{RID_BYTES, Structure};
 use pikepole_types::{ColumnType, KeyColumn, Length, RowError, RowLayout, SqlType, Value};
 
-use crate::catalog::definition::{Column, Index, IndexColumn, StorageRef, TableRecord};
+use crate::catalog::definition::{Column, StorageRef, TableRecord};
 use crate::catalog::filter::{ConstantLayout, RowTest};
+use crate::catalog::index::{Index, IndexColumn};
 use crate::temporary::Residence;
 pub use bulk::BulkWriter;
 pub use ignored::Placed;
