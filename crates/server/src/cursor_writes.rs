@@ -3,7 +3,8 @@
 //! Each change is a statement of its own, as T-SQL would write it: an UPDATE or DELETE of the row that the cursor stands on, or an INSERT. So it
 //! needs the permissions, fires the triggers and keeps the constraints that such a statement does.
 
-use crate::cursors::{Below, Cursor, Cursors, int_at};
+use crate::cursor::{Below, Cursor};
+use crate::cursors::{Cursors, int_at};
 use crate::procedures::{Ran, arguments_from, handle_at, text_at};
 use crate::reply::Reply;
 use pikepole_session::{Argument, ColumnInfo, Done, Output, Prepared, Session};

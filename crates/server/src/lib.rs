@@ -13,6 +13,7 @@
 
 mod bulk;
 mod connection;
+mod cursor;
 mod cursor_writes;
 mod cursors;
 mod error_log;
