@@ -35,6 +35,12 @@ CREATE XML INDEX px_body ON dbo.doc (body) USING XML INDEX px_body FOR PATH WITH
 GO
 CREATE PRIMARY INDEX no_such ON dbo.doc (name);
 GO
+CREATE UNIQUE XML INDEX no_such ON dbo.doc (body) USING XML INDEX px_body FOR PATH;
+GO
+CREATE CLUSTERED XML INDEX no_such ON dbo.doc (body) USING XML INDEX px_body FOR PATH;
+GO
+CREATE PRIMARY XML INDEX no_such ON dbo.doc (body) WHERE body IS NOT NULL;
+GO
 CREATE PRIMARY XML INDEX nowhere ON dbo.nowhere (body);
 GO
 CREATE TABLE dbo.heap (id int NOT NULL PRIMARY KEY NONCLUSTERED, body xml);

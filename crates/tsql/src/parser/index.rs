@@ -72,11 +72,12 @@ impl Parser<'_> {
         if primary && !self.at_word("XML") {
             return Err(self.unexpected());
         }
+        let is_plain = !unique && clustered.is_none();
         let kind = if self.eat_word("COLUMNSTORE") {
             IndexKind::Columnstore
-        } else if self.eat_word("XML") {
+        } else if is_plain && self.eat_word("XML") {
             IndexKind::Xml
-        } else if self.eat_word("SPATIAL") {
+        } else if is_plain && self.eat_word("SPATIAL") {
             IndexKind::Spatial
         } else {
             IndexKind::Rows
@@ -94,8 +95,11 @@ impl Parser<'_> {
             self.tessellation()?;
         }
         let using = if kind == IndexKind::Xml && !primary { self.using_xml_index()? } else { None };
-        let include = self.optional_include()?;
-        let filter = self.index_filter()?;
+        // An index of xml has neither.
+        let (include, filter) = match kind {
+            IndexKind::Xml => (Vec::new(), None),
+            _ => (self.optional_include()?, self.index_filter()?),
+        };
         let options = self.index_options()?;
         let on = self.optional_placement()?;
         let index =
