@@ -21,7 +21,8 @@
 //! | `version` | older row versions |
 //! | `lock` | table locks |
 //! | `key_lock` | locks of rows that were only read, and of ranges of keys |
-//! | `wait` | waiting for other transactions, deadlocks |
+//! | `wait` | waiting for other transactions, the search for deadlocks |
+//! | `deadlock` | a deadlock as it was found |
 //! | `undo` | undo entries, and undoing one |
 //! | `transaction` | a session's transaction: begin, commit, rollback, its locks |
 //! | `nested` | children of a transaction, for parallel workers: their chains, the parent's latch |
@@ -30,6 +31,7 @@
 //! | `recovery` | transactions that a crash cut short |
 
 mod bulk;
+mod deadlock;
 mod error;
 mod id;
 mod key_lock;
@@ -49,6 +51,7 @@ mod wait;
 #[cfg(test)]
 mod tests;
 
+pub use deadlock::{Deadlock, DeadlockProcess, Standing};
 pub use error::{Need, Stop, TransactionError};
 pub use id::{TransactionId, TransactionIds};
 pub use key_lock::{KeyLock, LockedKeys};

@@ -32,6 +32,7 @@ use crate::bulk::Unlogged;
 use crate::error::{Need, Stop, TransactionError};
 use crate::id::{Dealt, TransactionId};
 use crate::key_lock::{Kept, KeyWait};
+use crate::deadlock::Standing;
 use crate::lock::{Grant, LockMode, LockWait, TableLock};
 use crate::nested::{Family, Handed, Kinship};
 use crate::registry::{NONE, SessionCell};
@@ -113,6 +114,10 @@ pub struct Transaction {
     pub(crate) unlogged: Option<Unlogged>,
     pub(crate) name: Vec<u8>,
     cursor: TreeCursor,
+    /// DEADLOCK_PRIORITY.
+    priority: i32,
+    /// Bytes that the session's transaction has logged in other databases.
+    elsewhere_bytes: u64,
 }
 
 impl Transaction {
@@ -148,6 +153,8 @@ impl Transaction {
             unlogged: None,
             name: Vec::new(),
             cursor: TreeCursor::default(),
+            priority: 0,
+            elsewhere_bytes: 0,
         }
     }
 
@@ -160,6 +167,8 @@ impl Transaction {
         child.isolation = self.isolation;
         child.after = self.after;
         child.snapshot = self.snapshot;
+        child.priority = self.priority;
+        child.elsewhere_bytes = self.elsewhere_bytes;
         if let Some(snapshot) = self.snapshot {
             // SeqCst: as any snapshot; the parent holds it at this moment.
             child.cell.snapshot.store(snapshot.0, Ordering::SeqCst);
@@ -280,6 +289,22 @@ impl Transaction {
     /// Sets what later statements see of others.
     pub fn set_isolation(&mut self, isolation: Isolation) {
         self.isolation = isolation;
+    }
+
+    /// Sets DEADLOCK_PRIORITY: of the sessions in a deadlock, one of the lowest priority is the victim.
+    pub fn set_deadlock_priority(&mut self, priority: i32) {
+        self.priority = priority;
+    }
+
+    /// Sets the bytes that the session's transaction has logged in other databases: of a deadlock's sessions of one priority, the
+    /// one that has logged least is the victim.
+    pub fn set_elsewhere_bytes(&mut self, bytes: u64) {
+        self.elsewhere_bytes = bytes;
+    }
+
+    /// Bytes of log records of its changes so far.
+    pub fn log_bytes(&self) -> u64 {
+        self.cell.log_bytes.load(Ordering::Relaxed)
     }
 
     /// The present point of the transaction.
@@ -655,39 +680,37 @@ impl Transaction {
                 Ok(durable?)
             }
             Need::TransactionEnd(id) => {
-                let _edge = self.wait_in_graph(&home, WaitedFor::Transaction(*id))?;
+                let edge = self.wait_in_graph(WaitedFor::Transaction(*id))?;
                 let wait = EndWait { id: *id, sleepers: &home.sleepers, table: &home.status };
-                scheduler::wait(LockMode::X.wait_type(), wait).await;
-                Ok(())
+                edge.awaited(LockMode::X.wait_type(), wait).await
             }
             Need::Keys(wanted) => {
-                let ticket = home.keys.new_ticket();
-                let waited = WaitedFor::Keys(home.keys.clone(), (**wanted).clone(), ticket);
-                let _edge = self.wait_in_graph(&home, waited)?;
-                let wait = KeyWait { locks: &home.keys, owner: self.cell.owner, lock: wanted, ticket };
-                scheduler::wait(wanted.mode.wait_type(), wait).await;
-                Ok(())
+                let edge = self.wait_in_graph(WaitedFor::Keys((**wanted).clone()))?;
+                let wait = KeyWait { locks: &home.keys, object: wanted.object, ticket: edge.ticket() };
+                edge.awaited(wanted.mode.wait_type(), wait).await
             }
             Need::Lock(table, mode) => {
-                let edge = self.wait_in_graph(&home, WaitedFor::Lock(table.clone(), *mode))?;
-                let own = self.own_grants(table);
-                let ticket = table.new_ticket();
-                let wait = LockWait { lock: table, owner: self.cell.owner, own: &own, mode: *mode, ticket };
-                let grant = scheduler::wait(mode.wait_type(), wait).await;
+                let own = self.all_own_modes(table);
+                let edge = self.wait_in_graph(WaitedFor::Lock(table.clone(), *mode, own.clone()))?;
+                let (owner, ticket) = (self.cell.owner, edge.ticket());
+                let wait = LockWait { lock: table, owner, own: &own, mode: *mode, ticket };
+                let granted = edge.awaited(mode.wait_type(), wait).await;
                 drop(edge);
-                self.hold(table.clone(), grant);
+                self.hold(table.clone(), granted?);
                 Ok(())
             }
         }
     }
 
-    fn wait_in_graph<'h>(&self, home: &'h Transactions, waited: WaitedFor) -> Result<Edge<'h>, TransactionError> {
-        home.statistics.add(Counter::LockWaits, 1);
-        let edge = home.graph.draw(self.cell.owner, waited, &home.registry);
-        edge.ok_or_else(|| {
-            home.statistics.add(Counter::Deadlocks, 1);
-            TransactionError::Deadlock
-        })
+    fn wait_in_graph(&self, waited: WaitedFor) -> Result<Edge, TransactionError> {
+        self.home.statistics.add(Counter::LockWaits, 1);
+        let standing = Standing {
+            session_id: self.cell.session_id,
+            priority: self.priority,
+            isolation: self.isolation,
+            elsewhere_bytes: self.elsewhere_bytes,
+        };
+        self.home.graph.begin(self.cell.owner, waited, &self.home, standing)
     }
 
     /// What became of the writer of a row, once it is not in the middle of its commit. The transaction acts on it: what it

@@ -7,7 +7,7 @@ use crate::error::{Need, Stop};
 use crate::key_lock::{Kept, KeyLock, LockedKeys};
 use crate::lock::{Grant, LockMode, TableLock};
 use crate::nested::Kinship;
-use crate::registry::{SessionCell, lock};
+use crate::registry::{HeldLock, SessionCell, lock};
 
 /// Weak locks that a running session keeps at most between statements.
 const IDLE_LOCKS_MAX: usize = 32;
@@ -35,8 +35,13 @@ impl Transaction {
             return Ok(());
         }
         self.give_back_wanted();
-        let own = self.own_grants(table);
-        match table.try_acquire(self.cell.owner, &own, mode) {
+        let own = self.own_modes(table);
+        let granted = table.try_acquire(self.cell.owner, &own, mode).or_else(|| {
+            // What stands in the way may be held by another transaction of the same owner.
+            let all = self.all_own_modes(table);
+            if all.len() > own.len() { table.try_acquire(self.cell.owner, &all, mode) } else { None }
+        });
+        match granted {
             Some(grant) => {
                 self.hold(table.clone(), grant);
                 Ok(())
@@ -75,6 +80,7 @@ impl Transaction {
             if matches!(kept, Kept::Key(..)) || !self.keys.contains(&kept) {
                 self.keys.push(kept);
             }
+            self.look_for_circles();
         }
         Ok(is_new)
     }
@@ -87,13 +93,34 @@ impl Transaction {
         }
     }
 
-    pub(super) fn own_grants(&self, table: &Arc<TableLock>) -> Vec<Grant> {
+    fn own_modes(&self, table: &Arc<TableLock>) -> Vec<LockMode> {
         let own = self.held.iter().filter(|h| Arc::ptr_eq(&h.lock, table));
-        own.map(|h| h.grant).collect()
+        own.map(|h| h.grant.mode).collect()
+    }
+
+    /// The modes in which its owner holds the table lock: what its parent, its children and its other transactions hold too.
+    pub(super) fn all_own_modes(&self, table: &TableLock) -> Vec<LockMode> {
+        self.home.registry.own_modes(table.address(), self.cell.owner)
+    }
+
+    /// One of a family has come to hold something. Another of it may wait meanwhile, so a circle may be closed by this and not
+    /// by a wait.
+    #[inline]
+    fn look_for_circles(&self) {
+        if !matches!(self.kinship, Kinship::Alone) {
+            self.home.graph.look_again(self.cell.owner);
+        }
+    }
+
+    /// As [`Transaction::hold`], of a lock that a test has been granted.
+    #[cfg(test)]
+    pub(crate) fn hold_for_test(&mut self, table: &Arc<TableLock>, grant: Grant) {
+        self.hold(Arc::clone(table), grant);
     }
 
     pub(super) fn hold(&mut self, table: Arc<TableLock>, grant: Grant) {
-        lock(&self.cell.held).push((table.object(), grant.mode));
+        let shown = HeldLock { object: table.object(), mode: grant.mode, address: table.address() };
+        lock(&self.cell.held).push(shown);
         if self.held.len() >= IDLE_LOCKS_MAX {
             self.rest();
         }
@@ -102,6 +129,7 @@ impl Transaction {
             self.order_behind_all();
         }
         self.held.push(Held { lock: table, grant, in_use: true });
+        self.look_for_circles();
     }
 
     /// Gives back the idle locks that somebody wants.
@@ -138,6 +166,7 @@ impl Transaction {
 pub(super) fn give_back(cell: &SessionCell, held: &Held) {
     held.lock.release(cell.owner, held.grant);
     let mut shown = lock(&cell.held);
-    let at = shown.iter().position(|(object, mode)| *object == held.lock.object() && *mode == held.grant.mode);
+    let is_it = |shown: &HeldLock| shown.address == held.lock.address() && shown.mode == held.grant.mode;
+    let at = shown.iter().position(is_it);
     shown.swap_remove(at.expect("a held lock is shown"));
 }
