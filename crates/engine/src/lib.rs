@@ -95,7 +95,8 @@ pub use pikepole_storage::{
     EncodedRows, LevelShape, LogContext, PageKind, PooledPage, ReadMeter, Reads, ShapeDepth, pages_read,
 };
 pub use pikepole_transaction::{
-    Isolation, LockMode, LockRow, LockedThing, Need, OpenTransaction, TransactionId, TransactionRow,
+    Deadlock, DeadlockProcess, Isolation, LockMode, LockRow, LockedThing, Need, OpenTransaction, TransactionId,
+    TransactionRow,
 };
 pub use security::{
     Class, DB_OWNER, DB_SECURITYADMIN, DBO, GUEST, Grant, GrantState, LoginDetails, LoginFailure, LoginFailureReason,
@@ -103,8 +104,8 @@ pub use security::{
     SA, SYSADMIN, Securable, SecurityToken, is_member,
 };
 pub use server::{
-    Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, GrantRow,
-    KeptOption, MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress,
+    Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, DeadlockReport, Deadlocks,
+    Effect, Exchange, GrantRow, KeptOption, LockedName, MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress,
     SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags, Workspace, WorkspaceLimits,
     WorkspaceTotals, first_number,
 };

@@ -97,6 +97,8 @@ pub struct ExecutionContext {
     pub(crate) module_acts: bool,
     /// `CONTEXT_INFO()`.
     pub context_info: Option<Vec<u8>>,
+    /// DEADLOCK_PRIORITY, -10 to 10.
+    pub deadlock_priority: i32,
     /// The batch that runs is a client's call of a procedure. The variables at these places are passed as the parameters' own defaults,
     /// and get what the procedure leaves in these all the same, for which T-SQL has no words.
     pub client_call: Option<Vec<usize>>,
@@ -144,6 +146,7 @@ impl ExecutionContext {
             transactions_ended: 0,
             random_seed: random_seed(session_id),
             context_info: None,
+            deadlock_priority: 0,
             server,
         }
     }
@@ -457,7 +460,7 @@ impl ExecutionContext {
 
     /// What the engine waits for within the statement has the patience that the session has now.
     fn lend_patience(&mut self) {
-        self.transaction.set_patience(self.lock_timeout_ms(), &self.cancelled);
+        self.transaction.set_patience(self.lock_timeout_ms(), &self.cancelled, self.deadlock_priority);
     }
 
     /// Waits until more of a file has been read.

@@ -122,6 +122,17 @@ impl NetworkServer {
             health = Some(address);
             listeners.push(task);
         }
+        shared.server.deadlocks().heard_by(|report| {
+            let sessions: Vec<String> = report.sessions.iter().map(i32::to_string).collect();
+            let by = if report.by_monitor { "the deadlock monitor" } else { "the wait that closed it" };
+            tracing::info!(
+                session = report.victim,
+                "deadlock {} of sessions {}, found by {by}: session {} is the victim; its graph is in sys.dm_pikepole_deadlocks",
+                report.number,
+                sessions.join(", "),
+                report.victim,
+            );
+        });
         Ok(NetworkServer { shared, addresses, health, listeners })
     }
 

@@ -125,6 +125,7 @@ impl Session {
         cell.kill_switch().cancels(Arc::clone(&context.cancelled));
         server.statistics().add(Counter::Logins, 1);
         server.statistics().add(Counter::UserConnections, 1);
+        crate::deadlock_graph::describe_deadlocks(&server, &registry);
         let host = SessionHost {
             server,
             registry,

@@ -12,6 +12,7 @@
 mod affinity;
 mod backups;
 mod configuration;
+mod deadlocks;
 mod kept_options;
 mod memory;
 mod offline;
@@ -53,6 +54,7 @@ use crate::placement::PlacementPlan;
 use crate::security::{LoginGate, PasswordCost};
 use crate::temporary::TEMPDB;
 use backups::RestoringEntry;
+pub use deadlocks::{DeadlockReport, Deadlocks, LockedName};
 
 /// The database that sessions begin in.
 pub const MASTER: &str = "master";
@@ -192,6 +194,7 @@ pub struct Server {
     making_tempdb: Mutex<()>,
     /// The turn of whoever makes or opens `model` or `msdb`.
     making_system_database: Mutex<()>,
+    deadlocks: Arc<Deadlocks>,
     started_us: i64,
     _folder_lock: FolderLock,
 }
@@ -277,11 +280,13 @@ impl Server {
             login_gate: LoginGate::default(),
             making_tempdb: Mutex::new(()),
             making_system_database: Mutex::new(()),
+            deadlocks: Arc::default(),
             started_us: pikepole_machine::clock::unix_time_us(),
             _folder_lock: folder_lock,
             options,
         });
         server.open_databases()?;
+        server.watch_deadlocks();
         server.set_idle_hook();
         server.schedulers.set_cpu_idle(server.started.cpu_idle());
         Ok(server)

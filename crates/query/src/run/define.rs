@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::columnstore::WantedColumnstore;
+use super::elsewhere::defined;
 use super::index_filter::{FilterColumn, FilterOf};
 use super::sequence::names_sequence;
 use super::table_definition;
@@ -22,6 +23,15 @@ use pikepole_engine::{
 };
 use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::{Collation, SqlError};
+
+/// Whether a definition is of a temporary table of the session, which nobody else can find.
+fn defines_own_table(statement: &Statement) -> bool {
+    let is_own = |name: &ObjectName| name.is_temporary() && !name.is_global_temporary();
+    match &statement.kind {
+        StatementKind::Drop(drop) => !drop.names.is_empty() && drop.names.iter().all(is_own),
+        _ => defined(statement).is_some_and(|(name, _)| is_own(name)),
+    }
+}
 
 impl Machine<'_> {
     /// Runs a definition in the current database; `text` is what is kept of a module. False: a trigger that watches it runs
@@ -39,7 +49,7 @@ impl Machine<'_> {
             _ => {
                 let watched = self.watched(statement);
                 self.context.begin_statement(true)?;
-                self.define_object(statement, text)
+                self.define_locked(statement, text)
                     .await
                     .map_err(|fault| self.as_constraint_failure(statement, fault))?;
                 if !watched.is_empty() {
@@ -51,6 +61,20 @@ impl Machine<'_> {
         }
         self.done(Done { rows: None, kind: definition_kind(&statement.kind) });
         Ok(true)
+    }
+
+    /// Defines under the lock of the catalog: what is looked up before the change is still so when it is made. A session's own
+    /// tables are in no catalog.
+    async fn define_locked(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
+        if defines_own_table(statement) {
+            return self.define_object(statement, text).await;
+        }
+        let (database, tx) = self.context.engine();
+        let before = database.lock_catalog(tx).await?;
+        self.define_object(statement, text).await?;
+        let (database, tx) = self.context.engine();
+        database.unlock_unchanged_catalog(tx, before);
+        Ok(())
     }
 
     /// A key that cannot be made with or for a table is told of by two errors: why, and what did not come of it.

@@ -16,6 +16,7 @@ mod connections;
 mod constraints;
 pub(crate) mod databases;
 mod dblog;
+mod deadlocks;
 pub(crate) mod dependencies;
 pub(crate) mod described;
 mod empty;
@@ -347,6 +348,7 @@ const VIEWS: &[&[View]] = &[
     servers::VIEWS,
     space::VIEWS,
     ring_buffers::VIEWS,
+    deadlocks::VIEWS,
     runs::VIEWS,
     volumes::VIEWS,
     services::VIEWS,

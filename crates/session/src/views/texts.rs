@@ -172,6 +172,37 @@ pub(crate) fn shown_text(program: &Program) -> String {
     text.to_string()
 }
 
+/// The statement that a session runs, for the stack of a deadlock's graph.
+pub(crate) struct Frame {
+    /// The name of the module; None: a batch.
+    pub(crate) procedure: Option<String>,
+    /// The statement's first and last character, in bytes of UTF-16.
+    pub(crate) start: i32,
+    pub(crate) end: i32,
+    pub(crate) handle: String,
+    /// Its text; of a module WITH ENCRYPTION nobody may see it.
+    pub(crate) statement: String,
+}
+
+/// What a session is at.
+pub(crate) fn frame(running: &Running) -> Frame {
+    let program = &running.text;
+    let (start, end) = running.statement().unwrap_or((0, -1));
+    let procedure = program.procedure().map(|procedure| procedure.name.to_string());
+    let handle = match sql_handle(program) {
+        Value::Bin(bytes) => bytes.iter().fold("0x".to_string(), |text, byte| format!("{text}{byte:02x}")),
+        _ => "0x".to_string(),
+    };
+    let units: Vec<u16> = match is_encrypted(program) {
+        true => Vec::new(),
+        false => shown_text(program).encode_utf16().collect(),
+    };
+    let place = |bytes: i32| usize::try_from(bytes / 2).unwrap_or(0).min(units.len());
+    let last = if end < 0 { units.len() } else { place(end.saturating_add(2)) };
+    let statement = String::from_utf16_lossy(units.get(place(start)..last).unwrap_or_default());
+    Frame { procedure, start, end, handle, statement }
+}
+
 fn sql_text(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let Some(program) = by_handle(source, "sys.dm_exec_sql_text")? else { return Ok(Rows::new()) };
     let row = of_program(view, &program);

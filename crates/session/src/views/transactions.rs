@@ -210,7 +210,7 @@ fn resource_of(database: &Database, waiter: &LockRow) -> (String, String) {
 const CATALOG: u32 = 0;
 
 /// A range of keys, as locks on it are shown.
-fn key_hash(hash: u64) -> String {
+pub(crate) fn key_hash(hash: u64) -> String {
     format!("({:012x})", hash & 0xffff_ffff_ffff)
 }
 
