@@ -105,9 +105,9 @@ pub use security::{
 };
 pub use server::{
     Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, DeadlockReport, Deadlocks,
-    Effect, Exchange, GrantRow, KeptOption, LockedName, MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress,
-    SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags, Workspace, WorkspaceLimits,
-    WorkspaceTotals, first_number,
+    Effect, Exchange, GrantRow, KeptOption, LockedName, MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant,
+    NodeMemory, PolicyRow, ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions,
+    TraceFlags, Workspace, WorkspaceLimits, WorkspaceTotals, first_number,
 };
 pub use table::{
     BulkWriter, CheckWatch, IndexUse, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount,

@@ -417,7 +417,8 @@ fn writers_wait_for_each_other_and_a_circle_has_a_victim() {
     });
     schedulers.run_until_idle();
     assert!(!waiting.is_finished(), "the key belongs to a's transaction");
-    // b waits for a; a now wants b's row.
+    // b waits for a; a now wants b's row. It has logged more, but it is the one that is rather ended.
+    a.tx.set_patience(None, &Arc::default(), -5);
     let error = schedulers.block_on(a.change(&t, 1, Some(&row(1, 2, "a")))).expect_err("a circle");
     assert_eq!(error.number, 1205);
     assert!(error.message.starts_with("Transaction (Process ID 51) was deadlocked on lock resources"));

@@ -163,7 +163,9 @@ fn process_element(out: &mut String, seen: &Seen<'_>, at_us: i64) {
 fn wait_resource(database: &Database, process: &DeadlockProcess) -> String {
     let id = database.id();
     match (database.locked_name(process.thing), process.thing) {
-        (LockedName::Keys(storage, ..), LockedThing::Keys(_, hash)) => format!("KEY: {id}:{storage} {}", key_hash(hash)),
+        (LockedName::Keys(storage, ..), LockedThing::Keys(_, hash)) => {
+            format!("KEY: {id}:{storage} {}", key_hash(hash))
+        }
         (LockedName::Catalog, _) => format!("METADATA: database_id = {id}"),
         (LockedName::Application(number), _) => format!("APPLICATION: {id}:{number}"),
         (LockedName::Object(object, _), _) => format!("OBJECT: {id}:{object}:0"),
@@ -231,11 +233,8 @@ fn resource(out: &mut String, waiter: &Seen<'_>, owner: &Seen<'_>) {
     }
     element(out, "owner", &of_owner);
     *out += "</owner-list><waiter-list>";
-    let of_waiter = [
-        ("id", waiter.id.clone()),
-        ("mode", process.wanted.name().to_string()),
-        ("requestType", "wait".to_string()),
-    ];
+    let of_waiter =
+        [("id", waiter.id.clone()), ("mode", process.wanted.name().to_string()), ("requestType", "wait".to_string())];
     element(out, "waiter", &of_waiter);
     let _ = write!(out, "</waiter-list></{kind}>");
 }

@@ -48,6 +48,8 @@ mod undo;
 mod version;
 mod wait;
 
+#[cfg(all(test, shuttle, not(loom)))]
+mod shuttle_models;
 #[cfg(test)]
 mod tests;
 

@@ -10,7 +10,9 @@
 //! A weak taker adds to a stripe, then reads the gate; a strong one sets its bit in the gate, then sums the stripes. Both
 //! steps of both are SeqCst, so at least one sees the other: a weak taker that sees a conflicting bit gives its count back
 //! and waits; a strong one that sees counts waits until they are gone. The bit of a waiting strong taker keeps new weak ones
-//! out, so it is not starved; but not those who hold the table already, for whom it waits itself.
+//! out, so it is not starved; but not those who hold the table already, for whom it waits itself, nor those who have waited
+//! longer. It stands behind those, too: a strong taker that comes again and again, because it is a deadlock's victim each time,
+//! starves nobody.
 //!
 //! | | Sch-S | IS | IX | S | BU | X | Sch-M |
 //! |---|---|---|---|---|---|---|---|
@@ -237,12 +239,13 @@ struct Strong {
 }
 
 impl Strong {
-    /// The owners of strong locks, held or waited for, that keep `wish` from its lock. Holders of weak locks are counted, not
-    /// listed: those in the way of a strong wish are looked up in the registry.
-    fn blockers(&self, wish: Wish) -> impl Iterator<Item = Blocker> + '_ {
+    /// The holders of strong locks, and those who have waited longer, that keep `wish` from its lock. Without a ticket it does not
+    /// wait yet, and all who wait came earlier. Holders of weak locks are counted, not listed: those in the way of a strong wish are
+    /// looked up in the registry.
+    fn blockers(&self, wish: Wish, ticket: Option<u64>) -> impl Iterator<Item = Blocker> + '_ {
         let held = self.holders.iter().map(|(owner, mode)| Blocker { owner: *owner, mode: *mode, is_holder: true });
-        let stands_behind = wish.mode.is_weak() && !wish.has_some;
-        let waited = self.waiters.iter().filter(move |waiter| stands_behind && !waiter.wish.mode.is_weak());
+        let is_earlier = move |waiter: &&Waiter| ticket.is_none_or(|ticket| waiter.ticket < ticket);
+        let waited = self.waiters.iter().filter(move |_| !wish.has_some).filter(is_earlier);
         let waited = waited.map(|w| Blocker { owner: w.wish.owner, mode: w.wish.mode, is_holder: false });
         held.chain(waited).filter(move |other| other.owner != wish.owner && other.mode.conflicts(wish.mode))
     }
@@ -320,13 +323,13 @@ impl TableLock {
             }
             return self.settle_weak(Wish { owner, mode, has_some: !own.is_empty() }, grant);
         }
-        self.try_strong(&mut lock(&self.strong), owner, own, mode)
+        self.try_strong(&mut lock(&self.strong), Wish { owner, mode, has_some: !own.is_empty() }, own, None)
     }
 
     /// A weak taker met a conflicting bit: it may be its own.
     #[cold]
     fn settle_weak(&self, wish: Wish, grant: Grant) -> Option<Grant> {
-        let in_the_way = lock(&self.strong).blockers(wish).next().is_some();
+        let in_the_way = lock(&self.strong).blockers(wish, None).next().is_some();
         if !in_the_way {
             return Some(grant);
         }
@@ -334,10 +337,11 @@ impl TableLock {
         None
     }
 
-    fn try_strong(&self, strong: &mut Strong, owner: u64, own: &[LockMode], mode: LockMode) -> Option<Grant> {
-        if strong.blockers(Wish { owner, mode, has_some: !own.is_empty() }).next().is_some() {
+    fn try_strong(&self, strong: &mut Strong, wish: Wish, own: &[LockMode], ticket: Option<u64>) -> Option<Grant> {
+        if strong.blockers(wish, ticket).next().is_some() {
             return None;
         }
+        let Wish { owner, mode, .. } = wish;
         // SeqCst: see the protocol in the module's header.
         self.gate.fetch_or(mode.bit(), Ordering::SeqCst);
         let words = || self.stripes.iter().map(|stripe| stripe.load(Ordering::SeqCst));
@@ -413,16 +417,14 @@ impl TableLock {
     pub(crate) fn blockers(&self, ticket: u64) -> Option<Vec<Blocker>> {
         let strong = lock(&self.strong);
         let waiter = strong.waiters.iter().find(|waiter| waiter.ticket == ticket)?;
-        Some(strong.blockers(waiter.wish).collect())
+        Some(strong.blockers(waiter.wish, Some(ticket)).collect())
     }
 }
 
 /// Waits until the lock is granted to a wait that is in its list. Whoever drops it takes the wait off the list.
 pub(crate) struct LockWait<'a> {
     pub lock: &'a TableLock,
-    pub owner: u64,
     pub own: &'a [LockMode],
-    pub mode: LockMode,
     /// Which of the waits for this lock it is; [`TableLock::enter`].
     pub ticket: u64,
 }
@@ -431,17 +433,17 @@ impl Future for LockWait<'_> {
     type Output = Grant;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Grant> {
-        let Self { lock: table, owner, own, mode, ticket } = *self;
+        let Self { lock: table, own, ticket } = *self;
         let mut strong = lock(&table.strong);
         // The waker is left before the try: whoever releases after it finds the waker.
         let waiter = strong.waiters.iter_mut().find(|waiter| waiter.ticket == ticket);
         let waiter = waiter.expect("a wait is in the list until it is granted or dropped");
         waiter.waker.clone_from(context.waker());
         let wish = waiter.wish;
-        let granted = if mode.is_weak() {
-            table.try_weak_waiting(&strong, wish)
+        let granted = if wish.mode.is_weak() {
+            table.try_weak_waiting(&strong, wish, ticket)
         } else {
-            table.try_strong(&mut strong, owner, own, mode)
+            table.try_strong(&mut strong, wish, own, Some(ticket))
         };
         match granted {
             Some(grant) => {
@@ -457,8 +459,8 @@ impl Future for LockWait<'_> {
 
 impl TableLock {
     /// Takes a weak lock for a wait. No strong one can come to it meanwhile: that takes the mutex of the strong part.
-    fn try_weak_waiting(&self, strong: &Strong, wish: Wish) -> Option<Grant> {
-        if strong.blockers(wish).next().is_some() {
+    fn try_weak_waiting(&self, strong: &Strong, wish: Wish, ticket: u64) -> Option<Grant> {
+        if strong.blockers(wish, Some(ticket)).next().is_some() {
             return None;
         }
         let stripe = slot::current() % STRIPES;
@@ -503,7 +505,7 @@ mod tests {
         let weak = table.try_acquire(1, &[], LockMode::IX).expect("free");
         let mut context = Context::from_waker(Waker::noop());
         let ticket = table.enter(2, &[], LockMode::SchM);
-        let mut wait = Box::pin(LockWait { lock: &table, owner: 2, own: &[], mode: LockMode::SchM, ticket });
+        let mut wait = Box::pin(LockWait { lock: &table, own: &[], ticket });
         assert!(wait.as_mut().poll(&mut context).is_pending());
         assert!(table.try_acquire(3, &[], LockMode::SchS).is_none());
         let behind = table.enter(3, &[], LockMode::SchS);
@@ -524,11 +526,35 @@ mod tests {
     }
 
     #[test]
+    fn a_strong_taker_that_comes_later_does_not_pass_a_weak_one() {
+        let table = TableLock::new(7);
+        let held = table.try_acquire(1, &[], LockMode::SchM).expect("free");
+        let weak = table.enter(2, &[], LockMode::IX);
+        let strong = table.enter(3, &[], LockMode::X);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut wait = Box::pin(LockWait { lock: &table, own: &[], ticket: weak });
+        assert!(wait.as_mut().poll(&mut context).is_pending());
+        table.release(1, held);
+        let Poll::Ready(grant) = wait.as_mut().poll(&mut context) else {
+            panic!("only who came later wants it");
+        };
+        assert!(table.try_acquire(4, &[], LockMode::IX).is_none(), "who comes now stands behind");
+        assert_eq!(table.blockers(strong), Some(vec![]), "who has it now is in the registry");
+        drop(wait);
+        let earlier = table.enter(5, &[], LockMode::IX);
+        table.leave(strong);
+        table.release(2, grant);
+        assert!(table.try_acquire(3, &[], LockMode::X).is_none(), "nor does one that waits for nothing yet");
+        table.leave(earlier);
+        assert!(table.try_acquire(3, &[], LockMode::X).is_some());
+    }
+
+    #[test]
     fn a_dropped_wait_leaves_nothing() {
         let table = TableLock::new(7);
         let _held = table.try_acquire(1, &[], LockMode::IX).expect("free");
         let ticket = table.enter(2, &[], LockMode::X);
-        let mut wait = Box::pin(LockWait { lock: &table, owner: 2, own: &[], mode: LockMode::X, ticket });
+        let mut wait = Box::pin(LockWait { lock: &table, own: &[], ticket });
         assert!(wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         drop(wait);
         table.leave(ticket);

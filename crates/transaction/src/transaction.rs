@@ -29,10 +29,10 @@ use pikepole_storage::records::Record;
 use pikepole_storage::{LogContext, TreeCursor};
 
 use crate::bulk::Unlogged;
+use crate::deadlock::Standing;
 use crate::error::{Need, Stop, TransactionError};
 use crate::id::{Dealt, TransactionId};
 use crate::key_lock::{Kept, KeyWait};
-use crate::deadlock::Standing;
 use crate::lock::{Grant, LockMode, LockWait, TableLock};
 use crate::nested::{Family, Handed, Kinship};
 use crate::registry::{NONE, SessionCell};
@@ -692,8 +692,7 @@ impl Transaction {
             Need::Lock(table, mode) => {
                 let own = self.all_own_modes(table);
                 let edge = self.wait_in_graph(WaitedFor::Lock(table.clone(), *mode, own.clone()))?;
-                let (owner, ticket) = (self.cell.owner, edge.ticket());
-                let wait = LockWait { lock: table, owner, own: &own, mode: *mode, ticket };
+                let wait = LockWait { lock: table, own: &own, ticket: edge.ticket() };
                 let granted = edge.awaited(mode.wait_type(), wait).await;
                 drop(edge);
                 self.hold(table.clone(), granted?);

@@ -138,7 +138,9 @@ impl Server {
     /// The database that a process of a deadlock waits in; None: it has been closed.
     pub fn database_of(&self, process: &DeadlockProcess) -> Option<Arc<Database>> {
         read(&self.databases).values().find_map(|entry| match entry {
-            Entry::Online(database) if Arc::ptr_eq(database.transactions(), &process.home) => Some(Arc::clone(database)),
+            Entry::Online(database) if Arc::ptr_eq(database.transactions(), &process.home) => {
+                Some(Arc::clone(database))
+            }
             _ => None,
         })
     }

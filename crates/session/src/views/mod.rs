@@ -348,7 +348,6 @@ const VIEWS: &[&[View]] = &[
     servers::VIEWS,
     space::VIEWS,
     ring_buffers::VIEWS,
-    deadlocks::VIEWS,
     runs::VIEWS,
     volumes::VIEWS,
     services::VIEWS,
@@ -362,6 +361,7 @@ const VIEWS: &[&[View]] = &[
     number_table::VIEWS,
     older::VIEWS,
     dependencies::VIEWS,
+    deadlocks::VIEWS,
 ];
 
 /// The view or function of this schema and name, with the number that finds it again. Those of `sys` that older scripts name

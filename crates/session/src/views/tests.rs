@@ -29,6 +29,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("databases", 89),
     ("configurations", 9),
     ("dm_pikepole_policies", 7),
+    ("dm_pikepole_deadlocks", 7),
     ("messages", 5),
     ("database_files", 30),
     ("filegroups", 10),

@@ -34,7 +34,7 @@ const SPINNERS: u64 = 6;
 /// A session that ends no statement for so long is in a circle that has no victim.
 const PATIENCE: Duration = Duration::from_secs(20);
 /// A scenario runs so long, then the next one does.
-const SLICE: Duration = Duration::from_millis(2500);
+const SLICE: Duration = Duration::from_millis(1500);
 const DEADLOCK: i32 = 1205;
 const CANCELLED: i32 = 3617;
 
@@ -94,12 +94,21 @@ fn main() {
         println!("{name:<24} {:>11} {:>10} {:>10}", totals.statements, totals.deadlocks, totals.killed);
     }
     let found: u64 = totals.values().map(|totals| totals.deadlocks).sum();
+    let number = |sql: &str| fixture.number(sql);
+    let counted = number(
+        "SELECT MAX(cntr_value) FROM sys.dm_os_performance_counters WHERE counter_name LIKE 'Number of Deadlocks/sec%'",
+    );
+    let by_monitor = number("SELECT COUNT(*) FROM sys.dm_pikepole_deadlocks WHERE found_by_monitor = 1");
+    let kept = number("SELECT COUNT(*) FROM sys.dm_pikepole_deadlocks WHERE deadlock_graph IS NOT NULL");
     println!(
-        "lock_orders: no hang in {:.0} s, {rounds} rounds, {} spinners, {found} deadlocks found and ended",
+        "lock_orders: no hang in {:.0} s, {rounds} rounds, {} spinners, {found} deadlocks found and ended; counted: {counted}, \
+         graphs kept: {kept}, of these found by the monitor: {by_monitor}",
         begun.elapsed().as_secs_f64(),
         arguments.spinners
     );
     assert!(found > 0, "a run without a deadlock shows nothing");
+    assert!(kept > 0, "no deadlock has a graph");
+    assert_eq!(by_monitor, 0, "a circle that no wait has found");
     // The spinners have no end but the process's.
     std::process::exit(0);
 }
@@ -177,6 +186,12 @@ impl Fixture {
             output
         });
         task.join().expect("no panic")
+    }
+
+    fn number(&self, sql: &str) -> i64 {
+        let output = self.collect(sql);
+        let first = output.rows().first().and_then(|row| row.first()).and_then(|value| value.as_i64());
+        first.unwrap_or_else(|| panic!("{sql}: {:?}", output.errors()))
     }
 
     fn must(&self, sql: &str) {

@@ -180,9 +180,7 @@ fn family(random: &mut Random, _: i32) -> String {
             2 => format!("DELETE children WHERE parent = {id}; "),
             3 => format!("UPDATE parents SET v = v + 1 WHERE id = {id}; "),
             4 => format!("DELETE parents WHERE id = {id}; "),
-            5 => format!(
-                "IF NOT EXISTS (SELECT * FROM parents WHERE id = {id}) INSERT parents VALUES ({id}, 1); "
-            ),
+            5 => format!("IF NOT EXISTS (SELECT * FROM parents WHERE id = {id}) INSERT parents VALUES ({id}, 1); "),
             6 => format!("DECLARE @n{id}{} int = (SELECT COUNT(*) FROM children WHERE parent = {id}); ", batch.len()),
             _ => format!("UPDATE children SET v = v + 1, parent = {id} WHERE parent = {}; ", 1 + random.below(4)),
         };
@@ -224,13 +222,8 @@ fn snapshot(random: &mut Random, _: i32) -> String {
 }
 
 fn anything(random: &mut Random, session: i32) -> String {
-    let level = random.one_of(&[
-        "READ COMMITTED",
-        "READ COMMITTED",
-        "REPEATABLE READ",
-        "SERIALIZABLE",
-        "READ UNCOMMITTED",
-    ]);
+    let level =
+        random.one_of(&["READ COMMITTED", "READ COMMITTED", "REPEATABLE READ", "SERIALIZABLE", "READ UNCOMMITTED"]);
     let mut batch = format!("SET TRANSACTION ISOLATION LEVEL {level}; BEGIN TRAN; ");
     for _ in 0..1 + random.below(4) {
         let table = random.one_of(&["t1", "t2", "t3"]);

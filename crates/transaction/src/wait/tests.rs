@@ -72,9 +72,12 @@ fn who_stands_behind_a_waiting_strong_lock_waits_for_it() {
 
 #[test]
 fn the_victim_has_the_lowest_priority_and_then_the_least_log() {
-    for (priorities, logged, victim) in
-        [([0, 0, 0], [10, 5, 7], 1), ([0, 0, -5], [10, 5, 700], 2), ([-5, 0, 0], [10, 5, 7], 0), ([1, 1, 1], [5, 5, 5], 2)]
-    {
+    for (priorities, logged, victim) in [
+        ([0, 0, 0], [10, 5, 7], 1),
+        ([0, 0, -5], [10, 5, 700], 2),
+        ([-5, 0, 0], [10, 5, 7], 0),
+        ([1, 1, 1], [5, 5, 5], 2),
+    ] {
         let graph = Arc::<WaitGraph>::default();
         let seen = Arc::new(Mutex::new(Vec::new()));
         let kept = Arc::clone(&seen);
