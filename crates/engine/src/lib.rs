@@ -109,8 +109,9 @@ pub use server::{
     WorkspaceTotals, first_number,
 };
 pub use table::{
-    BulkWriter, CheckWatch, IndexUse, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount,
-    ScanRange, Table, TableCheck, TableFinding, TableParts, TableReads, TableScan, TableWriter, UseCount, UseCounter,
+    BulkWriter, CheckWatch, IndexUse, Locator, Met, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference,
+    RowCount, ScanRange, Table, TableCheck, TableFinding, TableParts, TableReads, TableScan, TableWriter, UseCount,
+    UseCounter,
 };
 pub use temporary::{Residence, TEMPDB, TEMPDB_ID, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

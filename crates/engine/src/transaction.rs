@@ -22,7 +22,7 @@ use crate::database::{Database, Durability};
 use crate::error::{Blocked, Interrupted, Place};
 use crate::part::Part;
 use crate::patience::{Patience, is_for_lock};
-use crate::table::{Counts, IdentityValues, Table, TableState};
+use crate::table::{Counts, IdentityValues, ReadHints, ReadRules, Table, TableState};
 use crate::temporary::{Residence, TEMPDB_ID, Temporary};
 
 /// A point of a transaction to roll back to.
@@ -113,6 +113,8 @@ pub struct Transaction {
     patience: Patience,
     /// Counts its statements.
     statements: u64,
+    /// The statement locks the rows that it changes as it finds them.
+    locks_targets: bool,
     /// Counts the rows whose keys it has made different from equal ones.
     pub(crate) counts: Counts,
 }
@@ -129,6 +131,7 @@ impl Transaction {
             blocked_in: Residence::Database,
             patience: Patience::default(),
             statements: 0,
+            locks_targets: false,
             counts: Counts::default(),
         }
     }
@@ -176,6 +179,33 @@ impl Transaction {
     pub fn set_isolation(&mut self, isolation: Isolation) {
         self.inner.set_isolation(isolation);
         self.for_each_part(|part| part.set_isolation(isolation));
+    }
+
+    /// How scans read, beside their hints.
+    #[inline]
+    pub(crate) fn read_rules(&self) -> ReadRules {
+        let (isolation, locks_committed) = (self.inner.isolation(), self.inner.locks_reads());
+        ReadRules { isolation, locks_committed, locks_targets: self.locks_targets }
+    }
+
+    /// Whether a scan with these hints reads versions, so that workers may share it.
+    pub fn reads_versions(&self, hints: &ReadHints) -> bool {
+        hints.reads_versions(&self.read_rules())
+    }
+
+    /// From now on statements lock the rows that they change as they find them, or no more: one that has met rows that changed
+    /// under it meets none when it runs again.
+    pub fn lock_targets(&mut self, locks: bool) {
+        self.locks_targets = locks;
+        self.for_each_part(|part| part.locks_targets = locks);
+    }
+
+    /// A row was found to be another than the scan had found: what was copied with it is outdated.
+    pub fn saw_change(&mut self, table: &Table) {
+        match self.part_of(table) {
+            Some((_, part)) => part.inner.saw_change(),
+            None => self.inner.saw_change(),
+        }
     }
 
     /// How long operations wait for the locks of others from now on: [`Database::await_need`].

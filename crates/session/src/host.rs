@@ -7,7 +7,9 @@ use crate::security::{self, Seen};
 use crate::session_context::SessionContext;
 use crate::views::dependencies::{Entity, bound_to};
 use crate::{functions, procedures, statements, views};
-use pikepole_engine::{Catalog, DEFAULT_SCHEMA, Database, LoginPrincipal, SecurityToken, Server, UserAccess};
+use pikepole_engine::{
+    Catalog, DEFAULT_SCHEMA, Database, LoginPrincipal, ReadHints, SecurityToken, Server, UserAccess,
+};
 use pikepole_query::{
     Argument, BoundReference, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable,
     kept_columns,
@@ -354,7 +356,8 @@ async fn count_partitions(context: &mut ExecutionContext) -> Result<BTreeMap<i32
         let Some(function) = views::partitions::function_of(&catalog, Some(partitioned)) else { continue };
         let (values, mut own) = (function.values(), vec![0_u64; function.fanout()]);
         let database = Arc::clone(context.database());
-        let mut scan = table.scan(pikepole_engine::ScanRange::all(), &[partitioned.column]);
+        let mut scan =
+            table.scan(pikepole_engine::ScanRange::all(), &[partitioned.column]).with_hints(ReadHints::VERSIONS);
         let mut row = [Value::Null];
         loop {
             let next =
@@ -379,7 +382,7 @@ pub(crate) async fn count_table(
     table: &Arc<pikepole_engine::Table>,
 ) -> Result<u64, SqlError> {
     let database = Arc::clone(context.database());
-    let mut scan = table.scan(pikepole_engine::ScanRange::all(), &[]);
+    let mut scan = table.scan(pikepole_engine::ScanRange::all(), &[]).with_hints(ReadHints::VERSIONS);
     let counted = database.drive(context.transaction(), |tx| database.try_count(tx, table, &mut scan)).await;
     context.end_reading();
     match counted {

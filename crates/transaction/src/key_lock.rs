@@ -219,6 +219,25 @@ impl OfObject {
         holders.map(|holder| holder.owner).chain(earlier.map(|waiter| waiter.owner))
     }
 
+    /// The least key among `keys` that others have locked, or wait for, so that `owner` cannot have it. None: there is none, or
+    /// nothing is before it.
+    fn first_blocked(&self, owner: u64, keys: Keys<'_>, mode: LockMode) -> Option<Vec<u8>> {
+        let blocks = |holder: &Holder| holder.owner != owner && holder.mode.conflicts(mode);
+        let rows =
+            self.rows.iter().filter(|(key, holders)| keys.overlaps(Keys::One(key)) && holders.iter().any(blocks));
+        let rows = rows.map(|(key, _)| Bound::Included(&**key));
+        let ranges = self.ranges.iter().filter(|range| blocks(&range.holder) && keys.overlaps(range.keys()));
+        let waiters = self.waiters.iter().filter(|waiter| {
+            waiter.owner != owner && waiter.mode.conflicts(mode) && waiter.keys.borrowed().overlaps(keys)
+        });
+        let lows = ranges.map(|range| range.keys().low()).chain(waiters.map(|waiter| waiter.keys.borrowed().low()));
+        let lows = rows.chain(lows).map(|low| match low {
+            Bound::Included(key) | Bound::Excluded(key) => key,
+            Bound::Unbounded => &[],
+        });
+        lows.min().map(<[u8]>::to_vec)
+    }
+
     /// Adds a lock that nothing is in the way of. False: the owner had it.
     fn add(&mut self, owner: u64, lock: &KeyLock) -> bool {
         let keys = lock.keys.borrowed();
@@ -366,6 +385,17 @@ impl KeyLocks {
             counted.held.fetch_sub(of_object.merge_ranges(owner), Ordering::Relaxed);
         }
         Some(is_new)
+    }
+
+    /// The part of a range in front of the first key that keeps `owner` from the whole; None for an empty part.
+    pub fn free_part(&self, owner: u64, lock: &KeyLock) -> Option<KeyLock> {
+        let LockedKeys::Range(low, _) = &lock.keys else { return None };
+        let shard = self.of(lock.object).shard.lock();
+        let of_object = shard.objects.get(&lock.object)?;
+        let first = of_object.first_blocked(owner, lock.keys.borrowed(), lock.mode)?;
+        let keys = LockedKeys::Range(low.clone(), Bound::Excluded(first));
+        let is_empty = is_below(keys.borrowed().high(), keys.borrowed().low());
+        (!is_empty).then_some(KeyLock { keys, ..lock.clone() })
     }
 
     /// Gives back what `owner` has kept, and wakes those who wait.

@@ -56,7 +56,7 @@ pub use lock::{LockMode, TableLock};
 pub use nested::{Family, NestedTransactions};
 pub use recovery::{Analysis, now};
 pub use registry::{LockRow, LockedThing, OpenTransaction, TransactionRow};
-pub use rows::{Inserted, Seen, View};
+pub use rows::{Inserted, Seen, Standing, View};
 pub use status::Status;
 pub use structure::{RID_BYTES, Structure};
 pub use transaction::{Isolation, Mark, Transaction};

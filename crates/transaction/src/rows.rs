@@ -59,6 +59,17 @@ pub enum Seen {
     Nothing,
 }
 
+/// What became of the writer of a row that was copied.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Standing {
+    /// It is the transaction itself, or had committed when the row was copied: the row is what it is.
+    Settled,
+    /// It has ended since: the row is to be copied again.
+    Outdated,
+    /// It has not ended.
+    Claimed(TransactionId),
+}
+
 /// A change that others may have locked the row against.
 struct Guarded<'a, K> {
     /// None: the row is the writer's own.
@@ -162,6 +173,43 @@ impl Transaction {
     /// The same, with what nobody has committed or without it, whatever the level is.
     pub fn view_of(&mut self, uncommitted: bool) -> View {
         View { own: self.own_id_if_dealt(), snapshot: self.snapshot(), uncommitted }
+    }
+
+    /// What has committed, of all transactions; what its versions need is held.
+    pub fn newest_view(&mut self) -> View {
+        self.snapshot();
+        View { own: self.own_id_if_dealt(), snapshot: Lsn(u64::MAX), uncommitted: false }
+    }
+
+    /// The snapshot that is held, taken when there is none.
+    #[inline]
+    pub fn held_snapshot(&mut self) -> Lsn {
+        self.snapshot()
+    }
+
+    /// The moment for [`Transaction::standing`]: what has committed before is in every copy made later.
+    pub fn moment(&self) -> Lsn {
+        self.home.clock()
+    }
+
+    /// What to make of a row, by its header in a copy made at `moment`.
+    ///
+    /// # Errors
+    /// The log failed: the row could not be undone.
+    #[inline]
+    pub fn standing(&mut self, header: RowHeader, moment: Lsn) -> Result<Standing, Stop> {
+        let writer = TransactionId(header.xid());
+        if writer.0 == self.own_id_if_dealt() {
+            return Ok(Standing::Settled);
+        }
+        match self.settled(writer) {
+            Status::Committed(lsn) if lsn <= moment => Ok(Standing::Settled),
+            Status::Active => Ok(Standing::Claimed(writer)),
+            _ => {
+                self.refuse_undone(header)?;
+                Ok(Standing::Outdated)
+            }
+        }
     }
 
     fn context(&mut self, single: bool) -> LogContext {

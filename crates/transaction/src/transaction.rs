@@ -51,7 +51,7 @@ const END_RECORD: i64 = 64;
 pub enum Isolation {
     /// Everything, committed or not.
     ReadUncommitted,
-    /// What was committed when the statement began.
+    /// What was committed when the statement began; what is newest where the database or a hint says so, and for rows that are changed.
     #[default]
     ReadCommitted,
     /// What is newest; what was read stays as it is until the transaction ends.
@@ -82,6 +82,8 @@ struct Held {
     lock: Arc<TableLock>,
     grant: Grant,
     in_use: bool,
+    /// To the end of the transaction, not of the statement.
+    lasts: bool,
 }
 
 /// The transaction of a session.
@@ -108,6 +110,10 @@ pub struct Transaction {
     held: Vec<Held>,
     /// Rows and keys that it has locked.
     keys: Vec<Kept>,
+    /// How often it has waited for another transaction.
+    waits: u64,
+    /// The statement reads under locks at READ COMMITTED.
+    locks_reads: bool,
     pub(crate) kinship: Kinship,
     /// Pages whose rows are not in the log.
     pub(crate) unlogged: Option<Unlogged>,
@@ -127,6 +133,7 @@ impl Transaction {
     }
 
     fn with_cell(home: Arc<Transactions>, cell: Arc<CachePadded<SessionCell>>) -> Self {
+        let locks_reads = home.locks_reads();
         Self {
             home,
             cell,
@@ -144,6 +151,8 @@ impl Transaction {
             after: Lsn::ZERO,
             held: Vec::new(),
             keys: Vec::new(),
+            waits: 0,
+            locks_reads,
             kinship: Kinship::default(),
             unlogged: None,
             name: Vec::new(),
@@ -159,6 +168,7 @@ impl Transaction {
         child.dealt = self.dealt;
         child.isolation = self.isolation;
         child.after = self.after;
+        child.locks_reads = self.locks_reads;
         child.snapshot = self.snapshot;
         if let Some(snapshot) = self.snapshot {
             // SeqCst: as any snapshot; the parent holds it at this moment.
@@ -293,6 +303,7 @@ impl Transaction {
             return self.mark();
         }
         self.count_begin();
+        self.locks_reads = self.home.locks_reads();
         if !self.isolation.is_per_transaction() {
             self.drop_snapshot();
         }
@@ -304,8 +315,7 @@ impl Transaction {
         if !self.isolation.is_per_transaction() || !self.explicit {
             self.drop_snapshot();
         }
-        let held = self.held.iter_mut();
-        for held in held.filter(|h| h.grant.mode == LockMode::SchS) {
+        for held in self.held.iter_mut().filter(|h| !h.lasts) {
             held.in_use = false;
         }
         self.give_back_wanted();
@@ -632,6 +642,9 @@ impl Transaction {
     pub async fn satisfy(&mut self, need: &Need) -> Result<(), TransactionError> {
         self.rest();
         let home = self.home.clone();
+        if matches!(need, Need::TransactionEnd(_) | Need::Keys(_) | Need::Lock(..)) {
+            self.waits += 1;
+        }
         match need {
             Need::Storage(_) | Need::LogSpace | Need::Checkpoint(_) => Ok(()),
             Need::Nesting(family) => {
@@ -675,10 +688,29 @@ impl Transaction {
                 let wait = LockWait { lock: table, owner: self.cell.owner, own: &own, mode: *mode, ticket };
                 let grant = scheduler::wait(mode.wait_type(), wait).await;
                 drop(edge);
-                self.hold(table.clone(), grant);
+                // Whoever asks again says how long it is for.
+                self.hold(table.clone(), grant, false);
                 Ok(())
             }
         }
+    }
+
+    /// How often it has waited for another transaction. What was copied of rows before such a wait may be outdated by what was
+    /// waited for.
+    #[inline]
+    pub fn waits(&self) -> u64 {
+        self.waits
+    }
+
+    /// A row was found to have changed since it was copied, which outdates what else was copied then.
+    pub fn saw_change(&mut self) {
+        self.waits += 1;
+    }
+
+    /// Whether the statement reads under locks at READ COMMITTED: the database's option when it began.
+    #[inline]
+    pub fn locks_reads(&self) -> bool {
+        self.locks_reads
     }
 
     fn wait_in_graph<'h>(&self, home: &'h Transactions, waited: WaitedFor) -> Result<Edge<'h>, TransactionError> {

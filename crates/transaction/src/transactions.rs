@@ -47,6 +47,8 @@ pub struct Transactions {
     /// Nobody takes orphans any more.
     closed: AtomicBool,
     nested: AtomicU8,
+    /// READ_COMMITTED_SNAPSHOT is off.
+    locks_reads: AtomicBool,
 }
 
 impl Transactions {
@@ -73,6 +75,7 @@ impl Transactions {
             orphans: Mutex::new(Vec::new()),
             closed: AtomicBool::new(false),
             nested: AtomicU8::new(NestedTransactions::default() as u8),
+            locks_reads: AtomicBool::new(false),
             log,
             statistics,
         })
@@ -105,6 +108,17 @@ impl Transactions {
     /// How children log.
     pub fn nested(&self) -> NestedTransactions {
         NestedTransactions::of(self.nested.load(Ordering::Relaxed))
+    }
+
+    /// Switches whether READ COMMITTED reads under locks; for statements that begin from now on.
+    pub fn set_locks_reads(&self, locks: bool) {
+        self.locks_reads.store(locks, Ordering::Relaxed);
+    }
+
+    /// Whether READ COMMITTED reads under locks.
+    #[inline]
+    pub fn locks_reads(&self) -> bool {
+        self.locks_reads.load(Ordering::Relaxed)
     }
 
     /// The log of the database.

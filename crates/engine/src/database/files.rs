@@ -83,8 +83,8 @@ pub struct DatabaseOptions {
     /// `RECOVERY`.
     #[serde(default)]
     pub recovery: RecoveryModel,
-    /// `READ_COMMITTED_SNAPSHOT`: kept for the views; READ COMMITTED always reads a snapshot.
-    #[serde(default)]
+    /// `READ_COMMITTED_SNAPSHOT`: READ COMMITTED reads a snapshot; else what is newest, under locks.
+    #[serde(default = "is_on")]
     pub read_committed_snapshot: bool,
     /// `ALLOW_SNAPSHOT_ISOLATION`.
     #[serde(default)]
@@ -104,6 +104,10 @@ pub struct DatabaseOptions {
     /// `COLLATE`: that of texts which nothing else gives one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub collation: Collation,
+}
+
+fn is_on() -> bool {
+    true
 }
 
 fn is_default(collation: &Collation) -> bool {

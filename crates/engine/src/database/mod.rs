@@ -226,6 +226,7 @@ impl Database {
         self.delayed_durability.store(options.delayed_durability as u8, Ordering::Relaxed);
         self.degree.store(options.scoped.degree().into(), Ordering::Relaxed);
         self.code_page.store(options.collation.code_page().number().into(), Ordering::Relaxed);
+        self.transactions.set_locks_reads(!options.read_committed_snapshot);
         Ok(())
     }
 

@@ -204,6 +204,7 @@ impl Database {
         let statistics = store.statistics().clone();
         let transactions = Transactions::new(log.clone(), statistics.clone(), next, context.ids, context.waits.clone());
         transactions.set_nested(context.nested);
+        transactions.set_locks_reads(!file.options.read_committed_snapshot);
         let mut catalog = build_catalog(&decoder, &store, &statistics);
         let row_versions = RowVersions::resume(decoder.mark(ROWVERSIONS_ID));
         // A plan is known by database id and version. A database that takes the place of another one, restored or made

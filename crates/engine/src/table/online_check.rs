@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use pikepole_transaction::Structure;
 use pikepole_types::{SqlError, Value};
 
-use super::{ScanRange, SecondaryIndex, Table, TableScan};
+use super::{ReadHints, ScanRange, SecondaryIndex, Table, TableScan};
 use crate::database::Database;
 use crate::error::Interrupted;
 use crate::transaction::Transaction;
@@ -155,7 +155,7 @@ impl Sweep<'_> {
     async fn rows(&mut self, mut each: impl FnMut(&mut Self, &TableScan, &[Value])) -> Result<bool, Interrupted> {
         let index_id = self.table.base_index_id();
         let columns: Vec<usize> = (0..self.table.columns.len()).collect();
-        let mut scan = self.table.scan(ScanRange::all(), &columns);
+        let mut scan = self.table.scan(ScanRange::all(), &columns).with_hints(ReadHints::VERSIONS);
         let mut row = vec![Value::Null; columns.len()];
         let ordered = matches!(self.table.base, Structure::Tree(_));
         let (mut last, mut rows) = (Vec::new(), 0);
@@ -188,7 +188,7 @@ impl Sweep<'_> {
     ) -> Result<bool, Interrupted> {
         let index_id = self.table.indexes[index.at].index_id;
         let range = ScanRange { index: Some(index_id), ..ScanRange::all() };
-        let mut scan = self.table.scan(range, &[]);
+        let mut scan = self.table.scan(range, &[]).with_hints(ReadHints::VERSIONS);
         let (mut last, mut entries) = (Vec::new(), 0);
         loop {
             let (database, table) = (self.database, self.table);

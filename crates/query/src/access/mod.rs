@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::bind::{LOOKUP, table_rows};
 use crate::bulk::ReadAhead;
-use crate::expression::{Fault, Width};
+use crate::expression::{Fault, Predicate, Width};
 use crate::output::DecimalName;
 use crate::parallel::{Filling, Team};
 use crate::plan::{KeyValue, Scan};
@@ -17,7 +17,7 @@ use crate::spill::MemoryWait;
 pub use names::CatalogView;
 pub(crate) use names::{OtherStamp, Place, meant_type};
 pub(crate) use pikepole_engine::Need;
-use pikepole_engine::{self as engine, Blocked, FilterTest, Locator, Residence, ScanRange, TEMPDB, TableScan};
+use pikepole_engine::{self as engine, Blocked, FilterTest, Locator, Met, Residence, ScanRange, TEMPDB, TableScan};
 use pikepole_scheduler as scheduler;
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, Collation, SqlType, Value, compare};
@@ -456,14 +456,93 @@ impl ScanCursor {
             self.pace.step()?;
         };
         if found {
-            for (column, value) in plan.wanted.iter().zip(&mut self.row) {
-                std::mem::swap(&mut run.slots[plan.registers.first + column], value);
-            }
-            if let (Some(slot), Some(scan)) = (plan.locator, &self.scan) {
-                run.slots[slot] = Value::Bin(scan.locator().as_bytes().to_vec());
-            }
+            self.give(plan, run);
         }
         Ok(found)
+    }
+
+    /// Moves to the next row for which a condition holds, where the rows are those that the statement changes, and leaves its columns
+    /// in the plan's registers. A row that another transaction has changed and not ended is waited for if the condition holds for what it
+    /// is or for what it was, and else left out.
+    pub(crate) fn next_where(&mut self, plan: &Scan, condition: &Predicate, run: &mut Run<'_>) -> Result<bool, Stop> {
+        loop {
+            self.pace.step()?;
+            if !self.opened {
+                self.open(plan, run)?;
+            }
+            match self.meet(plan, run)? {
+                Met::End if self.begin_next(plan) => {}
+                Met::End => return Ok(false),
+                Met::Row => {
+                    self.give(plan, run);
+                    if condition.holds(&mut run.env())? {
+                        return Ok(true);
+                    }
+                    self.pass_over(plan, run)?;
+                }
+                Met::Claimed(writer) => {
+                    let waits = self.may_hold(plan, condition, run)?;
+                    let Some(scan) = &mut self.scan else { continue };
+                    if waits {
+                        let (database, tx) = run.engine()?;
+                        return Err(database.wait_for_claim(tx, &plan.table.engine, scan, writer).into());
+                    }
+                    scan.pass_claimed();
+                    self.given |= plan.is_point();
+                }
+            }
+        }
+    }
+
+    /// Whether a condition holds for a claimed row as it is or as it was, as far as that can be told.
+    fn may_hold(&mut self, plan: &Scan, condition: &Predicate, run: &mut Run<'_>) -> Result<bool, Stop> {
+        for former in [false, true] {
+            let Some(scan) = &mut self.scan else { return Ok(true) };
+            let (database, tx) = run.engine()?;
+            match database.try_read_claimed(tx, &plan.table.engine, scan, former, &mut self.row)? {
+                None => return Ok(true),
+                Some(false) => continue,
+                Some(true) => {}
+            }
+            self.give(plan, run);
+            let told = run.functions.failed.len();
+            let holds = condition.holds(&mut run.env());
+            // It is no row of the statement's yet, if ever.
+            run.functions.failed.truncate(told);
+            if holds.unwrap_or(true) {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// The next row of the range that is open, or a claim.
+    fn meet(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<Met, Stop> {
+        let Some(scan) = self.scan.as_mut().filter(|_| !self.empty) else {
+            return Ok(Met::End);
+        };
+        let (database, tx) = run.engine()?;
+        let table = &plan.table.engine;
+        if !plan.is_point() {
+            return Ok(database.try_next_or_claim(tx, table, scan, &mut self.row)?);
+        }
+        if self.given {
+            return Ok(Met::End);
+        }
+        let key: Vec<&Value> = self.key.iter().collect();
+        let met = database.try_get_or_claim(tx, table, scan, &key, &mut self.row)?;
+        self.given = !matches!(met, Met::Claimed(_));
+        Ok(met)
+    }
+
+    /// Leaves the columns of the row that was read in the plan's registers.
+    fn give(&mut self, plan: &Scan, run: &mut Run<'_>) {
+        for (column, value) in plan.wanted.iter().zip(&mut self.row) {
+            std::mem::swap(&mut run.slots[plan.registers.first + column], value);
+        }
+        if let (Some(slot), Some(scan)) = (plan.locator, &self.scan) {
+            run.slots[slot] = Value::Bin(scan.locator().as_bytes().to_vec());
+        }
     }
 
     /// Reads the next row of the range that is open.

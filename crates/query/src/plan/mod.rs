@@ -30,7 +30,7 @@ use crate::access::{KeyColumn, Table};
 use crate::bulk::{BulkFile, FileTable, FileValue};
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
-use pikepole_engine::{Function, Isolation, LockMode, ReadHints};
+use pikepole_engine::{Function, LockMode, ReadHints};
 use pikepole_types::{Collation, SqlType, Value};
 
 /// A range of registers.
@@ -149,7 +149,7 @@ impl Scan {
     /// Whether it reads all rows of a table of the database, in the order in which they are stored, and locks none.
     pub fn is_whole(&self) -> bool {
         let all = self.range.is_whole() && self.narrowing.is_none();
-        let locks = self.hints.locks(Isolation::ReadCommitted);
+        let locks = self.hints.asks_for_newest();
         all && !self.reverse && self.locator.is_none() && !locks && !self.table.is_temporary()
     }
 }

@@ -185,6 +185,11 @@ impl Cursor {
             (Cursor::One { given }, _) => Ok(!std::mem::replace(given, true)),
             (Cursor::Scan(cursor), Node::Scan(scan)) => cursor.next(scan, run),
             (Cursor::Through(input), Node::Filter { input: node, predicate }) => {
+                if let (Cursor::Scan(cursor), Node::Scan(scan)) = (&mut **input, &**node)
+                    && scan.hints.changes
+                {
+                    return cursor.next_where(scan, predicate, run);
+                }
                 while input.next(node, run)? {
                     if predicate.holds(&mut run.env())? {
                         return Ok(true);

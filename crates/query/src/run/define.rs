@@ -532,6 +532,9 @@ impl Machine<'_> {
                         Some(DatabaseOption::UserAccess(access)) => {
                             self.set_user_access(&name, access, termination.as_ref()).await?;
                         }
+                        Some(DatabaseOption::ReadCommittedSnapshot(versioned)) => {
+                            self.set_versioned_reads(&name, versioned, termination.as_ref()).await?;
+                        }
                         Some(option) => server.set_database_option(&name, option)?,
                         None => {}
                     }

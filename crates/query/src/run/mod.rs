@@ -492,7 +492,15 @@ impl Machine<'_> {
             return Err(crate::errors::row_changed_under_subquery(table));
         }
         self.check_cancelled()?;
+        self.context.transaction().lock_targets(true);
         self.context.abort_statement().await
+    }
+
+    /// The statement has come to its end: the next one begins without what was done to let it.
+    #[cold]
+    pub(crate) fn forget_attempts(&mut self) {
+        self.attempts = 0;
+        self.context.transaction().lock_targets(false);
     }
 
     fn check_cancelled(&self) -> Result<(), Fault> {

@@ -579,16 +579,36 @@ impl Machine<'_> {
                     state.modify.stage = Stage::Read;
                 }
                 Stage::Read => {
-                    let found = self.read_current(changed, state)?;
-                    state.modify.stage = if found { Stage::Test } else { Stage::Next };
+                    if self.read_current(changed, state)? {
+                        state.modify.stage = Stage::Test;
+                    } else {
+                        self.let_go(plan, changed, state)?;
+                    }
                 }
                 Stage::Test => {
-                    let holds = self.still_holds(plan, changed, state)?;
-                    state.modify.stage = if holds { Stage::Change } else { Stage::Next };
+                    if self.still_holds(plan, changed, state)? {
+                        state.modify.stage = Stage::Change;
+                    } else {
+                        self.let_go(plan, changed, state)?;
+                    }
                 }
                 Stage::Change | Stage::Check | Stage::Write => return Ok(true),
             }
         }
+    }
+
+    /// The row at hand has changed since it was found, and is not to be changed any more. Rows before it may be, now: where they were looked
+    /// at long before, the statement begins again, and locks what it finds.
+    fn let_go(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<(), Stop> {
+        state.modify.stage = Stage::Next;
+        let table = &changed.table;
+        let sets_variables = matches!(&plan.action, Action::Update(update) if !update.variables.is_empty());
+        let (_, tx) = self.context.engine();
+        if state.modify.next > 0 && self.attempts == 0 && !sets_variables && !tx.isolation().is_per_transaction() {
+            return Err(Stop::Again(table.qualified_name()));
+        }
+        tx.saw_change(&table.engine);
+        Ok(())
     }
 
     /// The next row to change: its locator is in the state then.

@@ -228,8 +228,14 @@ impl Machine<'_> {
         let mut state = self.frame.states[index].take().unwrap_or_default();
         let result = self.run_statement(&program.late[index], index, &mut state);
         match &result {
-            Err(Stop::Error(_) | Stop::Again(_)) => state.reset(),
-            Ok(None) => self.attempts = 0,
+            Err(Stop::Again(_)) => state.reset(),
+            Err(Stop::Error(_)) => {
+                state.reset();
+                if self.attempts > 0 {
+                    self.forget_attempts();
+                }
+            }
+            Ok(None) if self.attempts > 0 => self.forget_attempts(),
             Err(Stop::Stale) => {
                 let sent = state.has_sent();
                 state.reset();

@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pikepole_engine::{
-    BackupKind, BackupSetRow, DEFAULT_SCHEMA, Database, Durability, Interrupted, MediaRow, RecoveryModel, RowCount,
-    ScanRange, Table, Transaction,
+    BackupKind, BackupSetRow, DEFAULT_SCHEMA, Database, Durability, Interrupted, MediaRow, ReadHints, RecoveryModel,
+    RowCount, ScanRange, Table, Transaction,
 };
 use pikepole_types::{Decimal, SqlError, SqlType, Value};
 
@@ -246,7 +246,7 @@ async fn known_set(history: &mut History<'_>, wanted: [u8; 16]) -> Result<Option
     let (Some(id), Some(uuid)) = (table.column("backup_set_id"), table.column("backup_set_uuid")) else {
         return Ok(None);
     };
-    let mut scan = table.scan(ScanRange::all(), &[id, uuid]);
+    let mut scan = table.scan(ScanRange::all(), &[id, uuid]).with_hints(ReadHints::VERSIONS);
     let (msdb, mut row) = (history.msdb, [Value::Null, Value::Null]);
     msdb.begin_statement(&mut history.tx);
     let found = loop {

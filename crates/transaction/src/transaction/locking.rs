@@ -19,18 +19,33 @@ impl Transaction {
     /// The need to wait for it.
     #[inline]
     pub fn try_lock(&mut self, table: &Arc<TableLock>, mode: LockMode) -> Result<(), Stop> {
+        self.try_lock_until(table, mode, mode != LockMode::SchS)
+    }
+
+    /// Takes a table lock for the statement.
+    ///
+    /// # Errors
+    /// The need to wait for it.
+    pub fn try_lock_for_statement(&mut self, table: &Arc<TableLock>, mode: LockMode) -> Result<(), Stop> {
+        self.try_lock_until(table, mode, false)
+    }
+
+    /// Takes a table lock: for the transaction if it `lasts`, else for the statement.
+    #[inline]
+    fn try_lock_until(&mut self, table: &Arc<TableLock>, mode: LockMode, lasts: bool) -> Result<(), Stop> {
         for held in &mut self.held {
             let covers = held.grant.mode.covers(mode) && Arc::ptr_eq(&held.lock, table);
             if covers && (held.in_use || !table.is_wanted_against(held.grant.mode)) {
+                held.lasts = lasts || held.in_use && held.lasts;
                 held.in_use = true;
                 return Ok(());
             }
         }
-        self.lock_anew(table, mode)
+        self.lock_anew(table, mode, lasts)
     }
 
     #[cold]
-    fn lock_anew(&mut self, table: &Arc<TableLock>, mode: LockMode) -> Result<(), Stop> {
+    fn lock_anew(&mut self, table: &Arc<TableLock>, mode: LockMode, lasts: bool) -> Result<(), Stop> {
         if matches!(&self.kinship, Kinship::Child(family, _) if family.covers(table, mode)) {
             return Ok(());
         }
@@ -38,7 +53,7 @@ impl Transaction {
         let own = self.own_grants(table);
         match table.try_acquire(self.cell.owner, &own, mode) {
             Some(grant) => {
-                self.hold(table.clone(), grant);
+                self.hold(table.clone(), grant, lasts);
                 Ok(())
             }
             None => Err(Stop::Need(Need::Lock(table.clone(), mode))),
@@ -79,6 +94,28 @@ impl Transaction {
         Ok(is_new)
     }
 
+    /// Locks what is free of a range before the first key that is not: who waits in the middle of a range keeps what is before.
+    pub fn lock_free_part(&mut self, lock: &KeyLock) {
+        if let Some(part) = self.home.keys.free_part(self.cell.owner, lock) {
+            // Somebody may have come in between: then nothing is kept.
+            let _ = self.try_lock_keys(part);
+        }
+    }
+
+    /// Whether a lock of one key could be had now. It is not taken: what is read under the latch that the key's row was copied
+    /// under needs none to be kept.
+    ///
+    /// # Errors
+    /// The need to wait for those who have locked it.
+    #[inline]
+    pub fn try_pass_key(&self, object: u32, key: &[u8], mode: LockMode) -> Result<(), Stop> {
+        if self.home.keys.admits(self.cell.owner, object, key, mode) {
+            return Ok(());
+        }
+        let keys = LockedKeys::One(key.into());
+        Err(Stop::Need(Need::Keys(Box::new(KeyLock { object, keys, mode }))))
+    }
+
     /// Gives back a row that was locked, before the end of the transaction: one that is of no interest.
     pub fn unlock_row(&mut self, object: u32, row: &[u8]) {
         let is_it = |kept: &Kept| matches!(kept, Kept::Key(of, key) if *of == object && **key == *row);
@@ -92,7 +129,7 @@ impl Transaction {
         own.map(|h| h.grant).collect()
     }
 
-    pub(super) fn hold(&mut self, table: Arc<TableLock>, grant: Grant) {
+    pub(super) fn hold(&mut self, table: Arc<TableLock>, grant: Grant, lasts: bool) {
         lock(&self.cell.held).push((table.object(), grant.mode));
         if self.held.len() >= IDLE_LOCKS_MAX {
             self.rest();
@@ -101,7 +138,7 @@ impl Transaction {
             // Whoever had the table before has logged its last change of it.
             self.order_behind_all();
         }
-        self.held.push(Held { lock: table, grant, in_use: true });
+        self.held.push(Held { lock: table, grant, in_use: true, lasts });
     }
 
     /// Gives back the idle locks that somebody wants.
