@@ -200,6 +200,14 @@ impl Transaction {
         self.for_each_part(|part| part.locks_targets = locks);
     }
 
+    /// Whether the statement has waited for others since it took its snapshot, in the database of the table.
+    pub fn has_outwaited_snapshot(&mut self, table: &Table) -> bool {
+        match self.part_of(table) {
+            Some((_, part)) => part.inner.has_outwaited_snapshot(),
+            None => self.inner.has_outwaited_snapshot(),
+        }
+    }
+
     /// A row was found to be another than the scan had found: what was copied with it is outdated.
     pub fn saw_change(&mut self, table: &Table) {
         match self.part_of(table) {

@@ -202,8 +202,14 @@ impl Transaction {
         if writer.0 == self.own_id_if_dealt() {
             return Ok(Standing::Settled);
         }
-        match self.settled(writer) {
-            Status::Committed(lsn) if lsn <= moment => Ok(Standing::Settled),
+        match self.home.settled(writer) {
+            Status::Committed(lsn) if lsn <= moment => {
+                if self.snapshot.is_none_or(|snapshot| lsn > snapshot) {
+                    // It acts on what came behind its snapshot.
+                    self.after = self.after.max(lsn);
+                }
+                Ok(Standing::Settled)
+            }
             Status::Active => Ok(Standing::Claimed(writer)),
             _ => {
                 self.refuse_undone(header)?;

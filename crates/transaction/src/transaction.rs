@@ -106,12 +106,13 @@ pub struct Transaction {
     /// Where the last commit ends that nobody has waited for; zero: none.
     unhardened: Lsn,
     /// What the next record must come behind: the session's last record, and the commits of others that it acts on.
-    after: Lsn,
+    pub(crate) after: Lsn,
     held: Vec<Held>,
     /// Rows and keys that it has locked.
     keys: Vec<Kept>,
-    /// How often it has waited for another transaction.
+    /// How often it has waited for another transaction, and how often it had when it took its snapshot.
     waits: u64,
+    snapshot_waits: u64,
     /// The statement reads under locks at READ COMMITTED.
     locks_reads: bool,
     pub(crate) kinship: Kinship,
@@ -152,6 +153,7 @@ impl Transaction {
             held: Vec::new(),
             keys: Vec::new(),
             waits: 0,
+            snapshot_waits: 0,
             locks_reads,
             kinship: Kinship::default(),
             unlogged: None,
@@ -341,6 +343,7 @@ impl Transaction {
                 let home = &self.home;
                 let snapshot = home.registry.take_snapshot(&self.cell, || home.clock());
                 self.snapshot = Some(snapshot);
+                self.snapshot_waits = self.waits;
                 snapshot
             }
         }
@@ -700,6 +703,11 @@ impl Transaction {
     #[inline]
     pub fn waits(&self) -> u64 {
         self.waits
+    }
+
+    /// Whether it has waited for another transaction since it took the snapshot that it has: others are newer.
+    pub fn has_outwaited_snapshot(&self) -> bool {
+        self.snapshot.is_some() && self.waits != self.snapshot_waits
     }
 
     /// A row was found to have changed since it was copied, which outdates what else was copied then.

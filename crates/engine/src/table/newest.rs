@@ -59,6 +59,8 @@ pub(super) struct Newest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Claim {
     writer: TransactionId,
+    /// Whether the versions are known.
+    is_known: bool,
     /// What it is now, in `rest`.
     newest: bool,
     /// What it was, in `older`.
@@ -178,7 +180,7 @@ impl Database {
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.try_read_claimed(tx, table, scan, former, out));
         }
-        let Some(claim) = scan.claim else { return Ok(None) };
+        let Some(claim) = scan.claim.filter(|claim| claim.is_known) else { return Ok(None) };
         let TableScan { locator, rest, older, projection, wanted, long, .. } = scan;
         let (is_there, body) = if former { (claim.former, &*older) } else { (claim.newest, &*rest) };
         if !is_there {
@@ -371,8 +373,8 @@ impl Database {
             Look::Claimed(claim) if claim.writer == writer => {
                 Look::Claimed(Claim { newest: claim.newest && !header.is_ghost(), ..claim })
             }
-            // The writer of the entry has ended meanwhile.
-            _ => Look::Outdated,
+            // The writer of the entry has ended meanwhile, or is not at the row yet.
+            _ => Look::Claimed(Claim { writer, is_known: false, newest: false, former: false }),
         })
     }
 
@@ -400,7 +402,7 @@ impl Database {
                     Seen::Row => Look::Outdated,
                     seen => {
                         let former = was_there && seen == Seen::Older;
-                        Look::Claimed(Claim { writer, newest: !header.is_ghost(), former })
+                        Look::Claimed(Claim { writer, is_known: true, newest: !header.is_ghost(), former })
                     }
                 }
             }

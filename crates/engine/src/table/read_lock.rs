@@ -131,7 +131,8 @@ impl ReadHints {
 
     /// Whether a scan may read anything but versions, whatever the level and the database's options are.
     pub fn asks_for_newest(&self) -> bool {
-        let by_level = self.level.is_some_and(|level| !matches!(level, ReadLevel::Uncommitted | ReadLevel::Versions));
+        let by_level =
+            matches!(self.level, Some(ReadLevel::Committed | ReadLevel::Repeatable | ReadLevel::Serializable));
         by_level || self.mode != ReadMode::Shared || self.skips || self.table_exclusive || self.changes
     }
 

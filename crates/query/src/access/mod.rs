@@ -8,7 +8,7 @@ use std::sync::Arc;
 
 use crate::bind::{LOOKUP, table_rows};
 use crate::bulk::ReadAhead;
-use crate::expression::{Fault, Predicate, Width};
+use crate::expression::{Fault, Width};
 use crate::output::DecimalName;
 use crate::parallel::{Filling, Team};
 use crate::plan::{KeyValue, Scan};
@@ -17,7 +17,9 @@ use crate::spill::MemoryWait;
 pub use names::CatalogView;
 pub(crate) use names::{OtherStamp, Place, meant_type};
 pub(crate) use pikepole_engine::Need;
-use pikepole_engine::{self as engine, Blocked, FilterTest, Locator, Met, Residence, ScanRange, TEMPDB, TableScan};
+use pikepole_engine::{
+    self as engine, Blocked, FilterTest, Locator, Met, Residence, ScanRange, TEMPDB, TableScan, TransactionId,
+};
 use pikepole_scheduler as scheduler;
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, Collation, SqlType, Value, compare};
@@ -313,6 +315,25 @@ pub(crate) struct ScanCursor {
     /// The rows of those that were only counted.
     counted: u64,
     pace: Pace,
+    /// What reads its rows asks whether they are claimed.
+    tells: bool,
+    /// The claimed row that it stands before, of which it gives the versions.
+    claimed: Option<Claimed>,
+}
+
+/// A row that another transaction has changed and not ended.
+struct Claimed {
+    writer: TransactionId,
+    /// The version to give next.
+    next: Option<Version>,
+    /// How many errors of arithmetic there were before the version that was given last.
+    failed: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Newest,
+    Former,
 }
 
 /// How often rows are read between two looks at the quantum. A join reads without giving any row up to its statement, so the
@@ -360,12 +381,20 @@ impl ScanCursor {
             narrowed: None,
             counted: 0,
             pace: Pace::default(),
+            tells: false,
+            claimed: None,
         }
+    }
+
+    /// The scan of rows that are asked whether they are claimed.
+    pub(crate) fn telling(plan: &Scan) -> ScanCursor {
+        ScanCursor { tells: true, ..ScanCursor::new(plan) }
     }
 
     /// Starts over.
     pub(crate) fn rewind(&mut self) {
         self.opened = false;
+        self.claimed = None;
     }
 
     /// Where the last row is.
@@ -442,78 +471,91 @@ impl ScanCursor {
         self.narrowed = Some(list);
     }
 
-    /// Moves to the next row and leaves its columns in the plan's registers.
+    /// Moves to the next row and leaves its columns in the plan's registers. A scan that tells of claims gives the versions of a claimed row as
+    /// rows, the newest one first: see [`ScanCursor::claim`].
     pub(crate) fn next(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
-        self.pace.step()?;
-        if !self.opened {
-            self.open(plan, run)?;
+        if self.claimed.is_some() && self.next_version(plan, run)? {
+            return Ok(true);
         }
-        let found = loop {
-            let found = self.read(plan, run)?;
-            if found || !self.begin_next(plan) {
-                break found;
-            }
-            self.pace.step()?;
-        };
-        if found {
-            self.give(plan, run);
-        }
-        Ok(found)
-    }
-
-    /// Moves to the next row for which a condition holds, where the rows are those that the statement changes, and leaves its columns
-    /// in the plan's registers. A row that another transaction has changed and not ended is waited for if the condition holds for what it
-    /// is or for what it was, and else left out.
-    pub(crate) fn next_where(&mut self, plan: &Scan, condition: &Predicate, run: &mut Run<'_>) -> Result<bool, Stop> {
         loop {
             self.pace.step()?;
             if !self.opened {
                 self.open(plan, run)?;
             }
             match self.meet(plan, run)? {
-                Met::End if self.begin_next(plan) => {}
-                Met::End => return Ok(false),
                 Met::Row => {
                     self.give(plan, run);
-                    if condition.holds(&mut run.env())? {
+                    return Ok(true);
+                }
+                Met::End if self.begin_next(plan) => {}
+                Met::End => return Ok(false),
+                Met::Claimed(writer) if self.tells => {
+                    self.claimed = Some(Claimed { writer, next: Some(Version::Newest), failed: None });
+                    if self.next_version(plan, run)? {
                         return Ok(true);
                     }
-                    self.pass_over(plan, run)?;
                 }
-                Met::Claimed(writer) => {
-                    let waits = self.may_hold(plan, condition, run)?;
-                    let Some(scan) = &mut self.scan else { continue };
-                    if waits {
-                        let (database, tx) = run.engine()?;
-                        return Err(database.wait_for_claim(tx, &plan.table.engine, scan, writer).into());
-                    }
-                    scan.pass_claimed();
-                    self.given |= plan.is_point();
-                }
+                Met::Claimed(writer) => return Err(self.wait_for(plan, writer, run)?),
             }
         }
     }
 
-    /// Whether a condition holds for a claimed row as it is or as it was, as far as that can be told.
-    fn may_hold(&mut self, plan: &Scan, condition: &Predicate, run: &mut Run<'_>) -> Result<bool, Stop> {
-        for former in [false, true] {
-            let Some(scan) = &mut self.scan else { return Ok(true) };
-            let (database, tx) = run.engine()?;
-            match database.try_read_claimed(tx, &plan.table.engine, scan, former, &mut self.row)? {
-                None => return Ok(true),
-                Some(false) => continue,
-                Some(true) => {}
+    /// Gives the next version of the claimed row. False: there is none, and the row is passed.
+    #[cold]
+    fn next_version(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
+        while let (Some(claimed), Some(scan)) = (&mut self.claimed, &mut self.scan) {
+            if let Some(failed) = claimed.failed.take() {
+                // The version before was no row of the statement's: nothing is told of it.
+                run.functions.failed.truncate(failed);
             }
-            self.give(plan, run);
-            let told = run.functions.failed.len();
-            let holds = condition.holds(&mut run.env());
-            // It is no row of the statement's yet, if ever.
-            run.functions.failed.truncate(told);
-            if holds.unwrap_or(true) {
-                return Ok(true);
+            let Some(version) = claimed.next else {
+                self.claimed = None;
+                scan.pass_claimed();
+                self.given |= plan.is_point();
+                break;
+            };
+            let (database, tx) = run.engine()?;
+            let former = version == Version::Former;
+            match database.try_read_claimed(tx, &plan.table.engine, scan, former, &mut self.row)? {
+                // It cannot be read while its writer is at work.
+                None => {
+                    let writer = claimed.writer;
+                    return Err(self.wait_for(plan, writer, run)?);
+                }
+                Some(is_there) => {
+                    claimed.next = (version == Version::Newest).then_some(Version::Former);
+                    if is_there {
+                        claimed.failed = Some(run.functions.failed.len());
+                        self.give(plan, run);
+                        return Ok(true);
+                    }
+                }
             }
         }
         Ok(false)
+    }
+
+    /// The need to wait for the writer that claims the row at hand; it is read again then.
+    fn wait_for(&mut self, plan: &Scan, writer: TransactionId, run: &mut Run<'_>) -> Result<Stop, Stop> {
+        self.claimed = None;
+        let Some(scan) = &self.scan else { return Ok(Stop::Yield) };
+        let (database, tx) = run.engine()?;
+        Ok(database.wait_for_claim(tx, &plan.table.engine, scan, writer).into())
+    }
+
+    /// The need to wait for a claim, if the row that was given last is a version of a claimed one: it is of use, or cannot be judged.
+    pub(crate) fn claim(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<Option<Stop>, Stop> {
+        let Some(claimed) = &self.claimed else { return Ok(None) };
+        if let Some(failed) = claimed.failed {
+            run.functions.failed.truncate(failed);
+        }
+        let writer = claimed.writer;
+        self.wait_for(plan, writer, run).map(Some)
+    }
+
+    /// Whether the row that was given last is a version of a claimed one.
+    pub(crate) fn is_claimed(&self) -> bool {
+        self.claimed.is_some()
     }
 
     /// The next row of the range that is open, or a claim.
@@ -543,32 +585,6 @@ impl ScanCursor {
         if let (Some(slot), Some(scan)) = (plan.locator, &self.scan) {
             run.slots[slot] = Value::Bin(scan.locator().as_bytes().to_vec());
         }
-    }
-
-    /// Reads the next row of the range that is open.
-    #[inline]
-    fn read(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
-        let Some(scan) = self.scan.as_mut().filter(|_| !self.empty) else {
-            return Ok(false);
-        };
-        let (database, tx) = run.engine()?;
-        let table = &plan.table.engine;
-        Ok(if plan.is_point() {
-            if self.given {
-                return Ok(false);
-            }
-            let found = match self.key.as_slice() {
-                [key] => database.try_get(tx, table, scan, &[key], &mut self.row)?,
-                many => {
-                    let key: Vec<&Value> = many.iter().collect();
-                    database.try_get(tx, table, scan, &key, &mut self.row)?
-                }
-            };
-            self.given = true;
-            found
-        } else {
-            database.try_next(tx, table, scan, &mut self.row)?
-        })
     }
 
     /// The last row is of no use: it is not kept locked.

@@ -101,6 +101,11 @@ impl ApplyCursor {
         self.input.again();
     }
 
+    /// See [`Cursor::give_up_row`].
+    pub(crate) fn give_up_row(&mut self) {
+        self.evaluation.within = false;
+    }
+
     pub(crate) fn input(&mut self) -> &mut Cursor {
         &mut self.input
     }

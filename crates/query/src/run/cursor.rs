@@ -18,7 +18,7 @@ use crate::access::{HostCall, Pace, ScanCursor, Stop};
 use crate::batch::{AggregateCursor, BatchCursor, Operator};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
-use crate::plan::{Aggregate, Node, Registers};
+use crate::plan::{Aggregate, Node, Registers, Scan};
 use pikepole_types::Value;
 
 /// One operator's state.
@@ -39,6 +39,7 @@ pub(crate) enum Cursor {
     Concat { inputs: Vec<Cursor>, current: usize },
     More(Box<MoreCursor>),
     Counted(Box<CountedCursor>),
+    Settled(Box<Cursor>),
 }
 
 /// The rows of a function for the present row outside it.
@@ -60,6 +61,14 @@ pub(crate) struct TopCursor {
 impl Cursor {
     /// The cursor for a plan, not yet open.
     pub(crate) fn new(node: &Node, making: Making<'_>) -> Cursor {
+        if !making.tells
+            && !matches!(node, Node::Scan(_))
+            && let Some(scan) = target_of(node)
+            && scan.hints.changes
+        {
+            let making = Making { tells: true, regroups: false, ..making };
+            return Cursor::Settled(Box::new(Cursor::new(node, making)));
+        }
         let cursor = Cursor::uncounted(node, making);
         match making.profile {
             None => cursor,
@@ -71,19 +80,24 @@ impl Cursor {
         if let Some(operator) = Operator::of(node, making) {
             return Cursor::Batch(Box::new(BatchCursor::new(operator)));
         }
+        let above = making;
+        let making = Making { tells: false, ..making };
         let new = |node: &Node| Cursor::new(node, making);
         match node {
             Node::One => Cursor::One { given: false },
+            Node::Scan(scan) if above.tells => Cursor::Scan(Box::new(ScanCursor::telling(scan))),
             Node::Scan(scan) => Cursor::Scan(Box::new(ScanCursor::new(scan))),
             // Series, files and kept rows run in batches, wherever they stand.
             Node::Virtual { .. } | Node::Values { .. } | Node::Series(_) | Node::File(_) | Node::Kept { .. } => {
                 Cursor::Listed { next: 0, pace: Pace::default() }
             }
             Node::Call { .. } => Cursor::Called(CallCursor::default()),
-            Node::Filter { input, .. } | Node::Compute { input, .. } => Cursor::Through(Box::new(new(input))),
+            Node::Filter { input, .. } | Node::Compute { input, .. } => {
+                Cursor::Through(Box::new(Cursor::new(input, above)))
+            }
             Node::Join { left, right, .. } => Cursor::Join(Box::new(JoinCursor::new(new(left), new(right), making))),
             Node::Apply { input, subquery, .. } => {
-                Cursor::Apply(Box::new(ApplyCursor::new(new(input), new(subquery), making)))
+                Cursor::Apply(Box::new(ApplyCursor::new(Cursor::new(input, above), new(subquery), making)))
             }
             Node::Group { input, keys, aggregates } => {
                 let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
@@ -134,6 +148,7 @@ impl Cursor {
             }
             Cursor::More(more) => more.open(),
             Cursor::Counted(counted) => counted.open(),
+            Cursor::Settled(input) => input.open(),
         }
     }
 
@@ -153,6 +168,7 @@ impl Cursor {
             Cursor::Concat { inputs, .. } => inputs.iter_mut().for_each(Cursor::forget),
             Cursor::More(more) => more.forget(),
             Cursor::Counted(counted) => counted.inner.forget(),
+            Cursor::Settled(input) => input.forget(),
         }
     }
 
@@ -162,7 +178,41 @@ impl Cursor {
             Cursor::One { given } => *given = false,
             Cursor::Apply(apply) => apply.again(),
             Cursor::Counted(counted) => counted.inner.again(),
+            Cursor::Settled(input) => input.again(),
             _ => {}
+        }
+    }
+
+    /// Gives up the row at hand, which a filter or a subquery could not be evaluated for: the next one comes from the scan below.
+    fn give_up_row(&mut self) {
+        match self {
+            Cursor::Through(input) => input.give_up_row(),
+            Cursor::Apply(apply) => {
+                apply.give_up_row();
+                apply.input().give_up_row();
+            }
+            Cursor::Counted(counted) => counted.inner.give_up_row(),
+            _ => {}
+        }
+    }
+
+    /// The next row that no other transaction claims. A version of a claimed row that has come through all conditions is waited for, and one
+    /// that a condition fails for: it may not be what stays.
+    fn next_settled(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
+        let found = self.next(node, run);
+        if !self.target_scan().is_some_and(|scan| scan.is_claimed()) {
+            return found;
+        }
+        let Some(plan) = target_of(node) else { return found };
+        match found {
+            Ok(true) => {}
+            Err(Stop::Error(_)) => self.give_up_row(),
+            other => return other,
+        }
+        let Some(scan) = self.target_scan() else { return Ok(true) };
+        match scan.claim(plan, run)? {
+            Some(wait) => Err(wait),
+            None => Ok(true),
         }
     }
 
@@ -185,11 +235,6 @@ impl Cursor {
             (Cursor::One { given }, _) => Ok(!std::mem::replace(given, true)),
             (Cursor::Scan(cursor), Node::Scan(scan)) => cursor.next(scan, run),
             (Cursor::Through(input), Node::Filter { input: node, predicate }) => {
-                if let (Cursor::Scan(cursor), Node::Scan(scan)) = (&mut **input, &**node)
-                    && scan.hints.changes
-                {
-                    return cursor.next_where(scan, predicate, run);
-                }
                 while input.next(node, run)? {
                     if predicate.holds(&mut run.env())? {
                         return Ok(true);
@@ -256,6 +301,7 @@ impl Cursor {
             }
             (Cursor::More(cursor), Node::More(more)) => cursor.next(more, run),
             (Cursor::Counted(counted), _) => counted.next(node, run),
+            (Cursor::Settled(input), _) => input.next_settled(node, run),
             _ => Ok(false),
         }
     }
@@ -282,6 +328,7 @@ impl Cursor {
     pub(crate) fn spilled_part(&self, node: &Node, run: &mut Run<'_>) -> Result<Option<usize>, Fault> {
         match (self, node) {
             (Cursor::Counted(counted), _) => counted.inner.spilled_part(node, run),
+            (Cursor::Settled(input), _) => input.spilled_part(node, run),
             (Cursor::Through(input), Node::Filter { input: node, .. } | Node::Compute { input: node, .. }) => {
                 input.spilled_part(node, run)
             }
@@ -305,6 +352,7 @@ impl Cursor {
             (Cursor::Sort(sort), _) => sort.want(rows),
             (Cursor::Through(input), Node::Compute { input: node, .. }) => input.want(node, rows),
             (Cursor::Counted(counted), _) => counted.inner.want(node, rows),
+            (Cursor::Settled(input), _) => input.want(node, rows),
             _ => {}
         }
     }
@@ -318,8 +366,18 @@ impl Cursor {
             Cursor::Join(join) => join.left().target_scan(),
             Cursor::Top(top) => top.input.target_scan(),
             Cursor::Counted(counted) => counted.inner.target_scan(),
+            Cursor::Settled(input) => input.target_scan(),
             _ => None,
         }
+    }
+}
+
+/// The scan below filters, computed values and subqueries.
+fn target_of(node: &Node) -> Option<&Scan> {
+    match node {
+        Node::Scan(scan) => Some(scan),
+        Node::Filter { input, .. } | Node::Compute { input, .. } | Node::Apply { input, .. } => target_of(input),
+        _ => None,
     }
 }
 

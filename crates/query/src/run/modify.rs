@@ -26,6 +26,9 @@ use pikepole_engine::{
 };
 use pikepole_types::{SqlError, SqlType, Value};
 
+/// How often a statement begins again for a newer snapshot. It has locked its rows by then.
+const RENEWALS_MAX: u32 = 10;
+
 /// What is to be done next with the row at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 enum Stage {
@@ -645,7 +648,22 @@ impl Machine<'_> {
                 state.modify.collected.push((locator, kept));
             } else {
                 state.modify.collecting = false;
+                self.check_subqueries(changed)?;
             }
+        }
+        Ok(())
+    }
+
+    /// Subqueries over the table that is changed have read a snapshot from before what was waited for, of whose rows the newest are changed: the
+    /// statement begins again, with a new snapshot.
+    ///
+    /// # Errors
+    /// [`Stop::Again`].
+    fn check_subqueries(&mut self, changed: &Changed) -> Result<(), Stop> {
+        let is_kept = matches!(changed.subqueries, RowSubqueries::Kept(_)) && self.attempts < RENEWALS_MAX;
+        let (_, tx) = self.context.engine();
+        if is_kept && !tx.isolation().is_per_transaction() && tx.has_outwaited_snapshot(&changed.table.engine) {
+            return Err(Stop::Again(changed.table.qualified_name()));
         }
         Ok(())
     }

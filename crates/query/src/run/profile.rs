@@ -22,12 +22,14 @@ pub(crate) struct Making<'a> {
     pub(crate) profile: Option<&'a Profile>,
     /// Whether rows may come in another order than that of their source: nobody asks the scan below where it stands.
     pub(crate) regroups: bool,
+    /// The scan below gives the versions of rows that others claim, which the cursor above asks about.
+    pub(crate) tells: bool,
 }
 
 impl<'a> Making<'a> {
     /// Cursors that count nothing.
     pub(crate) fn plain(live: &'a LiveSlots) -> Making<'a> {
-        Making { live, profile: None, regroups: true }
+        Making { live, profile: None, regroups: true, tells: false }
     }
 }
 

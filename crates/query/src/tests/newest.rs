@@ -74,7 +74,7 @@ const CHANGES: [&str; 6] = [
         AND EXISTS (SELECT * FROM state WHERE state.s = c.s)",
     "MERGE c USING (SELECT @s AS s) AS x ON c.s = x.s WHEN MATCHED THEN UPDATE SET s = @to, n = c.n + 1
         OUTPUT deleted.s INTO @was;",
-    ";WITH some AS (SELECT s, n FROM c WHERE s = @s) UPDATE some SET s = @to, n += 1 OUTPUT deleted.s INTO @was",
+    ";WITH found AS (SELECT s, n FROM c WHERE s = @s) UPDATE found SET s = @to, n += 1 OUTPUT deleted.s INTO @was",
 ];
 
 #[test]

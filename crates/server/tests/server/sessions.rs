@@ -168,6 +168,22 @@ fn a_database_for_one_user_ends_the_others_and_lets_nobody_in() {
 }
 
 #[test]
+fn how_a_database_reads_can_be_set_without_those_who_use_it() {
+    let fixture = Fixture::new();
+    let (mut owner, mut other) = (fixture.client(), fixture.client());
+    owner.run("CREATE DATABASE [shop]");
+    owner.run("USE [shop]; CREATE TABLE dbo.t (id int PRIMARY KEY); INSERT dbo.t VALUES (1)");
+    other.run("USE [shop]; BEGIN TRANSACTION; INSERT dbo.t VALUES (2)");
+    let in_use = "ALTER DATABASE [shop] SET READ_COMMITTED_SNAPSHOT OFF WITH NO_WAIT";
+    assert_eq!(errors(&owner.batch(in_use)), [5070, 5069]);
+    owner.run("ALTER DATABASE [shop] SET READ_COMMITTED_SNAPSHOT OFF WITH ROLLBACK IMMEDIATE");
+    assert!(other.is_reset());
+    let mut other = fixture.client();
+    other.run("USE [shop]; BEGIN TRANSACTION; INSERT dbo.t VALUES (2)");
+    assert_eq!(errors(&owner.batch("SET LOCK_TIMEOUT 0; SELECT id FROM dbo.t")), [1222]);
+}
+
+#[test]
 fn an_offline_database_is_closed_until_it_is_online() {
     let fixture = Fixture::new();
     let mut owner = fixture.client();

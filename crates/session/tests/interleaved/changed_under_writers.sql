@@ -182,6 +182,22 @@ T2: DELETE t WHERE v > (SELECT AVG(v) FROM t x WHERE x.id <> t.id)
 T1: COMMIT
 T2: SELECT id, v FROM t
 
+== d: subqueries that rule rows out
+T1: BEGIN TRAN UPDATE t SET v = 15 WHERE id = 1
+T2: UPDATE t SET note = 'one' WHERE v = (SELECT MIN(v) / 5 FROM other)
+T2: UPDATE t SET note = 'two' WHERE EXISTS (SELECT * FROM other o WHERE o.v = t.v / 5)
+T2: UPDATE t SET note = 'three' WHERE id IN (SELECT id FROM other WHERE v > 250)
+T2: DELETE t WHERE id = (SELECT MAX(id) - 1 FROM t) AND NOT EXISTS (SELECT * FROM other o WHERE o.v = t.v)
+T1: ROLLBACK
+T2: SELECT id, v, note FROM t
+
+-- Of what row 2 is now, the subquery has several rows; of what it was, none.
+== d: a subquery that cannot be computed
+T1: BEGIN TRAN UPDATE t SET v = 0 WHERE id = 2
+T2: DELETE t WHERE (SELECT o.v FROM other o WHERE o.v > t.v * 20) = 300
+T1: ROLLBACK
+T2: SELECT id, v FROM t
+
 == d: IN a list of a subquery
 T1: BEGIN TRAN UPDATE t SET v = v + 10 WHERE id < 3
 T2: UPDATE t SET note = 'hit' WHERE v IN (SELECT v / 10 FROM other)

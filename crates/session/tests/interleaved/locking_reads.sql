@@ -139,6 +139,6 @@ T1: BEGIN TRAN UPDATE t SET note = 'x' WHERE id = 2
 T2: USE master ALTER DATABASE versions SET READ_COMMITTED_SNAPSHOT OFF WITH NO_WAIT
 T2: SELECT is_read_committed_snapshot_on FROM sys.databases WHERE name = 'versions'
 T2: ALTER DATABASE versions SET READ_COMMITTED_SNAPSHOT ON WITH NO_WAIT
-T2: ALTER DATABASE versions SET READ_COMMITTED_SNAPSHOT OFF WITH ROLLBACK IMMEDIATE
-T2: SELECT is_read_committed_snapshot_on FROM sys.databases WHERE name = 'versions'
-T3: SELECT id, note FROM t
+T2: ALTER DATABASE versions SET READ_COMMITTED_SNAPSHOT OFF
+T3: SELECT id, note FROM versions.dbo.t WHERE id = 2
+T1: COMMIT
