@@ -181,26 +181,26 @@ impl Transaction {
         self.for_each_part(|part| part.set_isolation(isolation));
     }
 
-    /// How scans read, beside their hints.
+    /// The rules that scans read by, beside their hints.
     #[inline]
     pub(crate) fn read_rules(&self) -> ReadRules {
         let (isolation, locks_committed) = (self.inner.isolation(), self.inner.locks_reads());
         ReadRules { isolation, locks_committed, locks_targets: self.locks_targets }
     }
 
-    /// Whether a scan with these hints reads versions, so that workers may share it.
+    /// Tells if a scan with these hints reads versions, so that workers may share it.
     pub fn reads_versions(&self, hints: &ReadHints) -> bool {
         hints.reads_versions(&self.read_rules())
     }
 
-    /// From now on statements lock the rows that they change as they find them, or no more: one that has met rows that changed
-    /// under it meets none when it runs again.
+    /// From now on statements lock the rows that they change as they find them, or no more: one that has met rows that
+    /// changed under it meets none when it runs again.
     pub fn lock_targets(&mut self, locks: bool) {
         self.locks_targets = locks;
         self.for_each_part(|part| part.locks_targets = locks);
     }
 
-    /// Whether the statement has waited for others since it took its snapshot, in the database of the table.
+    /// Tells if the statement has waited for others since it took its snapshot, in the database of the table.
     pub fn has_outwaited_snapshot(&mut self, table: &Table) -> bool {
         match self.part_of(table) {
             Some((_, part)) => part.inner.has_outwaited_snapshot(),

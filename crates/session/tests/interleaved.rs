@@ -1,11 +1,12 @@
-//! Runs every script of `tests/interleaved`: statements of several sessions, one after the other, in a server on a simulated disk, and compares
-//! what comes back with the `.out` file beside it. `BLESS=1` writes the `.out` files anew, `SCRIPT=name` runs one script.
+//! Runs every script of `tests/interleaved`: statements of several sessions, one after the other, in a server on a
+//! simulated disk, and compares what comes back with the `.out` file beside it. `BLESS=1` writes the `.out` files again,
+//! `SCRIPT=name` runs one script.
 //!
 //! ```text
 //!   setup: CREATE DATABASE d            a batch that runs before each case
 //!   == d: what the case is about        a case: its sessions begin in database d
 //!   T1: BEGIN TRAN UPDATE ...           a batch of session T1; lines that are indented go on with it
-//!   T2: SELECT ...                      if it waits for another session, its answer is shown when it comes: `T2 goes on`
+//!   T2: SELECT ...                      if it waits, its answer is shown when it comes: `T2 goes on`
 //! ```
 //! A session runs one batch at a time: a step of one that waits still is left out, and shown so.
 

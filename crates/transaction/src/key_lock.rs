@@ -219,8 +219,8 @@ impl OfObject {
         holders.map(|holder| holder.owner).chain(earlier.map(|waiter| waiter.owner))
     }
 
-    /// The least key among `keys` that others have locked, or wait for, so that `owner` cannot have it. None: there is none, or
-    /// nothing is before it.
+    /// The least key among `keys` that others have locked, or wait for, so that `owner` cannot have it. None: there is
+    /// none, or nothing is before it.
     fn first_blocked(&self, owner: u64, keys: Keys<'_>, mode: LockMode) -> Option<Vec<u8>> {
         let blocks = |holder: &Holder| holder.owner != owner && holder.mode.conflicts(mode);
         let rows =
@@ -392,7 +392,7 @@ impl KeyLocks {
         let LockedKeys::Range(low, _) = &lock.keys else { return None };
         let shard = self.of(lock.object).shard.lock();
         let of_object = shard.objects.get(&lock.object)?;
-        let first = of_object.first_blocked(owner, lock.keys.borrowed(), lock.mode)?;
+        let first = of_object.first_blocked(owner, lock.keys.borrowed(), lock.mode).filter(|key| !key.is_empty())?;
         let keys = LockedKeys::Range(low.clone(), Bound::Excluded(first));
         let is_empty = is_below(keys.borrowed().high(), keys.borrowed().low());
         (!is_empty).then_some(KeyLock { keys, ..lock.clone() })
@@ -602,6 +602,21 @@ mod tests {
         assert!(!locks.admits(2, 7, &9u16.to_be_bytes(), LockMode::RangeIN));
         locks.release(1, &Kept::Ranges(7));
         assert_eq!(held(&locks), 1);
+    }
+
+    #[test]
+    fn of_a_range_that_is_waited_for_the_part_before_the_first_key_in_the_way_is_free() {
+        let locks = locks();
+        assert_eq!(locks.try_acquire(1, &one(b"k", LockMode::X)), Some(true));
+        let wanted = range(b"b", b"x", LockMode::RangeSS);
+        assert_eq!(locks.try_acquire(2, &wanted), None);
+        assert_eq!(locks.free_part(2, &wanted), Some(range(b"b", b"k", LockMode::RangeSS)));
+        assert_eq!(locks.free_part(2, &range(b"k", b"x", LockMode::RangeSS)), None, "it begins with the key");
+        assert_eq!(locks.free_part(1, &wanted), None, "nothing is in its way");
+        let all = LockedKeys::Range(Bound::Unbounded, Bound::Unbounded);
+        let all = KeyLock { object: 7, keys: all, mode: LockMode::RangeXX };
+        assert_eq!(locks.try_acquire(1, &all), Some(true));
+        assert_eq!(locks.free_part(2, &wanted), None, "all is locked");
     }
 
     #[test]

@@ -59,7 +59,7 @@ pub enum Seen {
     Nothing,
 }
 
-/// What became of the writer of a row that was copied.
+/// The standing of a row that was copied, by its writer.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Standing {
     /// It is the transaction itself, or had committed when the row was copied: the row is what it is.
@@ -175,7 +175,7 @@ impl Transaction {
         View { own: self.own_id_if_dealt(), snapshot: self.snapshot(), uncommitted }
     }
 
-    /// What has committed, of all transactions; what its versions need is held.
+    /// A view of all that has committed; older versions are held for it.
     pub fn newest_view(&mut self) -> View {
         self.snapshot();
         View { own: self.own_id_if_dealt(), snapshot: Lsn(u64::MAX), uncommitted: false }
@@ -192,7 +192,7 @@ impl Transaction {
         self.home.clock()
     }
 
-    /// What to make of a row, by its header in a copy made at `moment`.
+    /// Judges a row by its header in a copy made at `moment`.
     ///
     /// # Errors
     /// The log failed: the row could not be undone.

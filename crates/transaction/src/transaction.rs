@@ -51,7 +51,8 @@ const END_RECORD: i64 = 64;
 pub enum Isolation {
     /// Everything, committed or not.
     ReadUncommitted,
-    /// What was committed when the statement began; what is newest where the database or a hint says so, and for rows that are changed.
+    /// What was committed when the statement began; what is newest where the database or a hint says so, and for rows
+    /// that are changed.
     #[default]
     ReadCommitted,
     /// What is newest; what was read stays as it is until the transaction ends.
@@ -110,7 +111,7 @@ pub struct Transaction {
     held: Vec<Held>,
     /// Rows and keys that it has locked.
     keys: Vec<Kept>,
-    /// How often it has waited for another transaction, and how often it had when it took its snapshot.
+    /// The number of waits for other transactions, and what it was when the snapshot was taken.
     waits: u64,
     snapshot_waits: u64,
     /// The statement reads under locks at READ COMMITTED.
@@ -691,21 +692,21 @@ impl Transaction {
                 let wait = LockWait { lock: table, owner: self.cell.owner, own: &own, mode: *mode, ticket };
                 let grant = scheduler::wait(mode.wait_type(), wait).await;
                 drop(edge);
-                // Whoever asks again says how long it is for.
+                // The call that asks again says how long it is for.
                 self.hold(table.clone(), grant, false);
                 Ok(())
             }
         }
     }
 
-    /// How often it has waited for another transaction. What was copied of rows before such a wait may be outdated by what was
-    /// waited for.
+    /// The number of waits for other transactions. What was copied of rows before such a wait may be outdated by
+    /// what was waited for.
     #[inline]
     pub fn waits(&self) -> u64 {
         self.waits
     }
 
-    /// Whether it has waited for another transaction since it took the snapshot that it has: others are newer.
+    /// Tells if it has waited for another transaction since it took its snapshot: others are newer.
     pub fn has_outwaited_snapshot(&self) -> bool {
         self.snapshot.is_some() && self.waits != self.snapshot_waits
     }
@@ -715,7 +716,7 @@ impl Transaction {
         self.waits += 1;
     }
 
-    /// Whether the statement reads under locks at READ COMMITTED: the database's option when it began.
+    /// Tells if the statement reads under locks at READ COMMITTED: the database's option when it began.
     #[inline]
     pub fn locks_reads(&self) -> bool {
         self.locks_reads

@@ -115,7 +115,7 @@ impl Transactions {
         self.locks_reads.store(locks, Ordering::Relaxed);
     }
 
-    /// Whether READ COMMITTED reads under locks.
+    /// Tells if READ COMMITTED reads under locks.
     #[inline]
     pub fn locks_reads(&self) -> bool {
         self.locks_reads.load(Ordering::Relaxed)

@@ -1,21 +1,22 @@
-//! Reading what is newest without keeping rows locked: the rows that a statement changes, and all rows where READ COMMITTED locks.
+//! Reads of the newest committed rows that keep no row locked: of the rows that a statement changes, and of all rows
+//! where READ COMMITTED locks.
 //!
 //! ```text
 //!   the last writer of a row       the scan
 //!   is the transaction itself      gives the row
 //!   has committed                  gives the row; copies its leaf again if that was after the copy
-//!   is active: the row is claimed  waits for its end; leaves the row out under READPAST;
-//!                                  or tells of the claim, if the caller has a condition to ask of both versions of the row
+//!   is active: the row is claimed  waits for its end; leaves the row out under READPAST; or reports the claim, if the
+//!                                  caller asks its conditions about both versions of the row
 //! ```
-//! A claimed row can become what it is now or go back to what it was: whoever has a condition that neither meets need not wait for
-//! it. Through an index both are asked for only where the index has an entry for them in the range.
+//! A claimed row becomes what it is now or goes back to what it was. A statement whose conditions hold for neither need
+//! not wait for it. Through an index, a version counts only where the range has an entry for it.
 //!
 //! # Invariants
-//! - a row is given as it was at a moment when nothing was waited for any more: what was copied before a wait is copied again, from
-//!   the row on at which the scan stood;
-//! - a row through an index is one whose entry was there when its writer had ended: a row written after the copy of the entries makes
-//!   the scan copy them again;
-//! - the snapshot of the statement is held: older versions, and parts of long values, stay for as long as they are asked for.
+//! - A row is given as it was when no wait was left: what was copied before a wait is copied again, from the row on at
+//!   which the scan stood.
+//! - A row through an index is one whose entry was there when its writer had ended: a row written after the copy of the
+//!   entries makes the scan copy them again.
+//! - The snapshot of the statement is held: older versions, and parts of long values, stay for as long as they are read.
 //!
 //! A moment costs other threads their chunks of the log, so the statement's snapshot serves until a row is newer.
 
@@ -32,19 +33,20 @@ use crate::error::Blocked;
 use crate::patience::is_for_lock;
 use crate::transaction::Transaction;
 
-/// What a scan has come to.
+/// The outcome of a scan's next step.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Met {
     /// There are no more rows.
     End,
     /// A row, which is in the caller's values.
     Row,
-    /// A row that this transaction has changed and not ended. The scan stands before it: see [`Database::try_read_claimed`] and
-    /// [`TableScan::pass_claimed`]; to wait for it, return [`Database::wait_for_claim`] and call again.
+    /// A row that this transaction has changed and not ended. The scan stands before it: see
+    /// [`Database::try_read_claimed`] and [`TableScan::pass_claimed`]; to wait for it, return
+    /// [`Database::wait_for_claim`] and call again.
     Claimed(TransactionId),
 }
 
-/// How a scan reads what is newest.
+/// The terms of a read of the newest rows.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Newest {
     /// The lock of the table, for the statement.
@@ -59,15 +61,15 @@ pub(super) struct Newest {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Claim {
     writer: TransactionId,
-    /// Whether the versions are known.
+    /// True when the versions are known.
     is_known: bool,
-    /// What it is now, in `rest`.
+    /// The range has the newest version, which is in `rest`.
     newest: bool,
-    /// What it was, in `older`.
+    /// The range has the former version, which is in `older`.
     former: bool,
 }
 
-/// What a look at one row found.
+/// The outcome of a look at one row.
 enum Look {
     Row,
     Nothing,
@@ -76,10 +78,10 @@ enum Look {
     Claimed(Claim),
 }
 
-/// When the last leaf was copied.
+/// The moment of the last copy of a leaf.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Copied {
-    /// What has committed before is in the copy; zero: the statement's snapshot.
+    /// Commits before this are in the copy; zero: the statement's snapshot.
     at: Lsn,
     /// Waits of the transaction before it.
     waits: u64,
@@ -117,7 +119,8 @@ impl TableScan {
 }
 
 impl Database {
-    /// The next row, as [`Database::try_next`] gives it, or a claim of another transaction where the scan reads what is newest.
+    /// The next row, as [`Database::try_next`] gives it, or a claim of another transaction where the scan reads what is
+    /// newest.
     ///
     /// # Errors
     /// As of [`Database::try_next`].
@@ -164,8 +167,8 @@ impl Database {
         }
     }
 
-    /// The wanted columns of a claimed row, as they are now or, `former`, as they were before its writer came. None: they cannot be read now.
-    /// Some(false): it is no row of the scan then.
+    /// The wanted columns of a claimed row, as they are now or, `former`, as they were before its writer came. None:
+    /// they cannot be read now. Some(false): it is no row of the scan then.
     ///
     /// # Errors
     /// Needs; damage.
@@ -307,7 +310,7 @@ impl Database {
         Ok(())
     }
 
-    /// Whether the row at `scan.locator` may be read: others may have locked it exclusively without having changed it.
+    /// Tells if the row at `scan.locator` may be read: others may have locked it exclusively without having changed it.
     #[inline]
     fn pass_key(&self, tx: &mut Transaction, table: &Table, scan: &TableScan, newest: Newest) -> Result<bool, Blocked> {
         if !newest.heeds_keys || scan.in_entry {
@@ -320,7 +323,7 @@ impl Database {
         }
     }
 
-    /// What there is to the row, or the entry of an index, that was copied into `scan.key` and `scan.rest`.
+    /// Judges the row, or the entry of an index, that was copied into `scan.key` and `scan.rest`.
     fn look_newest(
         &self,
         tx: &mut Transaction,
@@ -378,8 +381,8 @@ impl Database {
         })
     }
 
-    /// What the header of a row says, whose body is in `scan.rest`. `was_there`: the range has what the row was before its writer came, if
-    /// that has not ended.
+    /// Judges a row by its header; its body is in `scan.rest`. `was_there`: the range has what the row was before
+    /// its writer came, if that has not ended.
     fn judge(
         &self,
         tx: &mut Transaction,

@@ -118,7 +118,8 @@ impl Locking {
 }
 
 impl ReadHints {
-    /// Versions, whatever the level and the database's options are: for what looks at rows beside the statements of users.
+    /// Versions, whatever the level and the database's options are: for what looks at rows beside the statements of
+    /// users.
     pub const VERSIONS: ReadHints = ReadHints {
         level: Some(ReadLevel::Versions),
         mode: ReadMode::Shared,
@@ -129,14 +130,14 @@ impl ReadHints {
         no_wait: false,
     };
 
-    /// Whether a scan may read anything but versions, whatever the level and the database's options are.
+    /// Tells if a scan may read anything but versions, whatever the level and the database's options are.
     pub fn asks_for_newest(&self) -> bool {
         let by_level =
             matches!(self.level, Some(ReadLevel::Committed | ReadLevel::Repeatable | ReadLevel::Serializable));
         by_level || self.mode != ReadMode::Shared || self.skips || self.table_exclusive || self.changes
     }
 
-    /// Whether a scan reads versions of rows.
+    /// Tells if a scan reads versions of rows.
     pub(crate) fn reads_versions(&self, rules: &ReadRules) -> bool {
         let is_versioned = matches!(self.level_under(rules), ReadLevel::Versions | ReadLevel::Uncommitted);
         let is_plain = self.mode == ReadMode::Shared && !self.skips && !self.table_exclusive && !self.changes;
@@ -169,7 +170,7 @@ impl ReadHints {
         }
     }
 
-    /// How a scan reads. Nobody else has a session's own tables.
+    /// The way a scan reads. A session's own tables are no other session's.
     #[inline]
     pub(super) fn reading(&self, rules: &ReadRules, table: &Table) -> Reading {
         if self.reads_versions(rules) || table.residence.is_session() {
@@ -198,7 +199,7 @@ impl ReadHints {
         Reading::Newest(Newest { table, heeds_keys: !self.changes, skips: self.skips })
     }
 
-    /// How a scan reads what is newest without keeping rows locked, if it does.
+    /// The terms of a scan that reads the newest rows and keeps none locked.
     pub(super) fn newest(&self, rules: &ReadRules, table: &Table) -> Option<Newest> {
         match self.reading(rules, table) {
             Reading::Newest(newest) => Some(newest),
@@ -207,7 +208,7 @@ impl ReadHints {
     }
 }
 
-/// What decides, beside its hints, how a scan reads.
+/// The rules, beside its hints, that a scan reads by.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct ReadRules {
     /// The level of the transaction.
@@ -218,19 +219,20 @@ pub(crate) struct ReadRules {
     pub locks_targets: bool,
 }
 
-/// How a scan reads.
+/// The ways to read.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Reading {
-    /// What a snapshot sees, or also what is not committed.
+    /// The rows that a snapshot sees, or also uncommitted ones.
     Versions { uncommitted: bool },
-    /// What is newest; no row is kept locked.
+    /// The newest rows; none is kept locked.
     Newest(Newest),
-    /// What is newest, and it stays so.
+    /// The newest rows, locked.
     Locking(Locking),
 }
 
 impl TableScan {
-    /// Whether the range that is locked is one of the table's own keys, which holds the rows: all of them where nothing bounds the scan.
+    /// Tells if the range that is locked is one of the table's own keys, which holds the rows: all of them where nothing
+    /// bounds the scan.
     fn locks_own_range(&self) -> bool {
         self.secondary.is_none() || !self.range.is_bounded()
     }

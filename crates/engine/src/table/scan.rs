@@ -73,7 +73,7 @@ impl HeapBatches {
         0
     }
 
-    /// Where the rows begin that were not given yet.
+    /// The place of the first row that was not given yet.
     fn begin(&mut self) -> usize {
         let Some(from) = self.from.take() else { return 0 };
         let [from, first] = [from, self.rows.first().map_or(from, |row| row.0)].map(Rid::from_bytes);
@@ -114,7 +114,7 @@ pub struct TableScan {
     pub(super) in_entry: bool,
     /// The claimed row that the scan stands before.
     pub(super) claim: Option<Claim>,
-    /// When the batch was copied, where what is newest is read.
+    /// The moment of the copy, where the newest rows are read.
     pub(super) copied: Copied,
     pub(super) source: Option<Source>,
     /// The next row of the batch.
@@ -606,7 +606,7 @@ impl Database {
         Ok(found)
     }
 
-    /// Whether there is a row; a claimed one is waited for.
+    /// Tells if there is a row; a claimed one is waited for.
     fn found_newest(&self, tx: &mut Transaction, table: &Table, scan: &TableScan, met: Met) -> Result<bool, Blocked> {
         match met {
             Met::End => Ok(false),

@@ -315,7 +315,7 @@ pub(crate) struct ScanCursor {
     /// The rows of those that were only counted.
     counted: u64,
     pace: Pace,
-    /// What reads its rows asks whether they are claimed.
+    /// The cursor above asks about claims.
     tells: bool,
     /// The claimed row that it stands before, of which it gives the versions.
     claimed: Option<Claimed>,
@@ -326,7 +326,7 @@ struct Claimed {
     writer: TransactionId,
     /// The version to give next.
     next: Option<Version>,
-    /// How many errors of arithmetic there were before the version that was given last.
+    /// The number of errors of arithmetic before the version that was given last.
     failed: Option<usize>,
 }
 
@@ -471,8 +471,8 @@ impl ScanCursor {
         self.narrowed = Some(list);
     }
 
-    /// Moves to the next row and leaves its columns in the plan's registers. A scan that tells of claims gives the versions of a claimed row as
-    /// rows, the newest one first: see [`ScanCursor::claim`].
+    /// Moves to the next row and leaves its columns in the plan's registers. A scan that tells of claims gives the
+    /// versions of a claimed row as rows, the newest one first: see [`ScanCursor::claim`].
     pub(crate) fn next(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
         if self.claimed.is_some() && self.next_version(plan, run)? {
             return Ok(true);
@@ -505,7 +505,7 @@ impl ScanCursor {
     fn next_version(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
         while let (Some(claimed), Some(scan)) = (&mut self.claimed, &mut self.scan) {
             if let Some(failed) = claimed.failed.take() {
-                // The version before was no row of the statement's: nothing is told of it.
+                // The version before was no row of the statement's: its errors are dropped.
                 run.functions.failed.truncate(failed);
             }
             let Some(version) = claimed.next else {
@@ -543,7 +543,8 @@ impl ScanCursor {
         Ok(database.wait_for_claim(tx, &plan.table.engine, scan, writer).into())
     }
 
-    /// The need to wait for a claim, if the row that was given last is a version of a claimed one: it is of use, or cannot be judged.
+    /// The need to wait for a claim, if the row that was given last is a version of a claimed one: it is of use, or
+    /// cannot be judged.
     pub(crate) fn claim(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<Option<Stop>, Stop> {
         let Some(claimed) = &self.claimed else { return Ok(None) };
         if let Some(failed) = claimed.failed {
@@ -553,7 +554,7 @@ impl ScanCursor {
         self.wait_for(plan, writer, run).map(Some)
     }
 
-    /// Whether the row that was given last is a version of a claimed one.
+    /// Tells if the row that was given last is a version of a claimed one.
     pub(crate) fn is_claimed(&self) -> bool {
         self.claimed.is_some()
     }

@@ -183,7 +183,8 @@ impl Cursor {
         }
     }
 
-    /// Gives up the row at hand, which a filter or a subquery could not be evaluated for: the next one comes from the scan below.
+    /// Gives up the row at hand, which a filter or a subquery could not be evaluated for: the next one comes from the
+    /// scan below.
     fn give_up_row(&mut self) {
         match self {
             Cursor::Through(input) => input.give_up_row(),
@@ -196,8 +197,8 @@ impl Cursor {
         }
     }
 
-    /// The next row that no other transaction claims. A version of a claimed row that has come through all conditions is waited for, and one
-    /// that a condition fails for: it may not be what stays.
+    /// The next row that no other transaction claims. A version of a claimed row that has come through all conditions
+    /// is waited for, and one that a condition fails for: it may not be what stays.
     fn next_settled(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
         let found = self.next(node, run);
         if !self.target_scan().is_some_and(|scan| scan.is_claimed()) {

@@ -26,7 +26,7 @@ use pikepole_engine::{
 };
 use pikepole_types::{SqlError, SqlType, Value};
 
-/// How often a statement begins again for a newer snapshot. It has locked its rows by then.
+/// Times that a statement begins again for a newer snapshot. It has locked its rows by then.
 const RENEWALS_MAX: u32 = 10;
 
 /// What is to be done next with the row at hand.
@@ -600,8 +600,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The row at hand has changed since it was found, and is not to be changed any more. Rows before it may be, now: where they were looked
-    /// at long before, the statement begins again, and locks what it finds.
+    /// The row at hand has changed since it was found, and is not to be changed any more. Rows before it may be, now:
+    /// where they were looked at long before, the statement begins again, and locks what it finds.
     fn let_go(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<(), Stop> {
         state.modify.stage = Stage::Next;
         let table = &changed.table;
@@ -654,8 +654,8 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Subqueries over the table that is changed have read a snapshot from before what was waited for, of whose rows the newest are changed: the
-    /// statement begins again, with a new snapshot.
+    /// Subqueries over the table that is changed have read a snapshot from before what was waited for, of whose rows
+    /// the newest are changed: the statement begins again, with a new snapshot.
     ///
     /// # Errors
     /// [`Stop::Again`].

@@ -50,8 +50,8 @@ impl Machine<'_> {
         self.until_alone(&database, access, None).await
     }
 
-    /// SET READ_COMMITTED_SNAPSHOT: how statements read that begin from now on. Nobody is waited for; a statement that says what is to become of
-    /// those who use the database is answered as by SQL Server, which waits until they have gone.
+    /// Sets READ_COMMITTED_SNAPSHOT, for statements that begin from now on. It waits for no session by itself; a termination
+    /// clause is obeyed as SQL Server does, which has to be alone for the change.
     ///
     /// # Errors
     /// 5070 under NO_WAIT when there are others.

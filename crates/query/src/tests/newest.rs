@@ -1,4 +1,5 @@
-//! What a statement changes at READ COMMITTED: rows for which its condition holds when they are changed, each counted once.
+//! Changing statements at READ COMMITTED: their conditions hold for the rows when they are changed, and each change
+//! is counted once.
 
 use super::{Client, World, line};
 use pikepole_scheduler::{JoinHandle, Placement, TaskInfo};
@@ -16,8 +17,9 @@ fn apart(world: &World, mut client: Client, script: String) -> JoinHandle<Vec<St
     })
 }
 
-/// Sessions that move rows from state to state, each row some times. `change` changes the rows of c whose state s is @s, to state @to, adds one to n,
-/// and puts the state that each had into @was. What was found, and how often, must agree with the rows.
+/// Sessions that move rows from state to state, each row some times. `change` changes the rows of c whose state s is
+/// @s, to state @to, adds one to n, and puts the state that each had into @was. What was found, and how often, must
+/// agree with the rows.
 fn moves(table: &str, change: &str, transaction: bool) {
     let mut world = World::new();
     let mut first = world.client();

@@ -1,6 +1,6 @@
--- The anomalies of Adya and of Berenson et al. at each level, case by case as the Hermitage suite has them for SQL Server: who waits, who is
--- told of a deadlock or a conflict, and what everybody sees. `locking` reads READ COMMITTED under locks, `versions` reads snapshots, and
--- `snapshots` has SNAPSHOT beside locks.
+-- The anomalies of Adya and of Berenson et al. at each level, case by case as the Hermitage suite has them for SQL
+-- Server: which session waits, which gets a deadlock or a conflict, and what each of them sees. `locking` reads READ COMMITTED
+-- under locks, `versions` reads snapshots, and `snapshots` has SNAPSHOT beside locks.
 
 setup: CREATE DATABASE locking CREATE DATABASE versions CREATE DATABASE snapshots
 setup: ALTER DATABASE locking SET READ_COMMITTED_SNAPSHOT OFF
@@ -430,8 +430,8 @@ T1: INSERT test VALUES (3, 30)
 T2: INSERT test VALUES (4, 42)
 T1: COMMIT
 
--- The example of Fekete et al. with a transaction that only reads. The reader T3 keeps what it has read before it waits, so that T1 meets it. T3 sees
--- what T2 has committed by then.
+-- The example of Fekete et al. with a transaction that only reads. The reader T3 keeps what it has read before it
+-- waits, so that T1 meets it. T3 sees what T2 has committed by then.
 == locking: G2, two anti-dependencies, end in a deadlock at SERIALIZABLE
 T1: SET TRANSACTION ISOLATION LEVEL SERIALIZABLE BEGIN TRAN
 T1: SELECT * FROM test

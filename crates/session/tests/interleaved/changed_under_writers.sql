@@ -1,5 +1,6 @@
--- What a statement changes at READ COMMITTED is what its condition says of the newest committed rows: a row that another transaction has
--- changed and not ended is waited for where the condition holds for what it is or for what it was, and is judged again then.
+-- What a statement changes at READ COMMITTED is what its condition says of the newest committed rows: a row that
+-- another transaction has changed and not ended is waited for where the condition holds for what it is or for what it
+-- was, and is judged again then.
 
 setup: CREATE DATABASE d
 setup: USE d
@@ -41,7 +42,8 @@ T3: UPDATE heap SET v = -1 WHERE v = 30
 T1: COMMIT
 T2: SELECT id, v FROM heap
 
--- A row that meets the condition neither as it is nor as it was is not waited for, nor is one outside the range of keys.
+-- A row that meets the condition neither as it is nor as it was is not waited for, nor is one outside the range of
+-- keys.
 == d: rows that are not waited for
 T1: BEGIN TRAN UPDATE t SET v = 15 WHERE id = 1
 T2: DELETE t WHERE v = 20

@@ -1,5 +1,5 @@
--- READ COMMITTED under locks: READ_COMMITTED_SNAPSHOT OFF, and READCOMMITTEDLOCK where it is ON. A reader waits for each row that it comes to and
--- that another transaction has changed, reads what is newest, and keeps no row locked.
+-- READ COMMITTED under locks: READ_COMMITTED_SNAPSHOT OFF, and READCOMMITTEDLOCK where it is ON. A reader waits for
+-- each row that it comes to and that another transaction has changed, reads what is newest, and keeps no row locked.
 
 setup: CREATE DATABASE locking CREATE DATABASE versions
     ALTER DATABASE locking SET READ_COMMITTED_SNAPSHOT OFF
@@ -71,7 +71,7 @@ T2: SELECT id FROM t WHERE id = 1
 T3: SELECT id FROM t WITH (NOLOCK) WHERE id = 1
 T1: COMMIT
 
-== locking: a reader keeps nobody from the table
+== locking: a reader keeps no session from the table
 T1: BEGIN TRAN SELECT COUNT(*) FROM t
 T2: BEGIN TRAN SELECT COUNT(*) FROM t WITH (TABLOCKX) ROLLBACK
 T2: ALTER TABLE t ADD more int

@@ -131,8 +131,8 @@ impl TreeScan {
         }
     }
 
-    /// Goes back into the last batch: the next one begins at the row that is `index`-th in key order, or where that was, as the
-    /// rows are then.
+    /// Goes back into the last batch: the next one begins at the row that is `index`-th in key order, or where that
+    /// was, as the rows are then.
     ///
     /// # Panics
     /// When the batch has fewer rows.

@@ -94,16 +94,17 @@ impl Transaction {
         Ok(is_new)
     }
 
-    /// Locks what is free of a range before the first key that is not: who waits in the middle of a range keeps what is before.
+    /// Locks what is free of a range before the first key that is not: who waits in the middle of a range keeps what is
+    /// before.
     pub fn lock_free_part(&mut self, lock: &KeyLock) {
         if let Some(part) = self.home.keys.free_part(self.cell.owner, lock) {
-            // Somebody may have come in between: then nothing is kept.
+            // Another session may have come in between: then nothing is kept.
             let _ = self.try_lock_keys(part);
         }
     }
 
-    /// Whether a lock of one key could be had now. It is not taken: what is read under the latch that the key's row was copied
-    /// under needs none to be kept.
+    /// Tells if a lock of one key could be had now. It is not taken: what is read under the latch that the key's row was
+    /// copied under needs none to be kept.
     ///
     /// # Errors
     /// The need to wait for those who have locked it.
