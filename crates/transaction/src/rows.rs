@@ -192,6 +192,16 @@ impl Transaction {
         self.home.clock()
     }
 
+    /// The quick judgement of a row's header: true when its writer is the transaction itself, or has committed by the
+    /// snapshot that is held. False says nothing.
+    #[inline]
+    pub fn is_settled(&self, header: RowHeader) -> bool {
+        let Some(snapshot) = self.snapshot else { return false };
+        let writer = header.xid();
+        writer == self.own_id_if_dealt()
+            || matches!(self.home.settled(TransactionId(writer)), Status::Committed(lsn) if lsn <= snapshot)
+    }
+
     /// Judges a row by its header in a copy made at `moment`.
     ///
     /// # Errors

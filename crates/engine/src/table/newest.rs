@@ -233,6 +233,10 @@ impl Database {
                 scan.batch = false;
                 continue;
             };
+            if scan.secondary.is_none() && !newest.heeds_keys && !header.is_ghost() && tx.inner.is_settled(header) {
+                std::mem::swap(&mut scan.locator.0, &mut scan.key);
+                return Ok(Met::Row);
+            }
             let looked = self.look_newest(tx, table, scan, header);
             if matches!(looked, Ok(Look::Nothing)) {
                 continue;

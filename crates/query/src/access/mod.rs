@@ -560,25 +560,41 @@ impl ScanCursor {
     }
 
     /// The next row of the range that is open, or a claim.
+    #[inline]
     fn meet(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<Met, Stop> {
         let Some(scan) = self.scan.as_mut().filter(|_| !self.empty) else {
             return Ok(Met::End);
         };
         let (database, tx) = run.engine()?;
         let table = &plan.table.engine;
+        let row = &mut self.row;
         if !plan.is_point() {
-            return Ok(database.try_next_or_claim(tx, table, scan, &mut self.row)?);
+            return Ok(match plan.hints.changes {
+                true => database.try_next_or_claim(tx, table, scan, row)?,
+                false if database.try_next(tx, table, scan, row)? => Met::Row,
+                false => Met::End,
+            });
         }
         if self.given {
             return Ok(Met::End);
         }
-        let key: Vec<&Value> = self.key.iter().collect();
-        let met = database.try_get_or_claim(tx, table, scan, &key, &mut self.row)?;
+        let mut get = |key: &[&Value]| -> Result<Met, Blocked> {
+            Ok(match plan.hints.changes {
+                true => database.try_get_or_claim(tx, table, scan, key, row)?,
+                false if database.try_get(tx, table, scan, key, row)? => Met::Row,
+                false => Met::End,
+            })
+        };
+        let met = match self.key.as_slice() {
+            [key] => get(&[key])?,
+            many => get(&many.iter().collect::<Vec<_>>())?,
+        };
         self.given = !matches!(met, Met::Claimed(_));
         Ok(met)
     }
 
     /// Leaves the columns of the row that was read in the plan's registers.
+    #[inline]
     fn give(&mut self, plan: &Scan, run: &mut Run<'_>) {
         for (column, value) in plan.wanted.iter().zip(&mut self.row) {
             std::mem::swap(&mut run.slots[plan.registers.first + column], value);

@@ -106,24 +106,36 @@ fn conditions_hold_for_what_is_changed_in_transactions() {
     CHANGES.iter().for_each(|change| moves("k int, s int, n int, PRIMARY KEY (s, k)", change, true));
 }
 
-#[test]
-fn rows_that_are_moved_between_leaves_are_waited_for() {
-    // Several leaves, and rows of 1 kB: the scan waits in the middle of one.
+/// One session changes rows of several leaves, and then the rows of `ahead` while another one waits in the middle of a leaf.
+fn waits_within_a_leaf(table: &str, delete: &str, ahead: std::ops::RangeInclusive<i32>) {
     let mut world = World::new();
     let (mut one, two) = (world.client(), world.client());
-    for table in ["id int PRIMARY KEY, v int, text char(1000)", "id int, v int, text char(1000)"] {
-        one.quiet(&format!("DROP TABLE IF EXISTS t CREATE TABLE t ({table})"));
-        one.quiet("INSERT t SELECT value, value % 2, '' FROM GENERATE_SERIES(1, 60)");
-    }
+    one.quiet(&format!("CREATE TABLE t ({table})"));
+    one.quiet("INSERT t SELECT value, value % 2, '' FROM GENERATE_SERIES(1, 60)");
     one.quiet("BEGIN TRAN UPDATE t SET v = 1 - v WHERE id BETWEEN 20 AND 40");
-    let task = apart(&world, two, "SET NOCOUNT ON DELETE t WHERE v = 1 SELECT @@ROWCOUNT".into());
-    one.quiet("WAITFOR DELAY '00:00:01' UPDATE t SET v = 1 - v WHERE id > 55 COMMIT");
+    let task = apart(&world, two, format!("SET NOCOUNT ON {delete} WHERE v = 1 SELECT @@ROWCOUNT"));
+    let (first, last) = (ahead.start(), ahead.end());
+    one.quiet(&format!("WAITFOR DELAY '00:00:01' UPDATE t SET v = 1 - v WHERE id BETWEEN {first} AND {last} COMMIT"));
     let shown = world.server.schedulers().block_on(task).expect("no panic");
-    let left = one.shown("SELECT id FROM t ORDER BY id");
-    let expected: Vec<String> = (1..=60)
-        .filter(|id| (id % 2 == 0) != ((20..=40).contains(id) || *id > 55))
-        .map(|id: i32| id.to_string())
-        .collect();
-    assert_eq!(left, expected);
-    assert_eq!(shown, [(60 - expected.len()).to_string()]);
+    let is_left = |id: &i32| (id % 2 == 0) != ((20..=40).contains(id) || ahead.contains(id));
+    let expected: Vec<String> = (1..=60).filter(is_left).map(|id: i32| id.to_string()).collect();
+    assert_eq!(one.shown("SELECT id FROM t ORDER BY id"), expected, "{table}: {delete}");
+    assert_eq!(shown, [(60 - expected.len()).to_string()], "{table}: {delete}");
+}
+
+#[test]
+fn a_scan_that_waits_within_a_leaf_goes_on_with_the_rows_as_they_are_then() {
+    let tree = "id int PRIMARY KEY, v int, text char(1000)";
+    let heap = "id int, v int, text char(1000)";
+    let backwards = "; WITH x AS (SELECT TOP (1000) id, v FROM t ORDER BY id DESC) DELETE x";
+    for (table, delete, ahead) in [
+        (tree, "DELETE t", 56..=60),
+        (tree, "DELETE t", 41..=43),
+        (heap, "DELETE t", 56..=60),
+        (heap, "DELETE t", 41..=43),
+    ] {
+        waits_within_a_leaf(table, delete, ahead);
+    }
+    waits_within_a_leaf(tree, backwards, 17..=19);
+    waits_within_a_leaf(tree, backwards, 1..=5);
 }
