@@ -218,12 +218,6 @@ T2: WITH first AS (SELECT TOP (1) id, v, note FROM t WHERE v >= 20 ORDER BY id) 
 T1: COMMIT
 T2: SELECT id, v, note FROM t
 
-== d: a common table expression, backwards
-T1: BEGIN TRAN UPDATE t SET v = 2000 WHERE id = 2
-T2: WITH last AS (SELECT TOP (1) id, v, note FROM t WHERE v < 100 ORDER BY id DESC) UPDATE last SET note = 'last'
-T1: COMMIT
-T2: SELECT id, v, note FROM t
-
 == d: a view
 T1: EXEC ('CREATE VIEW w AS SELECT id, v, note FROM t WHERE v < 100 WITH CHECK OPTION')
 T1: BEGIN TRAN UPDATE t SET v = v + 10 WHERE id < 3
