@@ -29,6 +29,7 @@ use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicU
 use pikepole_contention::{Counter, SpinlockClass, Spinner, Statistics};
 use pikepole_log::{Lsn, LsnRange};
 use pikepole_machine::{MemoryGrant, Pages, Region};
+use pikepole_scheduler::chaos::{self, Site};
 
 use crate::error::{Need, PageId, Stop};
 use crate::frame::{FrameHeader, IO_IDLE, Readers};
@@ -274,6 +275,9 @@ impl Pool {
     /// Takes the exclusive latch of `frame` if it still holds `page`; `None` if not.
     #[inline]
     pub fn exclusive_at(&self, frame: u32, page: PageId) -> Result<Option<Exclusive<'_>>, Stop> {
+        if chaos::stops(Site::Page) {
+            return Err(Stop::Need(Need::PageLatch(page)));
+        }
         let header = self.header(frame);
         if !header.try_exclusive() {
             self.spin(page, || header.try_exclusive())?;
@@ -286,6 +290,9 @@ impl Pool {
     pub fn shared(&self, page: PageId) -> Result<Shared<'_>, Stop> {
         self.statistics.add(Counter::PageLookups, 1);
         let frame = self.lookup(page).ok_or(Need::Page(page))?;
+        if chaos::stops(Site::Page) {
+            return Err(Stop::Need(Need::PageLatch(page)));
+        }
         let header = self.header(frame);
         if !header.try_shared() {
             self.spin(page, || header.try_shared())?;

@@ -19,6 +19,7 @@ pub(crate) use names::{OtherStamp, Place, meant_type};
 pub(crate) use pikepole_engine::Need;
 use pikepole_engine::{self as engine, Blocked, FilterTest, Locator, Residence, ScanRange, TEMPDB, TableScan};
 use pikepole_scheduler as scheduler;
+use pikepole_scheduler::chaos::{self, Site};
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, Collation, SqlType, Value, compare};
 
@@ -312,6 +313,8 @@ pub(crate) struct ScanCursor {
     narrowed: Option<Vec<Value>>,
     /// The rows of those that were only counted.
     counted: u64,
+    /// The last row is of no use.
+    passes_over: bool,
     pace: Pace,
 }
 
@@ -331,7 +334,8 @@ impl Pace {
     #[inline]
     pub(crate) fn step(&mut self) -> Result<(), Stop> {
         self.0 = self.0.wrapping_add(1);
-        if self.0.is_multiple_of(ROWS_PER_LOOK) && scheduler::quantum_over() {
+        let is_over = self.0.is_multiple_of(ROWS_PER_LOOK) && scheduler::quantum_over();
+        if is_over || chaos::stops(Site::Pace) {
             return Err(Stop::Yield);
         }
         Ok(())
@@ -359,6 +363,7 @@ impl ScanCursor {
             left: Vec::new(),
             narrowed: None,
             counted: 0,
+            passes_over: false,
             pace: Pace::default(),
         }
     }
@@ -366,6 +371,7 @@ impl ScanCursor {
     /// Starts over.
     pub(crate) fn rewind(&mut self) {
         self.opened = false;
+        self.passes_over = false;
     }
 
     /// Where the last row is.
@@ -445,6 +451,9 @@ impl ScanCursor {
     /// Moves to the next row and leaves its columns in the plan's registers.
     pub(crate) fn next(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
         self.pace.step()?;
+        if self.passes_over {
+            self.let_go(plan, run)?;
+        }
         if !self.opened {
             self.open(plan, run)?;
         }
@@ -492,13 +501,20 @@ impl ScanCursor {
         })
     }
 
-    /// The last row is of no use: it is not kept locked.
-    pub(crate) fn pass_over(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Stop> {
-        let Some(scan) = &mut self.scan else {
-            return Ok(());
-        };
-        let (database, tx) = run.engine()?;
-        Ok(database.pass_over(tx, &plan.table.engine, scan)?)
+    /// The last row is of no use: it is not kept locked when the next one is asked for.
+    #[inline]
+    pub(crate) fn pass_over(&mut self) {
+        self.passes_over = true;
+    }
+
+    /// Gives back the lock of the row that was passed over.
+    fn let_go(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Stop> {
+        if let Some(scan) = &mut self.scan {
+            let (database, tx) = run.engine()?;
+            database.pass_over(tx, &plan.table.engine, scan)?;
+        }
+        self.passes_over = false;
+        Ok(())
     }
 
     /// The number of rows of the whole scan, without reading their columns.

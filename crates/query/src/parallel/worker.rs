@@ -80,7 +80,7 @@ impl Worker {
             let meter = self.meter.clone();
             let next = {
                 let (mut run, operator) = self.run(part);
-                metered(meter.as_ref(), || operator.next(&part.node, &mut run))
+                metered(meter.as_ref(), || operator.take(&part.node, &mut run, |batch, _| Ok(batch)))
             };
             match next {
                 Ok(batch) => return Ok(batch),

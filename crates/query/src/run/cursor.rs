@@ -1,8 +1,16 @@
 //! The state of a running plan: one cursor per operator, in a tree of the same shape as the plan.
 //!
-//! `next` leaves a row in the registers and returns true, or returns false at the end. It can stop anywhere with
-//! [`Stop::Blocked`] or [`Stop::Yield`]: all progress is in the cursors, so that the caller awaits the need, or its turn, and calls
-//! `next` again.
+//! An operator leaves a row in the registers and returns true, or returns false at the end. It can stop anywhere with
+//! [`Stop::Blocked`] or [`Stop::Yield`]: all progress is in the cursors, so that the caller awaits the need, or its turn, and asks
+//! again.
+//!
+//! ```text
+//!   take    the next row of the input, used by a closure: kept in the operator's state
+//!   give    the next row of the input that a closure admits: passed on
+//! ```
+//! Between a row of an input and its use nothing can stop, because there is no other way to a row than these two, and their
+//! closures return a [`Fault`], which ends the statement, and no [`Stop`]. What may have to wait for a row that was used (memory,
+//! a block of a file, the quantum) is asked for before the next one is taken.
 
 use std::sync::Arc;
 
@@ -19,6 +27,7 @@ use crate::batch::{AggregateCursor, BatchCursor, Operator};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
 use crate::plan::{Aggregate, Node, Registers};
+use pikepole_scheduler::chaos::{self, Site};
 use pikepole_types::Value;
 
 /// One operator's state.
@@ -175,35 +184,88 @@ impl Cursor {
         }
     }
 
-    /// Moves to the next row.
+    /// Moves to the next row and has `take` use it; false at the end. `take` can fail, but not pause: when this returns, the row is
+    /// in the operator's state, and the operator may stop.
     ///
     /// # Errors
-    /// [`Stop::Blocked`] when a need must be awaited first, [`Stop::Yield`] when the quantum is over; errors of expressions and
-    /// storage.
-    pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
+    /// [`Stop::Blocked`] when a need must be awaited first, [`Stop::Yield`] when the quantum is over: no row was taken then;
+    /// errors of expressions and storage.
+    #[inline]
+    pub(crate) fn take(
+        &mut self,
+        node: &Node,
+        run: &mut Run<'_>,
+        take: impl FnOnce(&mut Run<'_>) -> Result<(), Fault>,
+    ) -> Result<bool, Stop> {
+        if !self.advance(node, run)? {
+            return Ok(false);
+        }
+        take(run)?;
+        Ok(true)
+    }
+
+    /// Moves to the next row that `give` admits, and leaves it in the registers; false at the end. The operator returns what this
+    /// returns, at once.
+    ///
+    /// # Errors
+    /// As of [`Cursor::take`].
+    #[inline]
+    pub(crate) fn give(
+        &mut self,
+        node: &Node,
+        run: &mut Run<'_>,
+        mut give: impl FnMut(&mut Run<'_>) -> Result<bool, Fault>,
+    ) -> Result<bool, Stop> {
+        while self.advance(node, run)? {
+            if give(run)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Evaluates a chain of subqueries over one row: their results are in the registers then.
+    ///
+    /// # Errors
+    /// As of [`Cursor::take`].
+    pub(crate) fn evaluate(&mut self, node: &Node, run: &mut Run<'_>) -> Result<(), Stop> {
+        self.advance(node, run).map(drop)
+    }
+
+    /// Moves to the next row, for [`Cursor::take`] and [`Cursor::give`] alone.
+    fn advance(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
+        if chaos::stops(Site::Pull) {
+            return Err(Stop::Yield);
+        }
+        let found = self.advance_to(node, run)?;
+        if found && chaos::loses_row() {
+            return Err(Stop::Yield);
+        }
+        Ok(found)
+    }
+
+    #[inline]
+    fn advance_to(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
         match (self, node) {
             (Cursor::One { given }, _) => Ok(!std::mem::replace(given, true)),
             (Cursor::Scan(cursor), Node::Scan(scan)) => cursor.next(scan, run),
             (Cursor::Through(input), Node::Filter { input: node, predicate }) => {
-                while input.next(node, run)? {
+                while input.advance(node, run)? {
                     if predicate.holds(&mut run.env())? {
                         return Ok(true);
                     }
-                    if let (Cursor::Scan(cursor), Node::Scan(scan)) = (&mut **input, &**node) {
-                        cursor.pass_over(scan, run)?;
+                    if let Cursor::Scan(cursor) = &mut **input {
+                        cursor.pass_over();
                     }
                 }
                 Ok(false)
             }
-            (Cursor::Through(input), Node::Compute { input: node, assignments }) => {
-                if !input.next(node, run)? {
-                    return Ok(false);
-                }
+            (Cursor::Through(input), Node::Compute { input: node, assignments }) => input.give(node, run, |run| {
                 for (slot, expr) in assignments {
                     run.assign(*slot, expr)?;
                 }
                 Ok(true)
-            }
+            }),
             (Cursor::Listed { next, pace }, Node::Virtual { index, registers }) => {
                 pace.step()?;
                 let rows = Arc::clone(&run.virtual_rows[*index]);
@@ -239,10 +301,13 @@ impl Cursor {
             }
             (Cursor::Concat { inputs, current }, Node::Concat { inputs: nodes, registers }) => {
                 while let (Some(cursor), Some((node, values))) = (inputs.get_mut(*current), nodes.get(*current)) {
-                    if cursor.next(node, run)? {
+                    let given = cursor.give(node, run, |run| {
                         for (offset, expr) in values.iter().enumerate() {
                             run.assign(registers.first + offset, expr)?;
                         }
+                        Ok(true)
+                    });
+                    if given? {
                         return Ok(true);
                     }
                     *current += 1;
@@ -365,18 +430,23 @@ impl TopCursor {
             self.started = true;
             self.input.want(node, self.skip.saturating_add(self.left));
         }
-        while self.skip > 0 {
-            if !self.input.next(node, run)? {
-                self.left = 0;
-                break;
+        let TopCursor { input, skip, left, .. } = self;
+        while *skip > 0 {
+            let pass = |_: &mut Run<'_>| {
+                *skip -= 1;
+                Ok(())
+            };
+            if !input.take(node, run, pass)? {
+                (*skip, *left) = (0, 0);
             }
-            self.skip -= 1;
         }
-        if self.left == 0 || !self.input.next(node, run)? {
+        if *left == 0 {
             return Ok(false);
         }
-        self.left -= 1;
-        Ok(true)
+        input.give(node, run, |_| {
+            *left -= 1;
+            Ok(true)
+        })
     }
 }
 

@@ -70,6 +70,7 @@ mod sort;
 mod split;
 mod spool;
 mod statement;
+mod statement_rows;
 mod step;
 mod storage_options;
 mod table_definition;

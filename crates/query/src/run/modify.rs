@@ -12,7 +12,8 @@ use super::block_rules::RowChange;
 use super::cursor::Cursor;
 use super::profile::Making;
 use super::rules::{LateWork, has_late_work};
-use super::statement::{StatementState, quantum_over};
+use super::statement::StatementState;
+use super::statement_rows::quantum_over;
 use crate::access::{Stop, Table};
 use crate::batch::Operator;
 use crate::errors;
@@ -55,6 +56,8 @@ pub(crate) struct ModifyState {
     writer: Option<TableWriter>,
     /// The row to be written.
     row: Vec<Value>,
+    /// The rowversion that it was dealt.
+    number: Option<u64>,
     /// The list of VALUES at hand.
     list: usize,
     /// True while the source's row has VALUES lists left.
@@ -121,6 +124,7 @@ impl ModifyState {
         self.bulk = Bulk::Undecided;
         self.filling = None;
         self.list = 0;
+        self.number = None;
         self.within = false;
         self.left_out = false;
         self.collected.clear();
@@ -183,11 +187,13 @@ impl Machine<'_> {
         loop {
             if state.modify.stage == Stage::Next {
                 if !state.modify.within {
-                    if !self.next_row(plan, state)? {
+                    let begin = |_: &mut Self, state: &mut StatementState| {
+                        (state.modify.within, state.modify.list) = (true, 0);
+                        Ok(())
+                    };
+                    if !self.next_row(plan, state, begin)? {
                         return Ok(true);
                     }
-                    state.modify.within = true;
-                    state.modify.list = 0;
                 }
                 let Some(sources) = insert.rows.get(state.modify.list) else {
                     state.modify.within = false;
@@ -260,8 +266,11 @@ impl Machine<'_> {
             }
             return Ok(());
         }
-        let number = self.row_number(plan.rules.as_deref(), &insert.table.engine)?;
+        if state.modify.number.is_none() {
+            state.modify.number = self.row_number(plan.rules.as_deref(), &insert.table.engine)?;
+        }
         self.identity(insert, state)?;
+        let number = state.modify.number.take();
         if let Some(rules) = &plan.rules {
             self.shape_row(rules, number, &mut state.modify.row)?;
         }
@@ -576,7 +585,6 @@ impl Machine<'_> {
                     if !self.next_target(plan, changed, state)? {
                         return Ok(false);
                     }
-                    state.modify.stage = Stage::Read;
                 }
                 Stage::Read => {
                     let found = self.read_current(changed, state)?;
@@ -591,13 +599,16 @@ impl Machine<'_> {
         }
     }
 
-    /// The next row to change: its locator is in the state then.
+    /// The next row to change: its locator is in the state then, and it is to be read.
     fn next_target(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<bool, Stop> {
         if !changed.collects && state.modify.collecting {
-            if !self.next_row(plan, state)? {
-                return Ok(false);
-            }
-            return Ok(state.take_locator());
+            let take = |_: &mut Self, state: &mut StatementState| {
+                if state.take_locator() {
+                    state.modify.stage = Stage::Read;
+                }
+                Ok(())
+            };
+            return Ok(self.next_row(plan, state, take)? && state.modify.stage == Stage::Read);
         }
         self.collect_targets(plan, changed, state)?;
         let limit = self.context.settings.row_count;
@@ -610,20 +621,27 @@ impl Machine<'_> {
         };
         state.modify.locator.clone_from(locator);
         state.modify.next += 1;
+        state.modify.stage = Stage::Read;
         Ok(true)
     }
 
     /// Finds the rows to change that have not been found yet.
     fn collect_targets(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<(), Stop> {
         while state.modify.collecting {
-            if self.next_row(plan, state)? && state.take_locator() {
-                let locator = state.modify.locator.clone();
+            let collect = |machine: &mut Self, state: &mut StatementState| {
+                if !state.take_locator() {
+                    state.modify.collecting = false;
+                    return Ok(());
+                }
+                let value = |slot: &usize| machine.frame.slots[*slot].clone();
                 let kept = match &changed.subqueries {
-                    RowSubqueries::Kept(slots) => slots.iter().map(|slot| self.frame.slots[*slot].clone()).collect(),
+                    RowSubqueries::Kept(slots) => slots.iter().map(value).collect(),
                     _ => Vec::new(),
                 };
-                state.modify.collected.push((locator, kept));
-            } else {
+                state.modify.collected.push((state.modify.locator.clone(), kept));
+                Ok(())
+            };
+            if !self.next_row(plan, state, collect)? {
                 state.modify.collecting = false;
             }
         }

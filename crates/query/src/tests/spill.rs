@@ -3,6 +3,7 @@
 use super::*;
 use crate::spill::fault::{Planted, plant};
 use pikepole_engine::WorkspaceLimits;
+use pikepole_scheduler::chaos;
 
 /// Two tables: `a` with three thousand rows, `b` with two thousand; keys that repeat, some of them NULL, and texts of all lengths.
 const TABLES: &str = "
@@ -107,6 +108,27 @@ fn queries_without_memory_give_what_they_give_with_it() {
         client.quiet("DECLARE @n int; SELECT @n = k FROM (SELECT k, h FROM a UNION SELECT k, h FROM b) c ORDER BY h");
         let totals = client.server.workspace().totals();
         assert_eq!((totals.given_bytes, totals.grants, totals.waiting), (0, 0, 0), "all is given back");
+    }
+    see_files_removed(&mut client);
+}
+
+#[test]
+fn queries_without_memory_give_the_same_in_chaos() {
+    let (_world, mut client) = world();
+    client.server.workspace().set_limits(limits(1 << 20));
+    let queries = ORDERED.iter().map(|query| (*query, false)).chain(UNORDERED.iter().map(|query| (*query, true)));
+    for (seed, (query, sorted)) in (1..).zip(queries) {
+        let mut with = client.lines(query);
+        client.server.workspace().set_limits(limits(64));
+        chaos::begin(chaos::Options::of(seed));
+        let mut without = client.lines(query);
+        chaos::end();
+        client.server.workspace().set_limits(limits(1 << 20));
+        if sorted {
+            with.sort();
+            without.sort();
+        }
+        assert!(with == without, "seed {seed}: {query}\n{}", difference(&with, &without));
     }
     see_files_removed(&mut client);
 }

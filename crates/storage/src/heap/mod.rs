@@ -162,7 +162,10 @@ impl Heap {
     }
 
     fn metered<T>(&self, looked: Result<T, Stop>) -> Result<T, Stop> {
-        meter::looked(&self.store, self.object, 1);
+        // A look that meets a latch is made again.
+        if !matches!(looked, Err(Stop::Need(Need::PageLatch(_)))) {
+            meter::looked(&self.store, self.object, 1);
+        }
         if matches!(looked, Err(Stop::Need(Need::Page(_)))) {
             meter::missed(&self.store, self.object);
         }

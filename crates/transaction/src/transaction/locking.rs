@@ -1,6 +1,8 @@
 //! The locks of a transaction: of tables, of rows that it has read, and of ranges of keys.
 
 use pikepole_contention::sync::Arc;
+use pikepole_scheduler::chaos::{self, Site};
+use pikepole_storage::PageId;
 
 use super::{Held, Transaction};
 use crate::error::{Need, Stop};
@@ -34,6 +36,9 @@ impl Transaction {
         if matches!(&self.kinship, Kinship::Child(family, _) if family.covers(table, mode)) {
             return Ok(());
         }
+        if chaos::stops(Site::Table) {
+            return Err(gone_need());
+        }
         self.give_back_wanted();
         let own = self.own_grants(table);
         match table.try_acquire(self.cell.owner, &own, mode) {
@@ -64,6 +69,9 @@ impl Transaction {
     /// The need to wait for others who have locked them.
     pub fn try_lock_keys(&mut self, lock: KeyLock) -> Result<bool, Stop> {
         assert!(!self.is_child(), "children read what their parent has locked");
+        if chaos::stops(Site::Key) {
+            return Err(gone_need());
+        }
         let Some(is_new) = self.home.keys.try_acquire(self.cell.owner, &lock) else {
             return Err(Stop::Need(Need::Keys(Box::new(lock))));
         };
@@ -133,6 +141,11 @@ impl Transaction {
             self.home.keys.release(self.cell.owner, &kept);
         }
     }
+}
+
+/// A need that nothing stands in the way of, for [`chaos`]: not of a lock, since some who find one taken do not wait.
+fn gone_need() -> Stop {
+    Stop::Need(Need::Storage(pikepole_storage::Need::PageLatch(PageId(0))))
 }
 
 pub(super) fn give_back(cell: &SessionCell, held: &Held) {
