@@ -55,6 +55,7 @@ mod set;
 mod settled;
 mod source;
 mod split;
+mod steady;
 mod straight;
 mod system_time;
 mod target;

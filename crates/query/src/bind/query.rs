@@ -7,6 +7,7 @@ use super::collate::{distinct_keys, in_column, named, order_key};
 use super::expression::read_by;
 use super::scope::{Source, SourceColumn};
 use super::select::{OrderKey, no_tail};
+use super::steady::without_steady;
 use super::typed::{Typed, convert_to};
 use super::{Binder, Bound, Scope, assign_to};
 use crate::errors;
@@ -229,6 +230,7 @@ impl Binder<'_> {
             keys.push(SortKey { expr: bound.values[position].clone(), descending: item.descending, collation });
         }
         let (offset, fetch) = self.offset_and_fetch(query)?;
+        let keys = without_steady(keys, &bound.node, self.names.variables.len());
         let node = sorted(bound.node, keys, &bound.values, &[]);
         let node = self.counted(cut(node, offset, fetch));
         Ok(Bound { node, ..bound })
@@ -440,8 +442,9 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::order_by_a_variable(place)));
         }
         let typed = self.expr(expr)?;
-        // A function of constants is called, not computed before.
-        let is_called = matches!(expr.kind, tree::ExprKind::Subquery(_) | tree::ExprKind::Function(_));
+        // A function of constants is called, not computed before, and a column is one that a table below shows.
+        let is_called =
+            matches!(expr.kind, tree::ExprKind::Subquery(_) | tree::ExprKind::Function(_) | tree::ExprKind::Column(_));
         if typed.expr.is_const() && !is_called {
             return Err(Box::new(SqlError::constant_in_order_by(place)));
         }
