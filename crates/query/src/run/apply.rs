@@ -143,9 +143,10 @@ impl ApplyCursor {
                 return Ok(false);
             }
         }
-        self.evaluation.evaluate(subquery, run)?;
-        self.at_hand = false;
-        Ok(true)
+        let evaluated = self.evaluation.evaluate(subquery, run);
+        // A row that the subquery fails for is given up; one that it stops within stays at hand.
+        self.at_hand = matches!(&evaluated, Err(stop) if !matches!(stop, Stop::Error(_)));
+        evaluated.map(|()| true)
     }
 
     fn regrouped(
