@@ -35,6 +35,8 @@ pub struct Options {
     slow_device: Option<SlowDevice>,
     machine: SystemFiles,
     recovery_watch: Option<RecoveryWatch>,
+    backup_folders: Vec<PathBuf>,
+    load_folders: Vec<PathBuf>,
 }
 
 impl Options {
@@ -51,6 +53,8 @@ impl Options {
             slow_device: None,
             machine: SystemFiles::below("/"),
             recovery_watch: None,
+            backup_folders: Vec::new(),
+            load_folders: Vec::new(),
         }
     }
 
@@ -108,6 +112,20 @@ impl Options {
         self
     }
 
+    /// A folder that BACKUP and RESTORE may name files in, beside `backup` in the folder of databases; relative names are of the
+    /// first one given. May be called several times.
+    pub fn backup_folder(mut self, folder: impl Into<PathBuf>) -> Options {
+        self.backup_folders.push(folder.into());
+        self
+    }
+
+    /// A folder that loads may name files in; relative names are of the first one given. With one, loads read no other files.
+    /// May be called several times.
+    pub fn load_folder(mut self, folder: impl Into<PathBuf>) -> Options {
+        self.load_folders.push(folder.into());
+        self
+    }
+
     /// The options of the engine itself, for a program that runs more than this API over it.
     pub fn into_server_options(self) -> ServerOptions {
         let pool = self.buffer_pool_bytes.unwrap_or_else(default_buffer_pool_bytes);
@@ -120,6 +138,8 @@ impl Options {
             machine: self.machine,
             disk: self.slow_device.map_or_else(Disk::real, |device| Disk::real().slowed(device)),
             recovery_watch: self.recovery_watch,
+            backup_folders: self.backup_folders,
+            load_folders: self.load_folders,
             ..ServerOptions::new(self.folder)
         }
     }

@@ -61,7 +61,7 @@ mod tests;
 #[cfg(test)]
 mod unlogged_tests;
 
-pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
+pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MadeBackup, MediaRow, RestoreOptions};
 pub use catalog::definition::{
     Check, Column, Computed, Default, DefinitionTrigger, ForeignKey, Function, Identity, KeptColumn, LockEscalation,
     Module, Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent,
@@ -104,9 +104,9 @@ pub use security::{
 };
 pub use server::{
     Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, GrantRow,
-    KeptOption, MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress,
-    SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags, Workspace, WorkspaceLimits,
-    WorkspaceTotals, first_number,
+    KeptOption, LoadErrorFiles, MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow,
+    ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags, Workspace,
+    WorkspaceLimits, WorkspaceTotals, first_number,
 };
 pub use table::{
     BulkWriter, CheckWatch, IndexUse, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount,

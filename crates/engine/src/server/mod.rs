@@ -18,6 +18,7 @@ mod offline;
 mod options;
 mod policies;
 mod rename;
+mod statement_files;
 mod system_databases;
 mod trace_flags;
 mod workspace;
@@ -40,6 +41,8 @@ pub use configuration::{Acknowledge, Effect, Exchange, PolicyRow, ServerConfigur
 pub use kept_options::KeptOption;
 pub use memory::{DatabaseMemory, NodeMemory};
 pub use options::{SchedulerChoice, ServerOptions};
+pub(crate) use statement_files::StatementFolders;
+pub use statement_files::{BACKUP_FOLDER, LoadErrorFiles};
 pub use system_databases::{MODEL, MODEL_ID, MSDB, MSDB_ID};
 pub use trace_flags::TraceFlags;
 pub use workspace::{GrantRow, MemoryGrant, Workspace, WorkspaceLimits, WorkspaceTotals};
@@ -187,6 +190,7 @@ pub struct Server {
     ids_drawn: AtomicU64,
     closed: AtomicBool,
     login_gate: LoginGate,
+    statement_folders: StatementFolders,
     workspace: Arc<Workspace>,
     /// The turn of whoever makes tempdb.
     making_tempdb: Mutex<()>,
@@ -275,6 +279,7 @@ impl Server {
             ids_drawn: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             login_gate: LoginGate::default(),
+            statement_folders: StatementFolders::new(&options),
             making_tempdb: Mutex::new(()),
             making_system_database: Mutex::new(()),
             started_us: pikepole_machine::clock::unix_time_us(),
@@ -350,8 +355,8 @@ impl Server {
 
     pub(crate) fn create_now(&self, name: &str, id: i32, collation: Collation) -> Result<(), String> {
         let mut folder = self.options.folder.join(folder_name(name));
-        if self.options.disk.exists(folder.join(DATABASE_FILE)) {
-            // A database that has another name now was made there.
+        if self.options.disk.exists(folder.join(DATABASE_FILE)) || folder.ends_with(BACKUP_FOLDER) {
+            // A database that has another name now was made there, or it is where backups are.
             folder = self.new_folder(name);
         }
         let database = Database::create(&self.context, &folder, name, id)?;
@@ -419,12 +424,6 @@ impl Server {
     /// The server's folder.
     pub fn folder(&self) -> &Path {
         &self.options.folder
-    }
-
-    /// Whether a file is in the folder of a database, or one of the server's own.
-    pub fn is_in_database(&self, path: &Path) -> bool {
-        let own = ["lock", "pikepole.toml"].iter().any(|own| path == self.options.folder.join(own));
-        own || path.ancestors().skip(1).any(|folder| self.options.disk.exists(folder.join(DATABASE_FILE)))
     }
 
     /// The disk that the folder is on.

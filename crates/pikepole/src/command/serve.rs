@@ -49,6 +49,8 @@ pub struct Arguments {
     /// A policy of the server for this run; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE")]
     policies: Vec<String>,
+    #[command(flatten)]
+    folders: super::FileFolders,
     /// Binds the process to the CPUs and the memory of this NUMA node, as `pikepole lab topology` numbers the hardware's
     #[arg(long, value_name = "NODE")]
     numa_node: Option<usize>,
@@ -114,10 +116,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     for flag in &arguments.trace_flags {
         options = options.trace_flag(*flag);
     }
+    options = arguments.folders.add_to(options);
     let server = Server::open(options.into_server_options())?;
     // The folder is this process's own now.
-    pikepole_server::start_log(format, &arguments.data).map_err(CommandError::io("the error log"))?;
+    pikepole_server::start_log(format, server.disk(), &arguments.data).map_err(CommandError::io("the error log"))?;
     pikepole_server::log_machine(&server);
+    pikepole_server::log_open_modes(&server);
     let registry = Registry::new(server.statistics());
     let password = first_password(&server)?;
     let network = NetworkServer::start(server, registry, network_options(arguments))?;

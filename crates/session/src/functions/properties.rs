@@ -70,6 +70,7 @@ pub(super) fn server_property(call: &Call<'_>) -> Answer {
         "processid" => return int(i32::try_from(std::process::id()).unwrap_or(i32::MAX)),
         "licensetype" => "DISABLED".to_string(),
         "instancedefaultdatapath" | "instancedefaultlogpath" => folder(),
+        "instancedefaultbackuppath" => call.host.server.backup_folder().display().to_string(),
         "isclustered"
         | "ishadrenabled"
         | "issingleuser"
