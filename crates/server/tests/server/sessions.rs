@@ -295,3 +295,28 @@ fn the_error_log_is_read_by_sql() {
     other.log_in("ada", "Lovelace 1815");
     assert_eq!(errors(&other.batch("EXEC sp_readerrorlog")), [300]);
 }
+
+/// Clients that connect to the health port and never end their requests, as 600 of a scanner do, do not keep others from an answer.
+#[test]
+fn half_open_requests_do_not_starve_the_health_port() {
+    let fixture = Fixture::with(|options| options.health = Some(([127, 0, 0, 1], 0).into()));
+    let address = fixture.network().health_address().expect("it is served");
+    let silent: Vec<std::net::TcpStream> = (0..600)
+        .map(|number| {
+            let mut stream = std::net::TcpStream::connect(address).expect("it listens");
+            if number % 2 == 0 {
+                // Those that have been dropped already may refuse it.
+                let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\n");
+            }
+            stream
+        })
+        .collect();
+    for _ in 0..3 {
+        let mut stream = std::net::TcpStream::connect(address).expect("it listens");
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer:?}");
+    }
+    drop(silent);
+}
