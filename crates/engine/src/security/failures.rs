@@ -81,6 +81,12 @@ impl LoginFailures {
         }
     }
 
+    /// Whether this name has failed from this address lately.
+    pub fn has_failed(&self, name: &str, host: &str, now_us: u64) -> bool {
+        let pair = Key::Both(name.to_lowercase(), host.to_owned());
+        lock(&self.counted).get(&pair).is_some_and(|failures| now_us.saturating_sub(failures.last_us) <= KEPT_US)
+    }
+
     /// Counts a failure; the most that its name, its address or both have.
     pub fn count(&self, name: &str, host: &str, now_us: u64) -> u32 {
         let mut counted = lock(&self.counted);
@@ -182,6 +188,7 @@ mod tests {
             failures.count("ann", "a", 500_000);
         }
         assert!(!look("a", 3_499_999) && look("a", 3_500_000), "none is longer than three seconds");
+        assert!(failures.has_failed("Ann", "a", 500_001) && !failures.has_failed("ann", "b", 500_001));
         assert!(look("b", 500_001), "another address is not concerned");
         assert!(failures.may_look("bob", "a", 500_001).is_ok(), "nor is another name");
         failures.forget_name("ANN");

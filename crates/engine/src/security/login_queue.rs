@@ -6,8 +6,9 @@
 //!   address b ── name x: ticket          a/x, b/x, a/y, a/x
 //! ```
 //! A hash takes tens of milliseconds of a CPU and 19 MiB, so few are computed at a time ([`LoginQueue::running_max`]). Who
-//! floods from one address makes itself wait: each address has every n-th turn. A ticket that is dropped, because its client
-//! has gone, leaves the queue, and no hash is computed for it.
+//! floods from one address makes itself wait: each address has every n-th turn. Of an address those names come first that have
+//! not failed there lately. A ticket that is dropped, because its client has gone, leaves the queue, and no hash is computed for
+//! it.
 
 use std::collections::{HashMap, VecDeque};
 use std::future::poll_fn;
@@ -42,8 +43,8 @@ struct Ticket {
 struct Address {
     waiting: usize,
     names: HashMap<String, VecDeque<Arc<Ticket>>>,
-    /// The names that have tickets, in the order of their turns.
-    turns: VecDeque<String>,
+    /// The names that have tickets, in the order of their turns, and whether they have failed lately.
+    turns: VecDeque<(String, bool)>,
 }
 
 #[derive(Default)]
@@ -79,13 +80,14 @@ impl Ticket {
 
 impl Address {
     fn next(&mut self) -> Option<Arc<Ticket>> {
-        let name = self.turns.pop_front()?;
+        let first = self.turns.iter().position(|(_, has_failed)| !has_failed).unwrap_or(0);
+        let (name, has_failed) = self.turns.remove(first)?;
         let tickets = self.names.get_mut(&name)?;
         let ticket = tickets.pop_front();
         self.waiting -= usize::from(ticket.is_some());
         match tickets.is_empty() {
             true => drop(self.names.remove(&name)),
-            false => self.turns.push_back(name),
+            false => self.turns.push_back((name, has_failed)),
         }
         ticket
     }
@@ -99,7 +101,7 @@ impl Address {
         self.waiting -= removed;
         if tickets.is_empty() {
             self.names.remove(name);
-            self.turns.retain(|other| other != name);
+            self.turns.retain(|(other, _)| other != name);
         }
         removed > 0
     }
@@ -170,8 +172,8 @@ impl LoginQueue {
         LoginQueue { running_max, state: Mutex::default() }
     }
 
-    /// Waits for the turn of a password of `name` from `host`; none when there is no room.
-    pub async fn turn(self: &Arc<Self>, host: &str, name: &str) -> Option<Turn> {
+    /// Waits for the turn of a password of `name` from `host`, which has failed there lately or not; none when there is no room.
+    pub async fn turn(self: &Arc<Self>, host: &str, name: &str, has_failed: bool) -> Option<Turn> {
         let ticket = {
             let mut state = lock(&self.state);
             if state.running < self.running_max {
@@ -189,7 +191,7 @@ impl LoginQueue {
             let address = state.addresses.entry(host.to_owned()).or_default();
             address.waiting += 1;
             if !address.names.contains_key(name) {
-                address.turns.push_back(name.to_owned());
+                address.turns.push_back((name.to_owned(), has_failed));
             }
             address.names.entry(name.to_owned()).or_default().push_back(Arc::clone(&ticket));
             ticket

@@ -7,8 +7,12 @@ use std::pin::Pin;
 type Waiting = Pin<Box<dyn Future<Output = Option<Turn>>>>;
 
 fn enter(queue: &Arc<LoginQueue>, host: &str, name: &str) -> Waiting {
+    enter_having(queue, host, name, false)
+}
+
+fn enter_having(queue: &Arc<LoginQueue>, host: &str, name: &str, has_failed: bool) -> Waiting {
     let (queue, host, name) = (Arc::clone(queue), host.to_owned(), name.to_owned());
-    Box::pin(async move { queue.turn(&host, &name).await })
+    Box::pin(async move { queue.turn(&host, &name, has_failed).await })
 }
 
 fn look(waiting: &mut Waiting) -> Poll<Option<Turn>> {
@@ -53,6 +57,20 @@ fn turns_go_round_addresses_and_names() {
     }
     assert_eq!(order(first, waiting), [0, 4, 5, 3, 6, 1, 2]);
     assert_eq!((queue.waiting(), lock(&queue.state).running), (0, 0));
+}
+
+#[test]
+fn names_that_have_not_failed_come_before_those_that_have() {
+    let queue = Arc::new(LoginQueue::new(1));
+    let first = taken(&mut enter(&queue, "z", "z"));
+    let asked = [("a", "guessed", true), ("a", "guessed too", true), ("b", "guessed", true), ("a", "new", false)];
+    let mut waiting: Vec<(usize, Waiting)> = Vec::new();
+    for (number, (host, name, has_failed)) in asked.into_iter().enumerate() {
+        let mut ticket = enter_having(&queue, host, name, has_failed);
+        assert!(look(&mut ticket).is_pending());
+        waiting.push((number, ticket));
+    }
+    assert_eq!(order(first, waiting), [3, 2, 0, 1]);
 }
 
 #[test]

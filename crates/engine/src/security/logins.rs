@@ -348,7 +348,8 @@ impl Server {
     /// Hashes a password in its turn, and compares.
     async fn compare(self: &Arc<Self>, id: i32, hash: &str, attempt: &Attempt<'_>) -> Result<bool, LoginFailureReason> {
         let (gate, password) = (self.login_gate(), attempt.password);
-        let turn = gate.queue.turn(attempt.host, &attempt.name.to_lowercase()).await;
+        let has_failed = gate.failures.has_failed(attempt.name, attempt.host, attempt.arrived_us);
+        let turn = gate.queue.turn(attempt.host, &attempt.name.to_lowercase(), has_failed).await;
         let turn = turn.ok_or(LoginFailureReason::QueueFull)?;
         // Others of the same name may have failed meanwhile, or shown what it is.
         let known = gate.verified.known(id, hash, password);
@@ -375,7 +376,7 @@ impl Server {
     /// Hashes something once, to know how long that takes.
     async fn measure_hash(self: &Arc<Self>, attempt: &Attempt<'_>) {
         let gate = self.login_gate();
-        let Some(turn) = gate.queue.turn(attempt.host, "").await else { return };
+        let Some(turn) = gate.queue.turn(attempt.host, "", true).await else { return };
         let cost = self.password_cost();
         let work = move || {
             let _turn = turn;
