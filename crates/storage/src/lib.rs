@@ -45,6 +45,9 @@ mod redo;
 mod row;
 mod rows_in_log;
 mod shape;
+#[cfg(test)]
+mod stale_tests;
+mod stamps;
 mod store;
 #[cfg(test)]
 mod test_support;

@@ -4,10 +4,11 @@
 //!   data/pages          the pages                         direct I/O
 //!   data/double-write   copies of pages about to be overwritten (see `checkpoint::writer`)
 //!   data/master         where recovery begins (see `checkpoint::master`)
+//!   data/stamps         how each page was last written (see `stamps`)
 //! ```
 //!
 //! Order of latches and locks, outermost first: checkpointing -> growth -> writer -> clock hand -> a heap's shared target ->
-//! page latches (parent, child, new page, map page) -> space, free list. No latch and no spinlock is held across a need; the
+//! page latches (parent, child, new page, map page) -> space, free list, stamps. No latch and no spinlock is held across a need; the
 //! first three are only taken by blocking code, which may satisfy needs while it holds them. See `docs/locks.md`.
 
 use std::collections::HashSet;
@@ -21,7 +22,7 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU
 use pikepole_contention::sync::{Condvar, Mutex, MutexGuard, thread};
 use pikepole_contention::{Counter, LatchClass, Spinlock, SpinlockClass, Statistics};
 use pikepole_log::{FlushOutcome, Log, Lsn, LsnRange, Refused};
-use pikepole_machine::{AlignedBuffer, Disk, File, MemoryGrant, OpenOptions, Pages, clock};
+use pikepole_machine::{AlignedBuffer, Disk, File, MemoryGrant, OpenOptions, Pages, clock, is_full};
 
 use crate::allocation::{EXTENT_PAGES, EXTENTS_FREE_MIN, Space};
 use crate::checkpoint::{Master, Writer};
@@ -34,11 +35,13 @@ use crate::pool::{FreeFrame, Pool, PoolGrowth};
 use crate::records::Record;
 use crate::row::LogContext;
 use crate::rows_in_log::RowsInLog;
+use crate::stamps::{Stamps, Verdict};
 
 /// Name of the file of pages in the store's folder.
 pub const PAGES_FILE: &str = "pages";
 pub(crate) const DOUBLE_WRITE_FILE: &str = "double-write";
 pub(crate) const MASTER_FILE: &str = "master";
+pub(crate) const STAMPS_FILE: &str = "stamps";
 /// How long a thread that may block leaves a flush of the log to whoever is at it.
 const FLUSH_PAUSE: Duration = Duration::from_micros(50);
 
@@ -106,6 +109,7 @@ pub struct Store {
     pub(crate) checkpointing: Mutex<()>,
     pub(crate) growth: Mutex<()>,
     pub(crate) writer: Mutex<Writer>,
+    pub(crate) stamps: Mutex<Stamps>,
     pub(crate) rows_in_log: RowsInLog,
     /// The redo start that the master names.
     pub(crate) redo_start: AtomicU64,
@@ -170,6 +174,7 @@ impl Store {
     ) -> Result<Arc<Store>, StorageError> {
         let folder = folder.as_ref();
         let master = Master::read(disk, folder)?;
+        let had_stamps = disk.exists(folder.join(STAMPS_FILE));
         let pages_at_checkpoint = master.pages;
         let store = Store::start(disk, folder, options, log, statistics, master)?;
         let pages = store.pages_in_file.load(Ordering::Relaxed);
@@ -185,7 +190,15 @@ impl Store {
             writer.restore_torn(&store.data)?;
         }
         drop(writer);
-        Ok(store)
+        if !had_stamps {
+            disk.sync_dir(folder).map_err(|error| StorageError::io("making the file of stamps", error))?;
+        }
+        let room = lock(&store.stamps).allocate(pages);
+        match room {
+            // It is the room of a folder without stamps that may be lacking; then there are none.
+            Err(error) if !is_full(&error) => Err(StorageError::io("taking room for the stamps", error)),
+            _ => Ok(store),
+        }
     }
 
     /// What recovery must know before the log and the store can be opened.
@@ -210,6 +223,7 @@ impl Store {
         };
         let data = open(PAGES_FILE, options.direct)?;
         let writer = Writer::new(open(DOUBLE_WRITE_FILE, options.direct)?, open(MASTER_FILE, false)?, master);
+        let stamps = Stamps::new(open(STAMPS_FILE, false)?, master.stamps, master.redo_lsn, options.pool_bytes);
         let len = data.len().map_err(|error| StorageError::io("reading the data file's length", error))?;
         let pool = Pool::new(&options, &statistics)
             .map_err(|error| StorageError::io("reserving memory for the buffer pool", error))?;
@@ -226,6 +240,7 @@ impl Store {
             checkpointing: Mutex::new(()),
             growth: Mutex::new(()),
             writer: Mutex::new(writer),
+            stamps: Mutex::new(stamps),
             rows_in_log: RowsInLog::default(),
             redo_start: AtomicU64::new(master.redo_lsn.0),
             stopping: AtomicBool::new(false),
@@ -523,6 +538,30 @@ impl Store {
         Ok(bytes)
     }
 
+    /// Whether a page that was read, and found whole, is the one that was last written. What is said of a page that is: its
+    /// stamp was lost.
+    ///
+    /// # Errors
+    /// [`StorageError::Corrupt`] for an older page, and for one that is newer than the log; failed I/O.
+    pub(crate) fn check_stamp(&self, id: PageId, page: Page<'_>) -> Result<Option<String>, StorageError> {
+        if fault::trust_pages() {
+            return Ok(None);
+        }
+        let mut stamps = lock(&self.stamps);
+        // Behind the lock, which whoever wrote the page has taken too, after the log was durable.
+        let durable = self.log.durable();
+        if page.lsn() > durable.0 && !fault::no_wal_rule() {
+            let (found, end) = (Lsn(page.lsn()).in_parts(), durable.in_parts());
+            let why = format!("its log sequence number (LSN) ({found}) lies beyond the end of the log ({end})");
+            return Err(StorageError::corrupt(id, why));
+        }
+        match stamps.judge(id, page).map_err(|error| StorageError::io("reading the stamps of pages", error))? {
+            Verdict::Current => Ok(None),
+            Verdict::Stale(why) => Err(StorageError::corrupt(id, why)),
+            Verdict::StampLost(why) => Ok(Some(why)),
+        }
+    }
+
     /// Reads pages that follow each other, whose loading the caller has begun, into frames and puts these into the pool.
     ///
     /// # Errors
@@ -540,6 +579,7 @@ impl Store {
         for (page, mut frame) in (first.0..).map(PageId).zip(frames) {
             let content = Page(frame.bytes_mut());
             content.validate(page)?;
+            self.check_stamp(page, content)?;
             let level = content.level();
             if let Some(mut guard) = self.pool.publish(frame, page) {
                 guard.set_level(level);

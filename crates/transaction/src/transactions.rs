@@ -200,6 +200,11 @@ impl Transactions {
         lock(&self.orphans).push(orphan);
     }
 
+    /// Whether a transaction whose session went away waits to be taken.
+    pub fn has_orphans(&self) -> bool {
+        !lock(&self.orphans).is_empty()
+    }
+
     /// Transactions whose session went away before they ended, and which have no child at work: roll them back.
     pub fn take_orphans(&self) -> Vec<Transaction> {
         let mut orphans = lock(&self.orphans);

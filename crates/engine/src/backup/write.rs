@@ -13,6 +13,7 @@ use super::media::{Begin, Device, SetWriter, VERSION};
 use super::set::{BackupKind, SetHead, SetTail};
 use super::{BackupOptions, BackupOutcome, pages_of};
 use crate::database::{Database, Hold, LogChain, RecoveryModel};
+use crate::error::Place;
 use crate::fault;
 
 /// Bytes of log that a step copies.
@@ -217,7 +218,7 @@ impl BackupJob {
     /// Makes the set count, and then moves the chain of log backups.
     ///
     /// # Errors
-    /// 3202; 5069 when the chain cannot be noted: the backup is whole then, and the next log backup begins where this one
+    /// 3202; 1105 or 5069 when the chain cannot be noted: the backup is whole then, and the next log backup begins where this one
     /// did.
     pub fn end(mut self) -> Result<BackupOutcome, SqlError> {
         self.tail.finished_us = now_us();
@@ -238,7 +239,7 @@ impl BackupJob {
             (BackupKind::Log, None) => None,
         };
         if let Some(chain) = chain {
-            self.database.set_log_chain(chain).map_err(|_| SqlError::alter_database_failed())?;
+            self.database.set_log_chain(chain).map_err(|error| self.database.not_noted(&error))?;
         }
         drop(self.hold);
         self.database.truncate_log(self.database.store().master().recovery_lsn);
@@ -320,6 +321,7 @@ fn page_not_read(database: &Database, kind: BackupKind, error: &StorageError) ->
             format!("{}: {why}", database.name()),
         ),
         StorageError::Poisoned { .. } => SqlError::log_not_available(database.name()),
+        full if full.is_full() => Place { database, object: "", session_id: 0 }.storage(full),
         error => SqlError::operating_system_error(error, "backup", 0, database.folder().display()),
     }
 }

@@ -45,8 +45,8 @@ pub use trace_flags::TraceFlags;
 pub use workspace::{GrantRow, MemoryGrant, Workspace, WorkspaceLimits, WorkspaceTotals};
 
 use crate::database::{
-    DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, OpenContext, RecoveryModel, ScopedName,
-    ScopedValue, UserAccess, check_database,
+    DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, NotMade, OpenContext, RecoveryModel,
+    ScopedName, ScopedValue, UserAccess, check_database,
 };
 use crate::error::OpenError;
 use crate::placement::PlacementPlan;
@@ -310,7 +310,7 @@ impl Server {
         }
         if !read(&self.databases).contains_key(MASTER) {
             self.create_now(MASTER, MASTER_ID, Collation::DEFAULT)
-                .map_err(|why| OpenError::Create { name: MASTER.to_owned(), why })?;
+                .map_err(|not_made| OpenError::Create { name: MASTER.to_owned(), why: not_made.why })?;
         }
         Ok(())
     }
@@ -348,7 +348,7 @@ impl Server {
         write(&self.databases).insert(name.to_lowercase(), entry);
     }
 
-    pub(crate) fn create_now(&self, name: &str, id: i32, collation: Collation) -> Result<(), String> {
+    pub(crate) fn create_now(&self, name: &str, id: i32, collation: Collation) -> Result<(), NotMade> {
         let mut folder = self.options.folder.join(folder_name(name));
         if self.options.disk.exists(folder.join(DATABASE_FILE)) {
             // A database that has another name now was made there.
@@ -357,7 +357,7 @@ impl Server {
         let database = Database::create(&self.context, &folder, name, id)?;
         if collation != Collation::DEFAULT {
             let options = DatabaseOptions { collation, ..database.options() };
-            database.set_options(options).map_err(|error| error.message)?;
+            database.set_options(options)?;
         }
         database.start();
         self.put_in_force(&lock(&self.configuration), &database);
@@ -503,14 +503,10 @@ impl Server {
                 return Ok(());
             };
             // Its collation is what was asked for, not the model's.
-            database.set_options(DatabaseOptions { collation, ..options }).map_err(|error| error.message)
+            Ok(database.set_options(DatabaseOptions { collation, ..options })?)
         })
         .await;
-        made.map_err(|why| {
-            let mut error = SqlError::create_database_failed();
-            error.message = format!("{} ({why})", error.message);
-            error
-        })
+        made.map_err(NotMade::into_error)
     }
 
     /// Waits a while for the sessions of a database: clients that have just gone away are often told of by those who drop it

@@ -12,7 +12,7 @@ use std::sync::Arc;
 use pikepole_types::{Collation, SqlError};
 
 use super::{DatabaseInfo, DatabaseState, Entry, Server, lock, read, write};
-use crate::database::{Database, DatabaseFile, DatabaseOptions};
+use crate::database::{Database, DatabaseFile, DatabaseOptions, NotMade};
 use crate::temporary::TEMPDB_ID;
 
 /// The template of new databases.
@@ -99,11 +99,7 @@ impl Server {
                 server.create_now(name, id, Collation::default())
             }
         });
-        made.await.map_err(|why| {
-            let mut error = SqlError::create_database_failed();
-            error.message = format!("{} ({why})", error.message);
-            error
-        })?;
+        made.await.map_err(NotMade::into_error)?;
         self.database(name)
     }
 

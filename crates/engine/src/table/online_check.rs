@@ -67,6 +67,27 @@ pub enum TableFinding {
     },
 }
 
+impl TableFinding {
+    /// The finding in words, for people.
+    pub(crate) fn text(&self, table: &Table) -> String {
+        let index = |index_id: i32| {
+            let index = table.indexes.iter().find(|index| index.index_id == index_id);
+            index.map_or_else(|| "its heap".to_owned(), |index| format!("index {}", index.name))
+        };
+        let what = match self {
+            TableFinding::Unreadable { index_id, why } => {
+                format!("not all of {} can be read: {why}", index(*index_id))
+            }
+            TableFinding::OutOfOrder { index_id } => format!("keys of {} are out of order", index(*index_id)),
+            TableFinding::NoEntry { index_id, row } => format!("{} has no entry for the row {row}", index(*index_id)),
+            TableFinding::NoRow { index_id, entry } => {
+                format!("{} has an entry without a row: {entry}", index(*index_id))
+            }
+        };
+        format!("{}: {what}", table.full_name())
+    }
+}
+
 /// The entries of one index as they are counted.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct Sum {
