@@ -57,6 +57,8 @@ mod online_check_tests;
 #[cfg(test)]
 mod repeated_key_tests;
 #[cfg(test)]
+mod stale_page_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod unlogged_tests;
@@ -92,7 +94,7 @@ pub use patience::{awaited, is_for_lock};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
 pub use pikepole_storage::{
-    EncodedRows, LevelShape, LogContext, PageKind, PooledPage, ReadMeter, Reads, ShapeDepth, pages_read,
+    EncodedRows, LevelShape, LogContext, PageKind, PooledPage, ReadMeter, Reads, ShapeDepth, SuspectPage, pages_read,
 };
 pub use pikepole_transaction::{
     Isolation, LockMode, LockRow, LockedThing, Need, OpenTransaction, TransactionId, TransactionRow,

@@ -411,6 +411,9 @@ fn a_part_that_is_not_where_it_should_be_is_damage() {
     stop(&server);
     drop((db, server));
     let report = Server::check(&Disk::simulated(disk), "/server".as_ref(), &mut |_| ()).expect("a check");
-    let [damage] = &report.damage[..] else { panic!("{:?}", report.damage) };
-    assert!(damage.contains("dbo.t") && damage.contains("does not hold part 3 of the long value"), "{damage}");
+    // Once where the parts are followed from the pages, once where rows are read as CHECKDB does.
+    assert_eq!(report.damage.len(), 2, "{:?}", report.damage);
+    for damage in &report.damage {
+        assert!(damage.contains("dbo.t") && damage.contains("does not hold part 3 of the long value"), "{damage}");
+    }
 }

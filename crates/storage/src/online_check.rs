@@ -117,6 +117,7 @@ impl OnlineCheck {
             }
             thread::sleep(LOOK_PAUSE);
         }
+        store.suspect(id, Page(bytes).stored_crc() != Page(bytes).crc());
         self.findings.push(Finding { page: id, object: owner, what: why });
         Ok(())
     }

@@ -159,7 +159,8 @@ impl Stamps {
     ///
     /// # Errors
     /// No room.
-    pub fn allocate(&self, pages: u32) -> std::io::Result<()> {
+    pub fn allocate(&mut self, pages: u32) -> std::io::Result<()> {
+        self.begin()?;
         let bytes = u64::from(pages.div_ceil(BLOCK_STAMPS)) * 2 * BLOCK_BYTES as u64;
         if self.file.len()? >= bytes {
             return Ok(());

@@ -36,6 +36,7 @@ use crate::records::Record;
 use crate::row::LogContext;
 use crate::rows_in_log::RowsInLog;
 use crate::stamps::{Stamps, Verdict};
+use crate::suspects::Suspects;
 
 /// Name of the file of pages in the store's folder.
 pub const PAGES_FILE: &str = "pages";
@@ -66,6 +67,8 @@ pub struct StoreOptions {
     pub growth_bytes_max: u64,
     /// Whether files are opened past the page cache.
     pub direct: bool,
+    /// Set when a page is found damaged: [`Store::take_suspects`] tells which. One for all stores of a server.
+    pub damage_seen: Arc<AtomicBool>,
     /// Threads that apply the log when a store is opened that was not closed in order; 0: the caller's, which then does all
     /// of the opening. None: one a CPU, and on a simulated disk none, so that its runs can be replayed.
     pub redo_threads: Option<usize>,
@@ -81,6 +84,7 @@ impl Default for StoreOptions {
             pool_growth: PoolGrowth::default(),
             growth_bytes_max: 256 << 20,
             direct: true,
+            damage_seen: Arc::default(),
             redo_threads: None,
         }
     }
@@ -110,6 +114,7 @@ pub struct Store {
     pub(crate) growth: Mutex<()>,
     pub(crate) writer: Mutex<Writer>,
     pub(crate) stamps: Mutex<Stamps>,
+    pub(crate) suspects: Suspects,
     pub(crate) rows_in_log: RowsInLog,
     /// The redo start that the master names.
     pub(crate) redo_start: AtomicU64,
@@ -241,6 +246,7 @@ impl Store {
             growth: Mutex::new(()),
             writer: Mutex::new(writer),
             stamps: Mutex::new(stamps),
+            suspects: Suspects::default(),
             rows_in_log: RowsInLog::default(),
             redo_start: AtomicU64::new(master.redo_lsn.0),
             stopping: AtomicBool::new(false),
@@ -538,6 +544,14 @@ impl Store {
         Ok(bytes)
     }
 
+    /// Notes a page that was read, if it is damaged. One that was never written may only have been asked for too early.
+    fn note_damage(&self, id: PageId, page: Page<'_>, error: &StorageError) {
+        let is_empty = page.0.iter().all(|byte| *byte == 0);
+        if matches!(error, StorageError::Corrupt { .. }) && !is_empty {
+            self.suspect(id, page.stored_crc() != page.crc());
+        }
+    }
+
     /// Whether a page that was read, and found whole, is the one that was last written. What is said of a page that is: its
     /// stamp was lost.
     ///
@@ -578,8 +592,10 @@ impl Store {
         self.pool.count_reads(frames.len());
         for (page, mut frame) in (first.0..).map(PageId).zip(frames) {
             let content = Page(frame.bytes_mut());
-            content.validate(page)?;
-            self.check_stamp(page, content)?;
+            if let Err(error) = content.validate(page).and_then(|()| self.check_stamp(page, content)) {
+                self.note_damage(page, content, &error);
+                return Err(error);
+            }
             let level = content.level();
             if let Some(mut guard) = self.pool.publish(frame, page) {
                 guard.set_level(level);

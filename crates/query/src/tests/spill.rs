@@ -160,6 +160,29 @@ fn a_broken_disk_ends_the_statement_alone() {
     see_files_removed(&mut client);
 }
 
+/// tempdb is made when it is first needed: on a full disk that is error 1105 too.
+#[test]
+fn a_disk_without_room_for_tempdb_ends_the_statement_with_1105() {
+    let (_world, mut client) = world();
+    client.server.workspace().set_limits(limits(64));
+    let disk = client.server.disk().as_simulated().expect("it is").clone();
+    disk.set_capacity(Some(disk.used() + 20_000));
+    for statement in [
+        "SELECT k, g, h FROM a ORDER BY h, g DESC",
+        "CREATE TABLE #t (i int)",
+        "DECLARE @t TABLE (i int) INSERT @t VALUES (1)",
+    ] {
+        let lines = client.lines(statement);
+        assert!(
+            lines.last().is_some_and(|line| line.starts_with("Msg 1105, Level 17, State 2")),
+            "{statement}: {lines:?}"
+        );
+        assert!(lines[0].contains("'<temporary system object>' in database 'tempdb'"), "{lines:?}");
+    }
+    disk.set_capacity(None);
+    assert_eq!(client.lines("SELECT k, g, h FROM a ORDER BY h, g DESC").len(), 3001);
+}
+
 #[test]
 fn a_cancelled_statement_gives_all_back() {
     let (_world, mut client) = world();
