@@ -119,7 +119,7 @@ fn a_data_file_that_cannot_grow_ends_one_statement() {
     assert_sound(&disk);
 }
 
-/// What is noted in the file of options has no room: the time of a check that found nothing, an option, the chain of backups.
+/// The file of options finds no room: the time of a check that found nothing, an option, the chain of backups.
 #[test]
 fn options_that_find_no_room_are_told_as_a_full_disk() {
     let disk = SimulatedDisk::new(31);

@@ -63,7 +63,7 @@ async fn rows(db: &std::sync::Arc<Database>) -> Result<BTreeMap<String, Vec<Stri
                     Ok(true) => found.push(format!("{out:?}")),
                     Ok(false) => break,
                     Err(Interrupted::Error(error)) => return Err(*error),
-                    Err(Interrupted::Stale) => panic!("nobody changes a definition"),
+                    Err(Interrupted::Stale) => panic!("no session changes a definition"),
                 }
                 out = row(0, 0, "");
             }
@@ -75,7 +75,7 @@ async fn rows(db: &std::sync::Arc<Database>) -> Result<BTreeMap<String, Vec<Stri
     Ok(all)
 }
 
-/// What a start after that finds: None, when the database does not open.
+/// The rows, or the error, after a start; None when the database does not open.
 fn answers(disk: &SimulatedDisk) -> Option<Result<BTreeMap<String, Vec<String>>, SqlError>> {
     let server = Server::open(options(disk)).ok()?;
     let answer = server.database("master").ok().map(|db| server.schedulers().block_on(rows(&db)));

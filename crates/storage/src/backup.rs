@@ -282,7 +282,7 @@ impl RestoredPages {
             self.stamps.written(id, Page(bytes));
         }
         if self.stamps.unsaved() >= STAMPS_UNSAVED_MAX {
-            // Nobody opens the store before it is finished: so the pages need not be durable first.
+            // No store is opened before it is finished: so the pages need not be durable first.
             self.stamps.save();
         }
     }

@@ -105,7 +105,7 @@ pub enum StorageError {
 }
 
 impl StorageError {
-    /// Whether there was no room on the disk.
+    /// Returns true when there was no room on the disk.
     pub fn is_full(&self) -> bool {
         match self {
             StorageError::LogFull | StorageError::DataFull { .. } => true,

@@ -66,6 +66,6 @@ questions! {
     no_owner = NoOwner;
     /// Whether records are placed without regard to their pages.
     no_page_order = NoPageOrder;
-    /// Whether pages are read without regard to their stamps.
+    /// True when pages are read without regard to their stamps.
     trust_pages = TrustPages;
 }

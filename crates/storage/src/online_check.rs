@@ -128,7 +128,7 @@ fn owner_of(store: &Store, id: PageId) -> Option<u32> {
     if crate::allocation::is_map_page(id) { Some(OWNER_STORE) } else { store.object_of(id) }
 }
 
-/// What does not hold of a page now, as the pool has it where the disk is behind, or else as the disk has it.
+/// The reason why a page does not hold now, as the pool has it where the disk is behind, or else as the disk has it.
 fn look_again(store: &Store, id: PageId, owner: u32) -> Result<Option<String>, StorageError> {
     if let Some(page) = ahead_of_disk(store, id) {
         return Ok(judge(&page, id, owner).err());
@@ -158,7 +158,7 @@ fn ahead_of_disk(store: &Store, id: PageId) -> Option<Box<PageBytes>> {
     Some(page)
 }
 
-/// What a page, which is whole, is by its stamp, if not the last one that was written.
+/// The reason why a page, which is whole, is not the one that was last written.
 fn of_stamp(store: &Store, id: PageId, bytes: &PageBytes) -> Result<Option<String>, StorageError> {
     match store.check_stamp(id, Page(bytes)) {
         Err(StorageError::Corrupt { why, .. }) => Ok(Some(why)),

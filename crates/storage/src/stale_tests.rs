@@ -1,7 +1,7 @@
 //! Writes that the disk has lost: an older page with a good checksum is never read as the newest one.
 //!
 //! A database goes through some rounds of changes, each with a checkpoint; its pages are kept after each. Then every page is put
-//! back as it was after each of the earlier rounds, one at a time. Whoever reads gets all rows as they were last, or an error;
+//! back as it was after each of the earlier rounds, one at a time. A reader gets all rows as they were last, or an error;
 //! both checks name the page.
 
 use std::collections::BTreeMap;
@@ -159,7 +159,7 @@ enum End {
     Right,
     /// The page was named.
     Named,
-    /// Rows were wrong, and nobody said so.
+    /// Rows were wrong, without an error.
     Wrong,
 }
 
@@ -374,5 +374,5 @@ fn stamps_that_are_lost_are_told_by_checks_and_harm_nobody() {
     assert!(again.store.master().stamps);
 }
 
-/// What is kept of a row that changes.
+/// Keeps nothing of a row that changes.
 fn unseen(_: RowHeader, _: &[u8]) {}

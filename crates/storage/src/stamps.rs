@@ -110,7 +110,7 @@ impl Block {
     }
 }
 
-/// What a page that was read is.
+/// A page that was read, compared with its stamp.
 #[derive(Clone, PartialEq, Eq, Debug)]
 pub(crate) enum Verdict {
     /// As far as is known, what was last written.
@@ -129,9 +129,9 @@ pub(crate) struct Stamps {
     unsaved: BTreeSet<u32>,
     /// Blocks that may stay in memory, but for unsaved ones.
     blocks_max: usize,
-    /// What a page at or below this lsn is was decided by the checkpoint that the store was opened with.
+    /// Pages at or below this lsn have the stamps of the checkpoint that the store was opened with.
     opened_redo_lsn: u64,
-    /// Whether the file's content counts: otherwise it is begun anew.
+    /// The file's content counts; otherwise it is begun again.
     counts: bool,
     /// A write could not be noted, so that the file does not count any more.
     incomplete: bool,

@@ -552,8 +552,8 @@ impl Store {
         }
     }
 
-    /// Whether a page that was read, and found whole, is the one that was last written. What is said of a page that is: its
-    /// stamp was lost.
+    /// Compares a page that was read, and found whole, with its last write. A text is returned for a page that is right, but
+    /// whose stamp was lost.
     ///
     /// # Errors
     /// [`StorageError::Corrupt`] for an older page, and for one that is newer than the log; failed I/O.
@@ -562,7 +562,7 @@ impl Store {
             return Ok(None);
         }
         let mut stamps = lock(&self.stamps);
-        // Behind the lock, which whoever wrote the page has taken too, after the log was durable.
+        // Behind the lock, which the writer of the page has taken too, after the log was durable.
         let durable = self.log.durable();
         if page.lsn() > durable.0 && !fault::no_wal_rule() {
             let (found, end) = (Lsn(page.lsn()).in_parts(), durable.in_parts());

@@ -1,4 +1,4 @@
-//! Pages that were found damaged, until whoever keeps a list of them takes them.
+//! Pages that were found damaged, until they are taken for a list.
 
 use std::collections::BTreeMap;
 
@@ -42,7 +42,7 @@ impl Store {
         suspect.errors = suspect.errors.saturating_add(1);
         suspect.last_us = clock::unix_time_us();
         drop(suspects);
-        // Release pairs with the Acquire of whoever asks whether there is damage, and then takes the lock anyway.
+        // Release pairs with the Acquire in `Server::take_suspect_pages`, which takes the lock then.
         self.options.damage_seen.store(true, Ordering::Release);
     }
 

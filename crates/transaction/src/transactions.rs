@@ -200,7 +200,7 @@ impl Transactions {
         lock(&self.orphans).push(orphan);
     }
 
-    /// Whether a transaction whose session went away waits to be taken.
+    /// Returns true when a transaction whose session went away waits to be taken.
     pub fn has_orphans(&self) -> bool {
         !lock(&self.orphans).is_empty()
     }

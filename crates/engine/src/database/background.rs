@@ -161,13 +161,13 @@ impl Database {
         }
     }
 
-    /// Whether the database is there again at the next start. tempdb is made anew: its log serves rollbacks only.
+    /// Returns false for tempdb, which every start makes again: its log serves rollbacks only.
     pub(crate) fn is_recovered(&self) -> bool {
         self.id() != TEMPDB_ID
     }
 
-    /// What a checkpoint is to a database that nobody recovers: the log below the oldest open transaction is used again, and no
-    /// page is written.
+    /// Takes the place of a checkpoint in a database that is not recovered: the log below the oldest open transaction is used
+    /// again, and no page is written.
     fn let_go_of_log(&self) {
         let wanted = self.checkpoint_wanted.swap(false, Ordering::Relaxed);
         let horizon = self.log.durable();
@@ -193,7 +193,7 @@ impl Database {
 
     /// Rolls back the transactions of sessions that went away, and those whose rollback could not be finished.
     pub(crate) async fn roll_back_orphans(&self) {
-        // Before the orphans: whoever left it behind has given up its transaction first.
+        // Before the orphans: a session gives up its transaction before it leaves storage behind.
         let left = std::mem::take(&mut *lock(&self.left_behind));
         let mut orphans = std::mem::take(&mut *lock(&self.deferred));
         orphans.extend(self.transactions.take_orphans().into_iter().map(|orphan| Transaction::new(orphan, self.id())));

@@ -250,7 +250,7 @@ impl Database {
         self.file(&options).write(&self.disk, &self.folder).map_err(|error| self.not_noted(&error))
     }
 
-    /// What a statement ends with when the file of options cannot be written.
+    /// Returns the error of a statement when the file of options cannot be written.
     pub(crate) fn not_noted(&self, error: &std::io::Error) -> SqlError {
         match is_full(error) {
             true => SqlError::no_space_for_object(DATABASE_FILE, self.name(), "PRIMARY"),

@@ -110,7 +110,7 @@ impl Database {
         wrong
     }
 
-    /// What CHECKDB looks at beside pages: definitions, and the rows and indexes of every table. Damage is told in words.
+    /// Checks what CHECKDB checks beside pages: definitions, and the rows and indexes of every table. Damage is given in words.
     pub(super) async fn check_tables(self: &Arc<Self>, damage: &mut Vec<String>) {
         damage.extend(self.check_catalog().into_iter().map(|what| format!("definitions: {what}")));
         let catalog = self.current_catalog();
@@ -124,7 +124,7 @@ impl Database {
             match checked {
                 Ok(check) => damage.extend(check.findings.iter().map(|finding| finding.text(table))),
                 Err(Interrupted::Error(error)) => damage.push(format!("{}: {error}", table.full_name())),
-                // Nobody changes a definition meanwhile.
+                // No session changes a definition meanwhile.
                 Err(Interrupted::Stale) => {}
             }
         }

@@ -111,7 +111,7 @@ impl Database {
     /// Makes a database in `folder`, which holds none: whatever an interrupted attempt left there is removed.
     ///
     /// # Errors
-    /// What went wrong; nothing of the attempt is left.
+    /// The reason; nothing of the attempt is left.
     pub(crate) fn create(context: &OpenContext, folder: &Path, name: &str, id: i32) -> Result<Arc<Database>, NotMade> {
         let made = Self::make(context, folder, name, id);
         if made.is_err() {

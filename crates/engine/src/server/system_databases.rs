@@ -108,7 +108,7 @@ impl Server {
     /// Pages that were found damaged since the last call, with the ids of their databases. Asked before every statement.
     pub fn take_suspect_pages(&self) -> Vec<(i32, SuspectPage)> {
         let seen = &self.context.store.damage_seen;
-        // Acquire pairs with the Release of whoever found one. The swap comes first: what is found later sets it again.
+        // Acquire pairs with the Release in `Store::suspect`. The swap comes first: what is found later sets it again.
         if !seen.load(Ordering::Acquire) || !seen.swap(false, Ordering::Acquire) {
             return Vec::new();
         }

@@ -14,7 +14,7 @@ use crate::transaction::Transaction;
 use pikepole_transaction::LockMode;
 use pikepole_types::Collation;
 
-/// What error 1105 names when tempdb itself has no room.
+/// The object that error 1105 names when tempdb itself has no room.
 const OBJECT: &str = "<temporary system object>";
 /// The database of temporary tables.
 pub const TEMPDB: &str = "tempdb";

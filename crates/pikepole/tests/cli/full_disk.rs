@@ -270,7 +270,7 @@ fn a_full_file_system() {
     assert!(read("check.out").ends_with("no damage found\n0\n"), "{}", read("check.out"));
 }
 
-/// Each statement needs a file that is not there yet, or one that is made anew.
+/// Each statement needs a file that is not there yet, or replaces one.
 const NEED_FILES: &str = "
 SET NOCOUNT ON;
 SELECT COUNT(*) FROM (SELECT TOP (100000) t, id FROM dbo.t ORDER BY t, id DESC) x;

@@ -111,7 +111,7 @@ pub(crate) struct Event<'a> {
 /// Notes a backup: its media set, its file, the set and the two files of the database.
 ///
 /// # Errors
-/// What writing to msdb ends with.
+/// The error of writing to msdb.
 pub(crate) async fn backed_up(msdb: &Database, event: Event<'_>) -> Result<(), SqlError> {
     let mut history = History { msdb, tx: msdb.transaction(event.session_id) };
     history.tx.begin();
@@ -126,7 +126,7 @@ const EVENT_BAD_CHECKSUM: i32 = 2;
 /// Notes damaged pages of databases: a row for each page and kind of damage, with the number of errors.
 ///
 /// # Errors
-/// What writing to msdb ends with.
+/// The error of writing to msdb.
 pub(crate) async fn suspects(msdb: &Database, session_id: i32, pages: &[(i32, SuspectPage)]) -> Result<(), SqlError> {
     let mut history = History { msdb, tx: msdb.transaction(session_id) };
     history.tx.begin();
@@ -291,7 +291,7 @@ pub(crate) struct Restored<'a> {
 /// Notes a restore. A set that this server has not made gets a row of `backupset` too.
 ///
 /// # Errors
-/// What writing to msdb ends with.
+/// The error of writing to msdb.
 pub(crate) async fn restored(msdb: &Database, event: Event<'_>, restored: Restored<'_>) -> Result<(), SqlError> {
     let mut history = History { msdb, tx: msdb.transaction(event.session_id) };
     history.tx.begin();

@@ -56,8 +56,8 @@ impl SystemDatabases {
         }
     }
 
-    /// Writes pages that were found damaged into `suspect_pages`. Where msdb cannot be written, whoever reads such a page is told
-    /// again.
+    /// Writes pages that were found damaged into `suspect_pages`. Where msdb cannot be written, the next read of such a page
+    /// notes it again.
     async fn note_suspects(&self, server: &Arc<Server>, session_id: i32) {
         let pages = server.take_suspect_pages();
         if pages.is_empty() {

@@ -19,7 +19,7 @@
 //! - a moved entry is removed only after home points elsewhere, under home's exclusive latch;
 //! - every entry has at least the room of a forwarding rid, so undo can always put something in its place.
 //!
-//! Targets: one for each slot (thread), or one for all under the spinlock `ALLOC_CACHES_HASH`. A page that is nobody's target
+//! Targets: one for each slot (thread), or one for all under the spinlock `ALLOC_CACHES_HASH`. A page that is no target
 //! and loses its last row goes out of use, and is the next new page. Room that deletes leave beside other rows of a page that is
 //! no target is not found again before the object is rebuilt.
 
@@ -95,8 +95,8 @@ struct Targets {
 }
 
 impl Targets {
-    /// Whether a page is somebody's target: it is kept then, since rows are about to come. Who is told too late that it is none
-    /// any more finds that it belongs to nobody.
+    /// Returns true for a page that is a target: it is kept, since rows are about to come. A thread that learns too late that it
+    /// is a target no longer finds a page without an owner.
     fn have(&self, page: PageId) -> bool {
         // By trying: the lock may be held over a latch of a page.
         let shared = self.shared.try_lock().is_none_or(|target| *target as u32 == page.0);
@@ -480,7 +480,7 @@ impl Heap {
         let system = LogContext::new(0).with(LogContext::CLR);
         let Ok(mut guard) = self.page_exclusive(to.page) else { return };
         if self.is_the_last(guard.page(), to.slot) {
-            // What cannot be done now leaves an entry that nobody points to.
+            // A refusal leaves an entry without a row that points to it.
             let _ = self.free_latched(guard, &system);
             return;
         }

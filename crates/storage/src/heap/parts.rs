@@ -58,14 +58,14 @@ impl Heap {
         self.remove_latched(guard, context, rid)
     }
 
-    /// Whether an entry is the only one of its page, and nobody puts rows there: then the page can go with it.
+    /// Returns true for the only entry of a page that is no target: the page can go with it.
     pub(super) fn is_the_last(&self, page: Page<'_>, slot: u16) -> bool {
         let own = occupied(PageKind::Heap, page.entry(slot as usize).len());
         page.entry_bytes() == own && !self.targets.have(page.id())
     }
 
-    /// Takes a page out of use with the one entry that it has. Under its latch: whoever takes the page anew formats it behind
-    /// this record. The page belongs to nobody then, also for those who knew it as their target.
+    /// Takes a page out of use with the one entry that it has, under its latch: the next user of the page formats it behind
+    /// this record. The page has no owner then, also for a thread that knew it as its target.
     pub(super) fn free_latched(&self, mut guard: Exclusive<'_>, context: &LogContext) -> Result<LsnRange, Stop> {
         let range = self.store.free_page(context, guard.page().id())?;
         guard.page_mut().set_object(OWNER_FREE);

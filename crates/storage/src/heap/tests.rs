@@ -168,7 +168,7 @@ fn one_target_fills_one_page_after_the_other() {
     assert_eq!(sound(&fixture).pages, 12);
 }
 
-/// Inserts rows, and removes them as ghosts that nobody needs, or as an undo does.
+/// Inserts rows, and removes them as ghosts that no snapshot needs, or as an undo does.
 fn insert_and_remove(fixture: &Fixture, heap: &Heap, rows: usize, as_undo: bool) {
     let (store, ghost, system) = (&fixture.store, RowHeader::new(RowHeader::GHOST, 1), LogContext::new(0));
     let insert = |at: usize| store.until_done(|| heap.insert(&context(1), &vec![1; 80 + at % 40])).expect("a row").0;
