@@ -105,7 +105,7 @@ pub use security::{
 pub use server::{
     Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, GrantRow,
     KeptOption, MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress,
-    SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags, Workspace, WorkspaceLimits,
+    SchedulerChoice, Server, ServerConfiguration, ServerMemory, ServerOptions, TraceFlags, Workspace, WorkspaceLimits,
     WorkspaceTotals, first_number,
 };
 pub use table::{

@@ -152,6 +152,11 @@ impl Transaction {
         self.inner.is_explicit()
     }
 
+    /// Bytes that are kept to undo it.
+    pub fn undo_bytes(&self) -> usize {
+        self.inner.undo_bytes()
+    }
+
     /// Whether anything was changed that has not ended yet.
     pub fn has_changes(&self) -> bool {
         self.inner.has_changes()

@@ -13,6 +13,7 @@ pub mod affinity;
 pub mod allocator;
 pub mod clock;
 pub mod interrupt;
+pub mod memory;
 pub mod node_memory;
 pub mod probe;
 pub mod sampler;

@@ -13,6 +13,7 @@ use crate::options::ClientOptions;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
 use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
+use pikepole_engine::Server;
 use pikepole_query::{Activity, ExecutionContext, Isolation, NullDefault, PlanCache, Progress, Running, Settings};
 use pikepole_types::{DateFormat, Language};
 use std::collections::BTreeMap;
@@ -317,9 +318,18 @@ struct Packets {
 impl Registry {
     /// An empty list.
     pub fn new(statistics: &Arc<Statistics>) -> Arc<Registry> {
+        Registry::with_plans(statistics, PlanCache::new())
+    }
+
+    /// An empty list of a server's sessions, whose plans are a part of the server's memory.
+    pub fn of_server(server: &Server) -> Arc<Registry> {
+        Registry::with_plans(server.statistics(), PlanCache::of_server(server.budget()))
+    }
+
+    fn with_plans(statistics: &Arc<Statistics>, plans: Arc<PlanCache>) -> Arc<Registry> {
         Arc::new(Registry {
             sessions: Spinlock::new(SpinlockClass::SESSION_TABLE, statistics, BTreeMap::new()),
-            plans: Arc::new(PlanCache::default()),
+            plans,
             server_name: machine_name(),
             system_databases: SystemDatabases::default(),
             guids: GuidSequence::new(),

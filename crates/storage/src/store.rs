@@ -13,7 +13,7 @@
 use std::collections::HashSet;
 use std::io::IoSliceMut;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -21,6 +21,7 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU
 use pikepole_contention::sync::{Condvar, Mutex, MutexGuard, thread};
 use pikepole_contention::{Counter, LatchClass, Spinlock, SpinlockClass, Statistics};
 use pikepole_log::{FlushOutcome, Log, Lsn, LsnRange, Refused};
+use pikepole_machine::memory::{Budget, Cache};
 use pikepole_machine::{AlignedBuffer, Disk, File, MemoryGrant, OpenOptions, Pages, clock};
 
 use crate::allocation::{EXTENT_PAGES, EXTENTS_FREE_MIN, Space};
@@ -51,6 +52,8 @@ const READS_A_THREAD: usize = 8;
 pub struct StoreOptions {
     /// Bytes of pages kept in memory; at least 64 pages are.
     pub pool_bytes: usize,
+    /// The source of their memory; `None`: all of them are the store's own.
+    pub budget: Option<Arc<Budget>>,
     /// The pages of the system that they are kept in.
     pub memory_pages: Pages,
     /// The memory nodes that schedulers are near to: with two or more, a part of the pool has memory of each.
@@ -72,6 +75,7 @@ impl Default for StoreOptions {
     fn default() -> StoreOptions {
         StoreOptions {
             pool_bytes: 256 << 20,
+            budget: None,
             memory_pages: Pages::default(),
             memory_nodes: Vec::new(),
             touch_ahead: true,
@@ -127,6 +131,17 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn cpus() -> usize {
     thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// The pool.
+impl Cache for Store {
+    fn bytes(&self) -> u64 {
+        self.pool.granted_bytes()
+    }
+
+    fn give_way(&self, bytes: u64) -> u64 {
+        self.pool.give_way(bytes)
+    }
 }
 
 impl Store {
@@ -216,7 +231,7 @@ impl Store {
         let extent_bytes = PAGE_BYTES as u64 * EXTENT_PAGES as u64;
         let is_simulated = disk.as_simulated().is_some();
         statistics.add(Counter::DataFilesSize, len >> 10);
-        Ok(Arc::new(Store {
+        let store = Arc::new(Store {
             pool,
             log,
             data,
@@ -236,7 +251,12 @@ impl Store {
             poisoned: Mutex::new(None),
             heap_insert_targets: AtomicU8::new(HeapInsertTargets::PerScheduler as u8),
             options,
-        }))
+        });
+        if let Some(budget) = &store.options.budget {
+            let cache: Weak<Store> = Arc::downgrade(&store);
+            budget.add_cache(cache);
+        }
+        Ok(store)
     }
 
     /// Switches how inserts into heaps find their page; takes effect with the next insert.
@@ -266,6 +286,16 @@ impl Store {
     /// Empties the buffer pool of pages that are on disk as they are in it.
     pub fn drop_clean_pages(&self) {
         self.pool.evict_clean();
+    }
+
+    /// Bytes of the pool's frames that have memory.
+    pub fn pool_bytes(&self) -> u64 {
+        self.pool.granted_bytes()
+    }
+
+    /// Memory is not short any more: the pool may ask for frames again.
+    pub fn lift_pool_limit(&self) {
+        self.pool.lift_limit();
     }
 
     /// The pages of the system that the buffer pool is in.

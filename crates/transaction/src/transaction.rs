@@ -287,6 +287,11 @@ impl Transaction {
         Mark(self.undo.position())
     }
 
+    /// Bytes that are kept to undo it.
+    pub fn undo_bytes(&self) -> usize {
+        self.undo.position()
+    }
+
     /// A statement begins: under READ COMMITTED its first read takes a new snapshot.
     pub fn begin_statement(&mut self) -> Mark {
         if self.is_child() {

@@ -11,6 +11,7 @@
 
 mod affinity;
 mod backups;
+mod budget;
 mod configuration;
 mod kept_options;
 mod memory;
@@ -18,6 +19,7 @@ mod offline;
 mod options;
 mod policies;
 mod rename;
+mod start;
 mod system_databases;
 mod trace_flags;
 mod workspace;
@@ -30,12 +32,14 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
 use pikepole_contention::{Statistics, WaitType};
 use pikepole_log::{FlushOutcome, Log, LogWriters};
+use pikepole_machine::memory::{Budget, MemoryLimit};
 use pikepole_machine::{Disk, FolderLock, Topology};
-use pikepole_scheduler::{IdleOutcome, Moment, SchedulerOptions, Schedulers};
+use pikepole_scheduler::{IdleOutcome, Moment, Schedulers};
 use pikepole_types::{Collation, SqlError};
 
 pub use affinity::ProcessAffinity;
 pub use backups::Progress;
+pub use budget::ServerMemory;
 pub use configuration::{Acknowledge, Effect, Exchange, PolicyRow, ServerConfiguration, first_number};
 pub use kept_options::KeptOption;
 pub use memory::{DatabaseMemory, NodeMemory};
@@ -53,6 +57,7 @@ use crate::placement::PlacementPlan;
 use crate::security::{LoginGate, PasswordCost};
 use crate::temporary::TEMPDB;
 use backups::RestoringEntry;
+use start::{read_configuration, start_schedulers};
 
 /// The database that sessions begin in.
 pub const MASTER: &str = "master";
@@ -188,6 +193,9 @@ pub struct Server {
     closed: AtomicBool,
     login_gate: LoginGate,
     workspace: Arc<Workspace>,
+    budget: Arc<Budget>,
+    /// Memory of the control group or of the machine.
+    memory_system: MemoryLimit,
     /// The turn of whoever makes tempdb.
     making_tempdb: Mutex<()>,
     /// The turn of whoever makes or opens `model` or `msdb`.
@@ -221,10 +229,8 @@ fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// The memory of all nodes of the machine; zero when nobody says.
-fn memory_bytes(topology: &Topology) -> u64 {
-    topology.memory_nodes.iter().map(|node| node.memory_bytes).sum()
-}
+/// Memory that a database takes at the least: its first frames, some of its ring, and the stacks of its system tasks.
+const DATABASE_BYTES: u64 = 6 << 20;
 
 /// How many log writers a database has.
 fn log_writers(configuration: &ServerConfiguration, trace_flags: &TraceFlags, placement: &PlacementPlan) -> LogWriters {
@@ -253,15 +259,21 @@ impl Server {
         }
         let topology = Topology::of(&options.machine).unwrap_or_default();
         let placement = configuration.plan(&options, &topology, trace_flags.is_on(TRACE_FLAG_IGNORE_NUMA))?;
-        let schedulers = start_schedulers(&options, &placement, &statistics)?;
-        let mut context = started.context(&options, &schedulers, &statistics, &trace_flags);
+        let memory_system = MemoryLimit::of(&options.machine);
+        let budget = configuration.budget(memory_system);
+        let is_simulated = matches!(options.schedulers, SchedulerChoice::Simulated { .. });
+        let shared_budget = (!is_simulated).then_some(&budget);
+        let schedulers = start_schedulers(&options, &placement, &statistics, shared_budget)?;
+        let mut context = started.context(&options, &schedulers, &statistics, &trace_flags, shared_budget);
         context.log.writers = log_writers(&configuration, &trace_flags, &placement);
         context.log.memory_node = placement.log_memory_node(&topology);
         context.store.memory_nodes = placement.memory_nodes();
         context.log_writer_cpus = placement.log_writers.iter().flatten().copied().collect();
-        let workspace = Workspace::new(configuration.workspace(memory_bytes(&topology)));
+        let workspace = Workspace::new(configuration.workspace(budget.limit()));
         let server = Arc::new(Server {
             workspace,
+            budget,
+            memory_system,
             statistics,
             schedulers,
             started,
@@ -283,6 +295,9 @@ impl Server {
         });
         server.open_databases()?;
         server.set_idle_hook();
+        if !is_simulated {
+            server.start_memory_monitor();
+        }
         server.schedulers.set_cpu_idle(server.started.cpu_idle());
         Ok(server)
     }
@@ -496,6 +511,9 @@ impl Server {
             }
             free_id(&databases)
         };
+        if !self.budget.has_room(DATABASE_BYTES) {
+            return Err(SqlError::insufficient_pool_memory());
+        }
         let (server, owned) = (self.clone(), name.to_owned());
         let made = pikepole_scheduler::run_blocking(move || {
             server.create_now(&owned, id, collation)?;
@@ -670,8 +688,8 @@ impl Server {
         };
         let statistics = Statistics::new();
         let configuration = read_configuration(&options)?;
-        let schedulers = start_schedulers(&options, &PlacementPlan::default(), &statistics)?;
-        let context = configuration.context(&options, &schedulers, &statistics, &Arc::default());
+        let schedulers = start_schedulers(&options, &PlacementPlan::default(), &statistics, None)?;
+        let context = configuration.context(&options, &schedulers, &statistics, &Arc::default(), None);
         let mut report = CheckReport::default();
         for name in names {
             let database = folder.join(&name);
@@ -730,50 +748,6 @@ fn folder_error(folder: &Path, error: std::io::Error) -> OpenError {
         OpenError::InUse { folder, why }
     } else {
         OpenError::Folder { folder, why }
-    }
-}
-
-fn read_configuration(options: &ServerOptions) -> Result<ServerConfiguration, OpenError> {
-    let file = options.folder.join(CONFIGURATION_FILE);
-    let mut configuration = ServerConfiguration::default();
-    if options.disk.exists(&file) {
-        let bytes = options.disk.read(&file).map_err(|error| folder_error(&options.folder, error))?;
-        let why = match String::from_utf8(bytes) {
-            Ok(text) => configuration.read_text(&text).err(),
-            Err(_) => Some("it is not text".to_owned()),
-        };
-        if let Some(why) = why {
-            return Err(OpenError::Configuration { file, why });
-        }
-    }
-    for (name, value) in &options.policies {
-        configuration.set(name, value).map_err(OpenError::Option)?;
-    }
-    Ok(configuration)
-}
-
-fn start_schedulers(
-    options: &ServerOptions,
-    placement: &PlacementPlan,
-    statistics: &Arc<Statistics>,
-) -> Result<Arc<Schedulers>, OpenError> {
-    match &options.schedulers {
-        SchedulerChoice::Simulated { seed, count } => Ok(Schedulers::simulated(*seed, *count, statistics.clone())),
-        SchedulerChoice::Threads { pin, .. } => {
-            // Those that are not bound have a number in the place of a CPU.
-            let numbered = placement.schedulers.iter().enumerate();
-            let cpus = numbered.map(|(number, scheduler)| scheduler.cpu.unwrap_or(number)).collect();
-            let pin = *pin && placement.is_bound();
-            let memory_nodes = placement.near_schedulers();
-            let scheduler_options = SchedulerOptions { cpus, pin, memory_nodes, ..SchedulerOptions::default() };
-            let schedulers = Schedulers::start(scheduler_options, statistics.clone()).map_err(OpenError::Schedulers)?;
-            let online: Vec<bool> = placement.schedulers.iter().map(|scheduler| scheduler.online).collect();
-            // A mask of CPUs that this machine has not - the folder came from another one - is as none.
-            if online.contains(&true) {
-                schedulers.set_online(&online).map_err(OpenError::Schedulers)?;
-            }
-            Ok(schedulers)
-        }
     }
 }
 
