@@ -60,7 +60,8 @@ impl Options {
         self
     }
 
-    /// Bytes of pages kept in memory; without it a quarter of the machine's memory, 1 GB at the most.
+    /// Bytes of pages that each database keeps in memory at most; without it all databases together have what the server's memory leaves
+    /// them.
     pub fn buffer_pool_bytes(mut self, bytes: u64) -> Options {
         self.buffer_pool_bytes = Some(bytes);
         self
@@ -110,10 +111,9 @@ impl Options {
 
     /// The options of the engine itself, for a program that runs more than this API over it.
     pub fn into_server_options(self) -> ServerOptions {
-        let pool = self.buffer_pool_bytes.unwrap_or_else(default_buffer_pool_bytes);
         ServerOptions {
             schedulers: SchedulerChoice::Threads { cpus: self.cpus, pin: true },
-            buffer_pool_bytes: Some(pool),
+            buffer_pool_bytes: self.buffer_pool_bytes,
             log_bytes_max: self.log_bytes_max,
             policies: self.policies,
             trace_flags: self.trace_flags,
@@ -123,15 +123,6 @@ impl Options {
             ..ServerOptions::new(self.folder)
         }
     }
-}
-
-/// A quarter of the machine's memory, 1 GB at the most and 64 MB at the least.
-fn default_buffer_pool_bytes() -> u64 {
-    const MOST: u64 = 1 << 30;
-    const LEAST: u64 = 64 << 20;
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
-    total.map_or(MOST, |kilobytes: u64| (kilobytes * 1024 / 4).clamp(LEAST, MOST))
 }
 
 /// A policy of a serialisation point.
@@ -230,7 +221,7 @@ impl Engine {
     pub fn open(options: Options) -> Result<Engine, Error> {
         check_folder(&options)?;
         let server = Server::open(options.into_server_options()).map_err(|error| refused(&error))?;
-        let registry = Registry::new(server.statistics());
+        let registry = Registry::of_server(&server);
         let running = Running { server: Some(server), sessions: Vec::new() };
         let opened = Opened { registry, running: Mutex::new(running) };
         Ok(Engine { opened: Arc::new(opened) })

@@ -1,5 +1,6 @@
 //! What a session carries from statement to statement: its database, transaction, settings, globals and caches.
 
+mod memory;
 mod promise;
 
 use std::future::Future;
@@ -21,6 +22,7 @@ use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
 use crate::spill::{Budget, MemoryWait};
 use crate::state::SessionState;
+pub(crate) use memory::relieve;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
     Catalog, Database, Durability, IndexDefinition, MASTER, Mark, Module, Need, Server, Transaction, UserMessage,
@@ -64,6 +66,8 @@ pub struct ExecutionContext {
     pub(crate) format_files: Arc<FormatFiles>,
     /// What its statements may keep in memory.
     pub(crate) budget: Arc<Budget>,
+    /// Bytes of the heap that its task had when the running statement began.
+    heap_before: i64,
     pub(crate) spare_frames: SpareFrames,
     /// The table with IDENTITY_INSERT ON: its database, object id and name.
     pub(crate) identity_insert: Option<(i32, i32, String)>,
@@ -126,6 +130,7 @@ impl ExecutionContext {
             progress: Arc::default(),
             format_files: Arc::default(),
             budget: Budget::new(&server, session_id),
+            heap_before: 0,
             spare_frames: SpareFrames::default(),
             identity_insert: None,
             cursors: Cursors::default(),
@@ -403,8 +408,10 @@ impl ExecutionContext {
     }
 
     /// 3617-like end of a batch whose client has given it up.
+    /// 701 where memory is short and the statement holds much: every loop that stops for a moment asks here.
     pub(crate) fn check_cancelled(&self) -> Result<(), Fault> {
-        look(&self.cancelled)
+        look(&self.cancelled)?;
+        self.look_at_memory()
     }
 
     /// LOCK_TIMEOUT; none: waits have no end.

@@ -15,6 +15,7 @@
 //! | result sets as text | [`to_text`] |
 //! | bytes of `char` and `varchar` | [`CodePage`] |
 //! | masks of columns | [`Mask`] |
+//! | memory for large values | [`memory`] |
 //! | places in a tree, shapes | [`hierarchy`], [`spatial`] |
 
 mod aggregate;
@@ -34,6 +35,7 @@ pub mod hierarchy;
 pub mod json;
 mod like;
 mod mask;
+pub mod memory;
 mod row;
 mod second_name;
 pub mod spatial;

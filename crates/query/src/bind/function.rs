@@ -457,7 +457,8 @@ fn with_counts(ty: SqlType, function: &str, arguments: &[Typed], collation: Coll
         "SPACE" => count(0),
         "STUFF" => limit(0).zip(count(1)).zip(count(2)).zip(limit(3)).and_then(|(((limit, start), gone), by)| {
             let before = start.checked_sub(1)?;
-            Some(before.min(limit) + limit.saturating_sub(before.saturating_add(gone)) + by)
+            let kept = before.min(limit).saturating_add(limit.saturating_sub(before.saturating_add(gone)));
+            Some(kept.saturating_add(by))
         }),
         _ => None,
     };

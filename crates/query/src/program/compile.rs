@@ -24,6 +24,7 @@ use crate::settings::{Isolation, Settings, ShowPlan};
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::UserType;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
+use pikepole_types::memory::Growth;
 use pikepole_types::{Collation, Length, SqlError, SqlType, Value};
 
 /// What a text is compiled against.
@@ -47,7 +48,7 @@ pub struct CompileContext<'a> {
 /// statement that names one fails when it runs.
 pub fn compile(text: &str, parameters: &str, context: &CompileContext<'_>) -> Result<Arc<Program>, Vec<SqlError>> {
     let options = tree::ParseOptions { quoted_identifier: context.settings.quoted_identifier };
-    let batch = tree::parse_with(text, options).map_err(|error| vec![syntax_error(&error)])?;
+    let batch = super::parse(text, options).map_err(|error| vec![error])?;
     let declared = if parameters.trim().is_empty() {
         Vec::new()
     } else {
@@ -85,7 +86,7 @@ pub fn compile_procedure(
     identity: ProcedureIdentity,
     context: &CompileContext<'_>,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
-    let batch = tree::parse_with(text, identity.parse_options()).map_err(|error| vec![syntax_error(&error)])?;
+    let batch = super::parse(text, identity.parse_options()).map_err(|error| vec![error])?;
     let Some(StatementKind::CreateProcedure(procedure)) = batch.statements.first().map(|statement| &statement.kind)
     else {
         return Err(vec![SqlError::procedure_unknown(&identity.name)]);
@@ -107,6 +108,8 @@ pub(super) const SUBQUERY_NOT_ALLOWED: i32 = 1046;
 
 pub(super) struct Compiler<'a> {
     pub(super) text: &'a str,
+    /// The size of all that the statements become.
+    growth: Growth,
     pub(super) context: &'a CompileContext<'a>,
     pub(super) instructions: Vec<Instruction>,
     lines: Vec<u32>,
@@ -165,6 +168,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn new(text: &'a str, context: &'a CompileContext<'a>) -> Compiler<'a> {
         Compiler {
             text,
+            growth: Growth::begin(),
             context,
             instructions: Vec::new(),
             lines: Vec::new(),
@@ -500,6 +504,10 @@ impl<'a> Compiler<'a> {
     pub(super) fn statements(&mut self, statements: &[Statement]) {
         // Variables are known from their declaration to the end of the batch, whatever blocks are between.
         for statement in statements {
+            if let Err(error) = self.growth.step() {
+                self.errors.push(error);
+                return;
+            }
             self.statement(statement);
         }
     }

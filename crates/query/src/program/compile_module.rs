@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use super::compile::{CompileContext, Compiler, SUBQUERY_NOT_ALLOWED};
-use super::{
-    FunctionResult, Instruction, LateKind, ProcedureIdentity, Program, Variable, check_statements, syntax_error,
-};
+use super::{FunctionResult, Instruction, LateKind, ProcedureIdentity, Program, Variable, check_statements};
 use crate::bind::{Binder, COLUMNS_UPDATED, Declared, PendingApply, SchemaBound, TriggerShape, TypePlace};
 use crate::expression::{Expr, Fault};
 use crate::plan::Told;
@@ -22,7 +20,7 @@ pub(crate) fn compile_trigger(
     shape: Option<TriggerShape>,
     context: &CompileContext<'_>,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
-    let batch = tree::parse_with(text, identity.parse_options()).map_err(|error| vec![syntax_error(&error)])?;
+    let batch = super::parse(text, identity.parse_options()).map_err(|error| vec![error])?;
     let Some(StatementKind::CreateTrigger(trigger)) = batch.statements.first().map(|statement| &statement.kind) else {
         return Err(vec![SqlError::procedure_unknown(&identity.name)]);
     };
@@ -52,7 +50,7 @@ pub(crate) fn compile_function(
     identity: ProcedureIdentity,
     context: &CompileContext<'_>,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
-    let batch = tree::parse_with(text, identity.parse_options()).map_err(|error| vec![syntax_error(&error)])?;
+    let batch = super::parse(text, identity.parse_options()).map_err(|error| vec![error])?;
     let kind = batch.statements.first().map(|statement| &statement.kind);
     let Some(StatementKind::CreateFunction(function)) = kind else {
         return Err(vec![SqlError::invalid_object(&identity.name)]);

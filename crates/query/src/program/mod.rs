@@ -651,6 +651,18 @@ pub(crate) fn insert_program(
     Ok(Arc::new(Program::of(vec![Instruction::InsertCaptured(Box::new(captured))], 1)))
 }
 
+/// Bytes of tokens, trees and plans that a byte of text becomes, at a guess that is seldom too low.
+const BYTES_A_TEXT_BYTE: usize = 64;
+
+/// Parses a text, if there is memory for all that becomes of it.
+///
+/// # Errors
+/// 701; the first error of syntax.
+pub(crate) fn parse(text: &str, options: tree::ParseOptions) -> Result<tree::Batch, pikepole_types::SqlError> {
+    pikepole_types::memory::ask(text.len().saturating_mul(BYTES_A_TEXT_BYTE))?;
+    tree::parse_with(text, options).map_err(|error| syntax_error(&error))
+}
+
 /// The error of a text that does not parse.
 pub(crate) fn syntax_error(error: &tree::SyntaxError) -> pikepole_types::SqlError {
     let mut sql = pikepole_types::SqlError::new(error.number, error.severity, error.state, error.message.clone());

@@ -8,7 +8,11 @@ use crate::access::{Pace, Stop};
 use crate::expression::Fault;
 use crate::plan::{Document, Language, Level, Member};
 use pikepole_types::json::{write_json, write_name};
+use pikepole_types::memory;
 use pikepole_types::{Collation, Length, SqlType, Value, convert, order};
+
+/// Bytes that a row takes beside its values, at a guess.
+const ROW_BYTES: usize = 256;
 
 /// The state of a [`Document`].
 pub(crate) struct DocumentCursor {
@@ -52,6 +56,9 @@ impl DocumentCursor {
             for value in &plan.values {
                 row.push(value.eval(&mut run.env())?);
             }
+            // Names and marks stand around values, and a character that is escaped becomes up to six.
+            let row_bytes: usize = row.iter().map(Value::heap_bytes).sum();
+            memory::reserve_text(&mut self.text, row_bytes * 2 + ROW_BYTES).map_err(Box::new)?;
             if let Language::Explicit { tags, declarations } = &plan.language {
                 let declared = if plan.root.is_none() { declarations } else { "" };
                 let mut writer = Writer { plan, row: &row, out: &mut self.text };
@@ -83,6 +90,7 @@ impl DocumentCursor {
             run.slots[plan.slot] = Value::Null;
             return Ok(plan.is_always);
         }
+        memory::ask(text.len()).map_err(Box::new)?;
         let text = Value::Str(framed(plan, text));
         run.slots[plan.slot] = match plan.typed {
             false => text,

@@ -11,6 +11,7 @@ use crate::program::Program;
 use crate::runs::Call;
 use crate::settings::Settings;
 use pikepole_engine::Database;
+use pikepole_machine::memory;
 use pikepole_types::{SqlType, Value};
 
 /// A slot of the called frame, the caller's variable that takes its value, each with its type behind it.
@@ -137,6 +138,9 @@ pub(crate) struct SpareFrames(Vec<Frame>);
 /// More than the programs of a busy session's inner loop; each holds a few buffers.
 const SPARE_FRAMES_MAX: usize = 16;
 
+/// Bytes of large blocks that a session has when frames are no longer kept.
+const KEPT_BYTES_MAX: i64 = 4 << 20;
+
 impl SpareFrames {
     /// A frame for a program, with the buffers of its last run if it is here.
     pub(crate) fn take(&mut self, program: &Arc<Program>) -> Frame {
@@ -150,9 +154,15 @@ impl SpareFrames {
         }
     }
 
+    /// Lets all of them go.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     /// Keeps a frame; the oldest makes room.
     pub(crate) fn give(&mut self, frame: Frame) {
-        if frame.program.instructions.is_empty() {
+        // One with large values in it is worth less than their memory.
+        if frame.program.instructions.is_empty() || memory::task_heap().large > KEPT_BYTES_MAX {
             return;
         }
         if self.0.len() >= SPARE_FRAMES_MAX {

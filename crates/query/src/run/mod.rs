@@ -117,6 +117,7 @@ use crate::state::SessionState;
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_engine::{Database, ReadMeter, Transaction};
+use pikepole_machine::memory;
 use pikepole_scheduler::{self as scheduler, TaskInfo};
 use pikepole_types::{Context, SqlError, Value};
 use promise::Promise;
@@ -323,6 +324,9 @@ pub(crate) struct Machine<'a> {
     pub(crate) attempts: u32,
 }
 
+/// Bytes of large blocks that a session keeps for its next batch.
+const KEPT_BYTES_MAX: i64 = 1 << 20;
+
 /// Attempts of one statement whose rows others change while it runs.
 const ATTEMPTS_MAX: u32 = 1000;
 
@@ -378,6 +382,7 @@ async fn run_at(
     context.state.triggers.clear();
     context.functions = 0;
     context.activity.begins(program);
+    context.begin_batch_memory();
     (context.impersonations_below, context.module_acts) = (1, false);
     if let Err(fault) = context.refresh_security() {
         context.state.last_error = fault.number;
@@ -519,6 +524,10 @@ impl Machine<'_> {
             std::mem::swap(argument, slot);
         }
         self.context.spare_frames.give(frame);
+        if memory::task_heap().large > KEPT_BYTES_MAX {
+            // The next batch may be long in coming, and may be of another kind.
+            self.context.spare_frames.clear();
+        }
     }
 
     /// Waits for the client when it lags behind; otherwise lets the others of the scheduler run.

@@ -473,6 +473,9 @@ impl Machine<'_> {
         if plan.reads_clock {
             self.functions.now = super::step::now();
         }
+        if self.context.functions == 0 {
+            self.context.begin_statement_memory();
+        }
         if (plan.memory_percent.is_some() || self.context.budget.is_touched()) && self.context.functions == 0 {
             self.context.budget.begin(plan.memory_percent);
         }

@@ -18,7 +18,7 @@ use pikepole_scheduler as scheduler;
 use pikepole_types::SqlError;
 
 /// The pool of memory that messages name.
-const POOL: &str = "default";
+pub(crate) const POOL: &str = "default";
 
 /// What a wait that has lasted too long ends with.
 const LOCK_TIMEOUT: i32 = 1222;

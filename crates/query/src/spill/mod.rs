@@ -27,7 +27,7 @@ mod tape;
 #[cfg(test)]
 pub(crate) mod fault;
 
-pub(crate) use budget::{Budget, Charge, MemoryWait};
+pub(crate) use budget::{Budget, Charge, MemoryWait, POOL};
 pub(crate) use list::RowList;
 pub(crate) use merge::{Merge, TAPES_MAX as RUNS_MERGED_MAX};
 pub(crate) use partitions::{LEVELS_MAX, Partitions};

@@ -54,6 +54,18 @@ pub struct SqlError {
     pub message: String,
 }
 
+/// Bytes of a message: more than the 4000 characters that PRINT tells. A message that names a value of megabytes is not as long as that.
+const MESSAGE_BYTES_MAX: usize = 16 << 10;
+
+/// A message that is not too long.
+fn cut(mut message: String) -> String {
+    if message.len() > MESSAGE_BYTES_MAX {
+        message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
+        message.shrink_to_fit();
+    }
+    message
+}
+
 /// The number of [`SqlError::cancelled`].
 pub const CANCELLED: i32 = 3617;
 
@@ -67,7 +79,7 @@ impl SqlError {
     /// An error that is not in the table: RAISERROR, THROW and messages of other layers' own.
     #[cold]
     pub fn new(number: i32, severity: u8, state: u8, message: impl Into<String>) -> SqlError {
-        SqlError { number, severity, state, line: 0, procedure: None, message: message.into() }
+        SqlError { number, severity, state, line: 0, procedure: None, message: cut(message.into()) }
     }
 
     /// The same error with its line set, if it has none yet: the innermost statement wins. An error that names its procedure is one of a

@@ -212,9 +212,10 @@ error_table! {
     574 16 1 not_in_user_transaction(statement) "{statement} statement cannot be used inside a user transaction.";
     601 12 3 scan_lost_its_place() "Could not continue scan with NOLOCK due to data movement.";
     650 16 1 readpast_level() "You can only specify the READPAST lock in the READ COMMITTED or REPEATABLE READ isolation levels.";
-    701 17 1 insufficient_memory(pool) "There is insufficient system memory in resource pool '{pool}' to run this query.";
+    701 17 123 insufficient_memory(pool) "There is insufficient system memory in resource pool '{pool}' to run this query.";
 
     // Storage and databases.
+    802 17 20 insufficient_pool_memory() "There is insufficient memory available in the buffer pool.";
     823 24 2 operating_system_error(error, operation, offset, file) "The operating system returned error {error} to SQL Server during a {operation} at offset {offset} in file '{file}'. This is a severe system-level error condition that threatens database integrity and must be corrected immediately.";
     824 24 2 page_is_damaged(what, operation, page, database, offset, file) "SQL Server detected a logical consistency-based I/O error: {what}. It occurred during a {operation} of page {page} in database ID {database} at offset {offset} in file '{file}'. This is a severe error condition that threatens database integrity and must be corrected immediately. Complete a full database consistency check (DBCC CHECKDB).";
     845 17 1 buffer_latch_timeout(latch, page, database) "Time-out occurred while waiting for buffer latch type {latch} for page {page}, database ID {database}.";

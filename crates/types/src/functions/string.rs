@@ -7,6 +7,7 @@ use crate::collation::Collation;
 use crate::convert::push_blanks;
 use crate::error::SqlError;
 use crate::like::LikePattern;
+use crate::memory::{ask, reserve_text};
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
 
@@ -265,10 +266,12 @@ pub(super) fn replace(context: &mut Context, values: &[Value], types: &[SqlType]
     let mut replaced = String::with_capacity(text.len());
     let mut from = 0;
     while let Some((start, end)) = find(&text, &wanted, from, context.collation) {
+        reserve_text(&mut replaced, start - from + by.len())?;
         replaced.push_str(&text[from..start]);
         replaced.push_str(&by);
         from = end;
     }
+    reserve_text(&mut replaced, text.len() - from)?;
     replaced.push_str(&text[from..]);
     limited(context, replaced, types)
 }
@@ -289,6 +292,7 @@ pub(super) fn replicate(context: &mut Context, values: &[Value], types: &[SqlTyp
         _ if text.len().saturating_mul(count) >= MAX_BYTES => return Err(SqlError::insufficient_memory("default")),
         _ => count,
     };
+    ask(text.len().saturating_mul(count))?;
     limited(context, text.repeat(count), types)
 }
 
@@ -305,7 +309,9 @@ pub(super) fn concat(context: &mut Context, values: &[Value], types: &[SqlType])
     let mut joined = String::new();
     for at in 0..values.len() {
         if !values[at].is_null() {
-            joined.push_str(&text(context, values, types, at)?);
+            let text = text(context, values, types, at)?;
+            reserve_text(&mut joined, text.len())?;
+            joined.push_str(&text);
         }
     }
     limited(context, joined, types)
@@ -317,11 +323,13 @@ pub(super) fn concat_ws(context: &mut Context, values: &[Value], types: &[SqlTyp
     let mut first = true;
     for at in 1..values.len() {
         if !values[at].is_null() {
+            let text = text(context, values, types, at)?;
+            reserve_text(&mut joined, text.len() + separator.len())?;
             if !first {
                 joined.push_str(&separator);
             }
             first = false;
-            joined.push_str(&text(context, values, types, at)?);
+            joined.push_str(&text);
         }
     }
     limited(context, joined, types)
