@@ -91,7 +91,6 @@ Examples:
 
 /// Serves until a signal asks for the end.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    pikepole_machine::allocator::give_large_blocks_back();
     if let Some(node) = arguments.numa_node {
         // Before the first thread starts: threads inherit it.
         super::numa::bind(node)?;
@@ -118,7 +117,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     // The folder is this process's own now.
     pikepole_server::start_log(format, &arguments.data).map_err(CommandError::io("the error log"))?;
     pikepole_server::log_machine(&server);
-    let registry = Registry::new(server.statistics());
+    let registry = Registry::of_server(&server);
     let password = first_password(&server)?;
     let network = NetworkServer::start(server, registry, network_options(arguments))?;
     let mut out = io::stdout();
