@@ -302,6 +302,7 @@ impl ExecutionContext {
             settings: &self.settings,
             identity_insert: self.identity_table(),
             undeclared: None,
+            undetermined: None,
         }
     }
 

@@ -44,8 +44,8 @@ pub use access::{CatalogView, Table, tempdb_name};
 pub use activity::{Activity, Running};
 pub use application_lock::LockOwner;
 pub use bind::{
-    Declared, UndeclaredParameter, columns_made_now, first_result_set, kept_columns, prepared_columns,
-    undeclared_parameters,
+    Declared, Traits, UndeclaredParameter, check_key_column, column_traits, columns_made_now, first_result_set,
+    kept_columns, module_is_deterministic, prepared_columns, undeclared_parameters,
 };
 pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;

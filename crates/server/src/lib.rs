@@ -109,6 +109,10 @@ impl NetworkServer {
         }
         let addresses = bound.iter().filter_map(|listener| listener.local_addr().ok()).collect();
         let connections = AtomicUsize::new(0);
+        registry.log_into(|session, text| tracing::info!(session, "{text}"));
+        if !options.password_policy {
+            registry.take_any_password();
+        }
         let shared = Arc::new(Shared { server, registry, options, tls, connections, closing: AtomicBool::new(false) });
         let accept = |socket| {
             let accepting = listener::accept(socket, Arc::clone(&shared));

@@ -42,6 +42,10 @@ impl SessionHost {
 }
 
 impl Host for SessionHost {
+    fn log(&self, text: &str) {
+        self.registry.log(self.session_id, text);
+    }
+
     fn virtual_table(&self, schema: Option<&str>, name: &str) -> Option<VirtualTable> {
         let (id, view) = views::find(schema, name)?;
         let types = |kinds: &[views::Kind]| kinds.iter().map(|kind| kind.sql_type()).collect();

@@ -16,7 +16,7 @@ use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
 use pikepole_query::{Activity, ExecutionContext, Isolation, NullDefault, PlanCache, Progress, Running, Settings};
 use pikepole_types::{DateFormat, Language};
 use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// The first number of a user's session; lower ones are system tasks.
 pub(crate) const FIRST_SESSION_ID: i32 = 51;
@@ -305,7 +305,13 @@ pub struct Registry {
     guids: GuidSequence,
     cpu_history: CpuHistory,
     packets: Packets,
+    log: OnceLock<LogSink>,
+    /// CHECK_POLICY is not obeyed: any password will do.
+    lax_passwords: OnceLock<()>,
 }
+
+/// What takes the lines that sessions write into the server's log.
+type LogSink = Box<dyn Fn(i32, &str) + Send + Sync>;
 
 /// What connections that have ended read and wrote.
 #[derive(Default)]
@@ -325,7 +331,31 @@ impl Registry {
             guids: GuidSequence::new(),
             cpu_history: CpuHistory::begin(),
             packets: Packets::default(),
+            log: OnceLock::new(),
+            lax_passwords: OnceLock::new(),
         })
+    }
+
+    /// Says what takes the lines that sessions write into the server's log, with their numbers; the first to say so is obeyed.
+    pub fn log_into(&self, sink: impl Fn(i32, &str) + Send + Sync + 'static) {
+        let _ = self.log.set(Box::new(sink));
+    }
+
+    /// Writes a line of a session into the server's log, if there is one.
+    pub(crate) fn log(&self, session: i32, text: &str) {
+        if let Some(sink) = self.log.get() {
+            sink(session, text);
+        }
+    }
+
+    /// From now on any password will do, whatever CHECK_POLICY says.
+    pub fn take_any_password(&self) {
+        let _ = self.lax_passwords.set(());
+    }
+
+    /// Whether CHECK_POLICY asks something of passwords.
+    pub(crate) fn checks_passwords(&self) -> bool {
+        self.lax_passwords.get().is_none()
     }
 
     /// The compiled texts of the server.

@@ -101,6 +101,15 @@ pub fn variable_uses(text: &str) -> Vec<(usize, &str)> {
     places.map(|token| (token.start as usize, &text[token.start as usize..token.end as usize])).collect()
 }
 
+/// Whether a text has a name that is a temporary object's: `#t`, `[#t]`.
+pub fn names_temporary(text: &str) -> bool {
+    use lexer::TokenKind;
+    let is_name = |kind: TokenKind| matches!(kind, TokenKind::Word | TokenKind::QuotedName { .. });
+    let names = lexer::lex(text, true).tokens.into_iter().filter(|token| is_name(token.kind));
+    let mut starts = names.map(|token| text[token.start as usize..].trim_start_matches(['[', '"']));
+    starts.any(|name| name.starts_with('#'))
+}
+
 /// The query of a text that opens a cursor by the protocol, without what may stand behind it, as behind that of DECLARE CURSOR: FOR
 /// UPDATE with columns or without, FOR READ ONLY. True for the last.
 pub fn cursor_query(text: &str) -> (&str, bool) {

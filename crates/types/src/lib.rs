@@ -62,7 +62,7 @@ pub use functions::{
     cut_message, format_message, lookup,
 };
 pub use like::LikePattern;
-pub use mask::{Mask, without_values};
+pub use mask::{Mask, without_row_values, without_values};
 pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout, content_bytes_max};
 pub use second_name::SecondName;
 pub use sql_type::{Length, SqlType, implicit_type};

@@ -46,6 +46,9 @@ pub struct Arguments {
     /// Seconds that requests may still run when the server shuts down
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     shutdown_seconds: u64,
+    /// Whether CHECK_POLICY, which logins have unless they are made without it, asks something of new passwords; off is for tests
+    #[arg(long, value_enum, default_value = "on")]
+    password_policy: Switch,
     /// A policy of the server for this run; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE")]
     policies: Vec<String>,
@@ -55,6 +58,15 @@ pub struct Arguments {
     /// A trace flag that is on from the start, such as 9038; may be given several times
     #[arg(short = 'T', value_name = "FLAG")]
     trace_flags: Vec<i32>,
+}
+
+/// On or off.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Switch {
+    /// On
+    On,
+    /// Off
+    Off,
 }
 
 /// How log lines look.
@@ -157,6 +169,7 @@ fn network_options(arguments: &Arguments) -> pikepole_server::Options {
         health: arguments.health,
         connections_max: arguments.connections,
         shutdown_time: Duration::from_secs(arguments.shutdown_seconds),
+        password_policy: arguments.password_policy == Switch::On,
         ..pikepole_server::Options::new(&arguments.data)
     }
 }

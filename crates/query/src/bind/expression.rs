@@ -43,7 +43,7 @@ impl Binder<'_> {
     fn expr_kind(&mut self, expr: &tree::Expr) -> Result<Typed, Fault> {
         use tree::ExprKind;
         match &expr.kind {
-            ExprKind::Literal(value) => self.literal(value),
+            ExprKind::Literal(value) => Ok(self.kept_constant(self.literal(value)?)),
             ExprKind::Column(column) => match (self.column(column), &column.qualifier) {
                 (Err(fault), Some(_)) => self.property(column)?.ok_or(fault),
                 (found, _) => found,
@@ -79,8 +79,10 @@ impl Binder<'_> {
                 let ty = sql_type(&self.catalog().catalog, &cast.data_type, TypePlace::Conversion, 1)?;
                 let input = self.expr(&cast.expr)?;
                 if cast.parse {
+                    self.undetermined();
                     return self.parse(cast, input, ty);
                 }
+                self.note_conversion(&input.ty, &ty, None);
                 explicit(self.labelled(input), ty, None, cast.lenient)
             }
             ExprKind::Convert(convert) => {
@@ -90,6 +92,7 @@ impl Binder<'_> {
                     None => None,
                     Some(style) => Some(style_number(self.expr(style)?)?),
                 };
+                self.note_conversion(&input.ty, &ty, style.as_ref());
                 explicit(self.labelled(input), ty, style, convert.lenient)
             }
             ExprKind::Trim(trim) => {
@@ -221,6 +224,7 @@ impl Binder<'_> {
     }
 
     fn global(&mut self, name: &str) -> Result<Typed, Fault> {
+        self.undetermined();
         if let Some(global) = Global::variable(name) {
             return Ok(global_value(global));
         }
@@ -357,6 +361,7 @@ impl Binder<'_> {
 
     fn at_time_zone(&mut self, operands: &[tree::Expr; 2]) -> Result<Typed, Fault> {
         let operands = vec![self.expr(&operands[0])?, self.expr(&operands[1])?];
+        self.undetermined();
         super::function::built_in(&pikepole_types::AT_TIME_ZONE, operands, self.collation())
     }
 
@@ -365,9 +370,10 @@ impl Binder<'_> {
         let [column] = bound.columns.as_slice() else {
             return Err(Box::new(SqlError::one_expression_in_subquery()));
         };
-        let (ty, collated) = (column.ty, column.collated.of_column());
+        let (ty, collated, user_type) = (column.ty, column.collated.of_column(), column.user_type);
         let value = bound.values.into_iter().next().unwrap_or(Expr::NULL);
         let slot = self.wait_for(bound.node, Test::Scalar(value), correlated);
+        self.subquery_types.extend(user_type.map(|user_type| (slot, user_type)));
         Ok(Typed::new(Expr::Slot(slot), ty, true).collated(collated))
     }
 }

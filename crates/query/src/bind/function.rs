@@ -45,6 +45,7 @@ impl Binder<'_> {
         }
         if let Some(global) = Global::function(name) {
             check_count(name, call.arguments.len(), 0, 0)?;
+            self.undetermined();
             return Ok(global_value(global));
         }
         if name.eq_ignore_ascii_case("IDENTITY") {
@@ -107,15 +108,18 @@ impl Binder<'_> {
         if let Some(function) = pikepole_types::lookup(name) {
             check_count(name, arguments.len(), function.min_args, function.max_args)?;
             self.reads_clock |= !function.deterministic;
+            self.note_call(function, &arguments)?;
             let arguments =
                 if name.eq_ignore_ascii_case("FORMATMESSAGE") { self.with_text(arguments) } else { arguments };
             return built_in(function, arguments, self.collation());
         }
         if name.eq_ignore_ascii_case("NEWSEQUENTIALID") && !self.whole_default {
+            self.refuse_side_effect(name)?;
             return Err(Box::new(SqlError::sequential_id_outside_default()));
         }
         match self.names.host.function(name) {
             Some(function) => {
+                self.undetermined();
                 let (min, max) = (function.arguments_min, function.arguments_max);
                 check_count(name, arguments.len(), min, max)?;
                 refuse_text_or_image(name, &arguments)?;

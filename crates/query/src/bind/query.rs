@@ -8,7 +8,7 @@ use super::expression::read_by;
 use super::scope::{Source, SourceColumn};
 use super::select::{OrderKey, no_tail};
 use super::typed::{Typed, convert_to};
-use super::{Binder, Bound, Scope, assign_to};
+use super::{Binder, Bound, Scope, assign_to, user_types};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
 use crate::output::{ColumnInfo, Provenance};
@@ -71,7 +71,9 @@ impl Binder<'_> {
         let outside = std::mem::take(&mut self.pending);
         let guards = std::mem::take(&mut self.guards);
         self.scopes.push(Scope::default());
+        self.subqueries += 1;
         let bound = self.query(query);
+        self.subqueries -= 1;
         let correlated = self.scopes.pop().is_some_and(|scope| scope.correlated);
         self.pending = outside;
         self.guards = guards;
@@ -156,6 +158,7 @@ impl Binder<'_> {
         let mut types = vec![SqlType::Null; width];
         let mut nullable = vec![false; width];
         let mut collated = vec![Collated::Default; width];
+        let mut user_types: Vec<Option<i32>> = vec![None; width];
         let mut typed_rows = Vec::with_capacity(rows.len());
         for row in rows {
             if row.len() != width {
@@ -166,6 +169,8 @@ impl Binder<'_> {
                 let written = value;
                 let value = self.expr(written)?;
                 let certain = is_certain_of(written, &value.ty);
+                let user_type = self.user_type_of(written, &value);
+                user_types[index] = user_types::meet((&types[index], user_types[index]), (&value.ty, user_type));
                 types[index] = implicit_type(&types[index], &value.ty)?;
                 nullable[index] |= value.nullable || !certain;
                 collated[index] = collated[index].meet(value.collated, "UNION ALL")?;
@@ -186,9 +191,10 @@ impl Binder<'_> {
             .iter()
             .zip(nullable)
             .zip(collated)
-            .map(|((ty, nullable), collated)| {
+            .zip(user_types)
+            .map(|(((ty, nullable), collated), user_type)| {
                 let provenance = Provenance::Expression;
-                ColumnInfo { collated, provenance, ..ColumnInfo::new(String::new(), *ty, nullable) }
+                ColumnInfo { collated, provenance, user_type, ..ColumnInfo::new(String::new(), *ty, nullable) }
             })
             .collect();
         let mut node = Node::Values { rows: bound_rows, registers };
@@ -353,7 +359,7 @@ impl Binder<'_> {
         let (provenance, decimal_name) = (self.provenance(item), self.decimal_name_of(item, typed.ty));
         let nullable = typed.nullable || !is_certain_of(item, &typed.ty);
         let (ty, collated) = (typed.ty, typed.collated);
-        let user_type = self.user_type_of(item);
+        let user_type = self.user_type_of(item, typed);
         Ok(ColumnInfo { name, ty, nullable, collated, provenance, decimal_name, user_type, origin: None })
     }
 

@@ -12,7 +12,8 @@ use super::{
 };
 use crate::access::CatalogView;
 use crate::bind::{
-    self, Binder, Declared, Names, SchemaBound, TriggerShape, TypePlace, Typed, Undeclared, assign_to, convert_to,
+    self, Binder, Declared, Names, SchemaBound, TriggerShape, TypePlace, Typed, Undeclared, Undetermined, assign_to,
+    convert_to,
 };
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
@@ -38,6 +39,8 @@ pub struct CompileContext<'a> {
     pub identity_insert: Option<(i32, i32)>,
     /// Where the types are noted that undeclared variables are wanted in; None: such variables are errors.
     pub(crate) undeclared: Option<&'a Undeclared>,
+    /// Where it is noted that something compiled is not deterministic.
+    pub(crate) undetermined: Option<&'a Undetermined>,
 }
 
 /// Compiles a batch. Its parameters are declared as sp_executesql's are, without the parentheses: `@a int, @b int OUTPUT`.
@@ -135,6 +138,8 @@ pub(super) struct Compiler<'a> {
     pub(super) returns: Option<FunctionResult>,
     /// The function that is being made WITH SCHEMABINDING.
     pub(super) schema_bound: Option<SchemaBound>,
+    /// A function is to be made of the text.
+    pub(super) in_function: bool,
     late: Vec<Late>,
     pub(super) variables: Vec<Variable>,
     parameters: Vec<Parameter>,
@@ -183,6 +188,7 @@ impl<'a> Compiler<'a> {
             trigger: None,
             returns: None,
             schema_bound: None,
+            in_function: false,
             late: Vec::new(),
             variables: Vec::new(),
             parameters: Vec::new(),
@@ -243,6 +249,8 @@ impl<'a> Compiler<'a> {
             trigger: self.trigger.as_deref(),
             undeclared: self.context.undeclared,
             schema_bound: self.schema_bound.as_ref(),
+            in_function: self.in_function,
+            undetermined: self.context.undetermined,
             unguarded: false,
         }
     }
@@ -279,7 +287,8 @@ impl<'a> Compiler<'a> {
             return Err(Box::new(SqlError::variable_declared_twice(&name.text)));
         }
         let decimal_name = DecimalName::written(declared.second_name());
-        self.variables.push(Variable { name: name.text.clone(), ty, decimal_name });
+        let user_type = declared.alias_type();
+        self.variables.push(Variable { name: name.text.clone(), ty, decimal_name, user_type });
         Ok(self.variables.len() - 1)
     }
 

@@ -65,6 +65,7 @@ pub(crate) fn compile_function(
     // What SCHEMABINDING asks of a text is asked when it is made.
     if identity.is_to_be() {
         compiler.schema_bound = SchemaBound::of("function", &function.name.dotted(), &function.options);
+        compiler.in_function = true;
     }
     let statements = body.statements();
     compiler.reserve(function.parameters.len(), statements);
@@ -116,7 +117,7 @@ impl Compiler<'_> {
         slot: usize,
         ty: SqlType,
     ) -> Result<(), Fault> {
-        let value = value.ok_or_else(|| SqlError::incorrect_syntax("RETURN"))?;
+        let value = value.ok_or_else(SqlError::return_without_value)?;
         match self.typed_as(value, &ty) {
             Ok(value) => {
                 self.emit(Instruction::Assign { slot, value });

@@ -45,12 +45,14 @@ pub struct Variable {
     pub ty: SqlType,
     /// Which name that has, if it is a decimal.
     pub decimal_name: DecimalName,
+    /// Its alias type, or `sysname`.
+    pub user_type: Option<i32>,
 }
 
 impl Variable {
     /// A variable that nobody has declared.
     pub(crate) fn new(name: impl Into<String>, ty: SqlType) -> Variable {
-        Variable { name: name.into(), ty, decimal_name: DecimalName::default() }
+        Variable { name: name.into(), ty, decimal_name: DecimalName::default(), user_type: None }
     }
 }
 

@@ -170,11 +170,8 @@ impl Machine<'_> {
             return Err(if is_view { errors::unsupported("An index on a view") } else { missing() });
         };
         drop(catalog);
-        let keys = create.columns.iter().filter_map(|column| table.column(&column.name.text));
-        if let Some(column) = keys.map(|at| &table.columns[at]).find(|column| column.when_read.is_some()) {
-            return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
-        }
         let definition = self.index_definition(create, &table)?;
+        self.check_index_columns(&table, &create.table.dotted(), &definition)?;
         self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await?;
         self.partition_index(&create.table, &create.name.text, create.on.as_ref()).await
     }
@@ -295,7 +292,8 @@ impl Machine<'_> {
         let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         let columns = {
             let catalog = self.context.catalog().in_schema(&schema);
-            bind::checked_function(create, &Names::of(&catalog, &*self.host))?
+            let names = Names { in_function: true, ..Names::of(&catalog, &*self.host) };
+            bind::checked_function(create, &names)?
         };
         if bind::is_run(create) {
             let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema, &self.context.settings);

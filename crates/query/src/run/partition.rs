@@ -192,6 +192,10 @@ impl Machine<'_> {
         let scheme = view.catalog.partition_scheme(&on.name.text);
         let scheme = scheme.ok_or_else(|| Box::new(SqlError::invalid_place("partition scheme", &on.name.text)))?;
         let place = table.column(&column.text).ok_or_else(|| Box::new(SqlError::key_column_unknown(&column.text)))?;
+        if table.engine.columns[place].computed.as_ref().is_some_and(|computed| !computed.persisted) {
+            let column = &table.columns[place].name;
+            return Err(Box::new(SqlError::partition_column_not_persisted(column, &table.name)));
+        }
         let function = view.catalog.partition_function_by_id(scheme.function_id);
         if let Some(function) = function.filter(|function| function.ty != table.columns[place].ty) {
             let (ty, parameter) = (table.columns[place].ty.to_string(), function.ty.to_string());

@@ -8,6 +8,7 @@ use crate::views::columns::TYPES;
 use crate::views::databases::{COMPATIBILITY_LEVEL, DATABASE_VERSION, last_good_check};
 use crate::views::in_variant;
 use pikepole_engine::{Catalog, Module, Object, Table, TableRecord, Trigger, TriggerEvent, UserTypeKind, Versioning};
+use pikepole_query::{Traits, check_key_column, column_traits, module_is_deterministic};
 use pikepole_types::{Collation, DateTime, Length, SecondName, SqlType, Value, Variant};
 
 /// `EditionID` of the Developer Edition, which has everything.
@@ -216,11 +217,12 @@ pub(super) fn object_property(call: &Call<'_>) -> Answer {
         "cnstisnonclustkey" => key_is_clustered(&catalog, id).and_then(|clustered| flag(!clustered)),
         "isschemabound" => schema_bound(&catalog, id),
         "isencrypted" => module_says(&catalog, id, "ENCRYPTION"),
-        // A function that is not bound to the schema is taken for one that is not.
-        "isdeterministic" => schema_bound(&catalog, id).filter(|_| code != "V ").and_then(|bound| match bound {
-            Value::Int(0) => flag(false),
+        "isdeterministic" => match catalog.object_by_id(id) {
+            Some(Object::View(module) | Object::Function(module)) => {
+                flag(module_is_deterministic(module, call.context, call.host))
+            }
             _ => None,
-        }),
+        },
         "isexecuted" => flag(matches!(code, "P " | "V " | "FN" | "IF" | "TF" | "TR")),
         "isrule"
         | "isextendedproc"
@@ -298,8 +300,32 @@ pub(super) fn column_property(call: &Call<'_>) -> Answer {
         "ismasked" => flag(column.mask.is_some()),
         "generatedalwaystype" => Some(Value::Int(column.generated.map_or(0, |bound| bound as i32))),
         "columnid" => Some(Value::Int(column.number(place))),
+        "isdeterministic" | "isprecise" | "issystemverified" | "systemdataaccess" | "userdataaccess" => {
+            let traits = column_traits(table, place, call.context, call.host);
+            traits.and_then(|traits| computed_property(property.as_str(), traits))
+        }
+        "isindexable" => {
+            let is_key = check_key_column(table, place, ("", ""), call.context, call.host).is_ok();
+            flag(is_key && may_be_key(&column.ty))
+        }
         property => any_column_property(property, place, &column.ty, column.nullable),
     })
+}
+
+/// What is told of a computed column's values. They are computed of their row alone.
+fn computed_property(property: &str, traits: Traits) -> Option<Value> {
+    match property {
+        "isdeterministic" => flag(traits.deterministic),
+        "isprecise" => flag(traits.precise),
+        "issystemverified" => flag(true),
+        _ => flag(false),
+    }
+}
+
+/// Whether values of a type can be keys of indexes.
+fn may_be_key(ty: &SqlType) -> bool {
+    let is_long = ty.declared_length() == Some(Length::Max) || ty.is_text_or_image();
+    !is_long && ty.is_comparable()
 }
 
 /// The same of a column of a view, which is never one that is dealt, computed or hidden itself.

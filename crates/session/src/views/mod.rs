@@ -68,7 +68,7 @@ use crate::registry::Registry;
 use crate::security as security_of;
 use pikepole_engine::{Catalog, DEFAULT_SCHEMA, Database, Lsn, Module, SecurityToken, Server};
 use pikepole_query::{ColumnInfo, tempdb_name};
-use pikepole_types::{DateTime, Decimal, Length, SqlError, SqlType, Value, Variant};
+use pikepole_types::{DateTime, Decimal, Length, SecondName, SqlError, SqlType, Value, Variant};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -200,6 +200,12 @@ impl Kind {
             Kind::Variant => SqlType::Variant,
             Kind::Xml => SqlType::Xml,
         }
+    }
+
+    /// The number of its alias type: names are of `sysname`.
+    fn alias_type(self) -> Option<i32> {
+        let second = matches!(self, Kind::Name).then(|| SecondName::by_name("sysname")).flatten();
+        second.map(|second| second.user_type_id)
     }
 
     /// What a column that cannot be NULL holds when nothing is said about it.
@@ -428,7 +434,10 @@ impl View {
     pub(crate) fn column_infos(&self) -> Vec<ColumnInfo> {
         self.columns
             .iter()
-            .map(|(name, kind, nullable)| ColumnInfo::new(*name, kind.sql_type(), *nullable == Yes))
+            .map(|(name, kind, nullable)| ColumnInfo {
+                user_type: kind.alias_type(),
+                ..ColumnInfo::new(*name, kind.sql_type(), *nullable == Yes)
+            })
             .collect()
     }
 

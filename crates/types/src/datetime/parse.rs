@@ -308,6 +308,9 @@ impl<'t> Reader<'t> {
             second = self.digits()?;
             if self.take(b'.') {
                 let (value, count) = self.digits()?;
+                if count > FRACTION_DIGITS_MAX {
+                    return Err(ParseDate::Syntax);
+                }
                 (fraction, fraction_digits) = (ticks_of(value, count), count as u8);
             } else if self.take(b':') {
                 // Behind a colon stand milliseconds, as a number.
@@ -408,10 +411,12 @@ impl<'t> Reader<'t> {
     }
 }
 
-/// A fraction of a second, of at most 9 digits. It is rounded, but not to the next second.
+/// The digits of a tick of 100 ns: no type keeps more of a second, and no text may have more.
+const FRACTION_DIGITS_MAX: usize = 7;
+
+/// A fraction of a second of at most [`FRACTION_DIGITS_MAX`] digits.
 fn ticks_of(value: i32, digits: usize) -> i64 {
-    let nanoseconds = i64::from(value) * 10i64.pow(9 - digits as u32);
-    ((nanoseconds + 50) / 100).min(SECOND - 1)
+    i64::from(value) * 10i64.pow((FRACTION_DIGITS_MAX - digits) as u32)
 }
 
 /// Two digits name a year from 1950 to 2049.
@@ -440,14 +445,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fraction_has_up_to_nine_digits() {
+    fn a_fraction_has_up_to_seven_digits() {
         let ticks = |text: &str| Some(parse_moment(text, None, Reading::default()).ok()?.moment.ticks % SECOND);
-        assert_eq!(ticks("2018-01-02T11:22:33.123456700+12:34"), Some(1_234_567));
-        assert_eq!(ticks("2018-01-02 11:22:33.12345674"), Some(1_234_567));
-        assert_eq!(ticks("2018-01-02 11:22:33.12345675"), Some(1_234_568));
-        assert_eq!(ticks("2018-01-02 11:22:59.999999999"), Some(9_999_999), "it does not become another second");
-        assert_eq!(ticks("2018-01-02 11:22:33.1234567890"), None);
+        assert_eq!(ticks("2018-01-02T11:22:33.1234567+12:34"), Some(1_234_567));
         assert_eq!(ticks("2018-01-02 11:22:33.5"), Some(5_000_000));
+        assert_eq!(ticks("2018-01-02 11:22:59.9999999"), Some(9_999_999));
+        for text in ["2018-01-02T11:22:33.12345670", "2018-01-02 11:22:33.123456789", "11:22:33.00000000"] {
+            assert_eq!(ticks(text), None, "{text}");
+        }
     }
 
     #[test]

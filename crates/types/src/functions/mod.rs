@@ -72,6 +72,18 @@ impl Function {
         }
     }
 
+    /// Whether it may stand in a value that is stored or indexed: for equal arguments it always gives equal results, whatever the
+    /// session, the server and their settings are. `part`: the word that names the date part; `count`: how many arguments there are.
+    pub fn is_deterministic(&self, part: Option<&str>, count: usize) -> bool {
+        let is_seeded = self.name == "RAND" && count > 0;
+        is_seeded || self.deterministic && !self.reads_session(part) && !NOT_DETERMINISTIC.contains(&self.name)
+    }
+
+    /// Whether calling it changes something, so that no function may.
+    pub fn has_side_effects(&self) -> bool {
+        SIDE_EFFECTS.contains(&self.name)
+    }
+
     /// Checks the number of arguments.
     ///
     /// # Errors
@@ -85,6 +97,25 @@ impl Function {
         }
     }
 }
+
+/// Functions that give equal results within a statement and a session, but are documented as not deterministic: their results hang on
+/// a language, a catalog of messages or time zones, a way of compressing, or keys. Ascending by name.
+const NOT_DETERMINISTIC: [&str; 11] = [
+    "AT TIME ZONE",
+    "COMPRESS",
+    "CURRENT_TIMEZONE",
+    "CURRENT_TIMEZONE_ID",
+    "DATENAME",
+    "DECOMPRESS",
+    "DECRYPTBYPASSPHRASE",
+    "FORMATMESSAGE",
+    "ISDATE",
+    "PWDCOMPARE",
+    "SQL_VARIANT_PROPERTY",
+];
+
+/// Functions that take from a stream of random numbers.
+const SIDE_EFFECTS: [&str; 3] = ["CRYPT_GEN_RANDOM", "NEWID", "RAND"];
 
 /// A function by its name, upper or lower case.
 pub fn lookup(name: &str) -> Option<&'static Function> {
