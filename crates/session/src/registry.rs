@@ -10,13 +10,13 @@ use crate::cpu_history::CpuHistory;
 use crate::guids::GuidSequence;
 use crate::msdb::SystemDatabases;
 use crate::options::ClientOptions;
-use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
+use pikepole_contention::sync::{Mutex, OnceLock};
 use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
 use pikepole_query::{Activity, ExecutionContext, Isolation, NullDefault, PlanCache, Progress, Running, Settings};
 use pikepole_types::{DateFormat, Language};
 use std::collections::BTreeMap;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 /// The first number of a user's session; lower ones are system tasks.
 pub(crate) const FIRST_SESSION_ID: i32 = 51;

@@ -101,6 +101,19 @@ pub fn variable_uses(text: &str) -> Vec<(usize, &str)> {
     places.map(|token| (token.start as usize, &text[token.start as usize..token.end as usize])).collect()
 }
 
+/// The calls in a text by a name without a schema, each with its line.
+pub fn bare_calls(text: &str) -> Vec<(&str, u32)> {
+    use lexer::{Symbol, TokenKind};
+    let tokens = lexer::lex(text, true).tokens;
+    let is_call = |at: usize| {
+        let before = at.checked_sub(1).map(|before| tokens[before].kind);
+        let behind = tokens.get(at + 1).map(|token| token.kind);
+        before != Some(TokenKind::Symbol(Symbol::Dot)) && behind == Some(TokenKind::Symbol(Symbol::Open))
+    };
+    let words = tokens.iter().enumerate().filter(|(at, token)| token.kind == TokenKind::Word && is_call(*at));
+    words.map(|(_, token)| (&text[token.start as usize..token.end as usize], token.line)).collect()
+}
+
 /// Whether a text has a name that is a temporary object's: `#t`, `[#t]`.
 pub fn names_temporary(text: &str) -> bool {
     use lexer::TokenKind;

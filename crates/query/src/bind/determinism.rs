@@ -8,8 +8,6 @@
 //! it would be wrong for the next session. One that any `float` or `real` takes part in is not precise. What built-in functions are is
 //! said by [`Function::is_deterministic`].
 
-use std::sync::OnceLock;
-
 use super::rules::{TableColumn, parsed_expression};
 use super::typed::Typed;
 use super::{Binder, Names, checked_function, checked_view, is_bound, is_run};
@@ -17,6 +15,7 @@ use crate::context::ExecutionContext;
 use crate::expression::{Call, Expr, Fault, integer_of};
 use crate::host::Host;
 use crate::program::{CompileContext, ProcedureIdentity, compile_function};
+use pikepole_contention::sync::OnceLock;
 use pikepole_engine::{Module, TableRecord};
 use pikepole_tsql as tree;
 use pikepole_types::{ClrType, CodePage, Function, SqlError, SqlType, Value};
@@ -228,14 +227,16 @@ pub fn check_key_column(
 ) -> Result<(), SqlError> {
     let column = &table.columns[place];
     let Some(computed) = &column.computed else { return Ok(()) };
-    if computed.when_read {
-        return Err(SqlError::column_not_deterministic(&column.name, "table", shown));
-    }
-    let is_precise = || column_traits(table, place, context, host).is_none_or(|traits| traits.precise);
-    if computed.persisted || is_precise() {
+    if computed.persisted {
         return Ok(());
     }
-    Err(SqlError::column_imprecise(index, shown, &column.name))
+    match column_traits(table, place, context, host) {
+        Some(Traits { deterministic: true, precise: true }) => Ok(()),
+        Some(Traits { deterministic: true, .. }) if !computed.when_read => {
+            Err(SqlError::column_imprecise(index, shown, &column.name))
+        }
+        _ => Err(SqlError::column_not_deterministic(&column.name, "table", shown)),
+    }
 }
 
 /// Whether a view or function is deterministic: it is bound to the schema, and so is and does all that it calls.

@@ -34,13 +34,30 @@ pub(crate) fn is_recursive(table: &tree::CommonTable) -> bool {
 
 fn refers(body: &tree::QueryBody, name: &tree::Name) -> bool {
     match body {
-        tree::QueryBody::Select(select) => select.from.iter().any(|source| source_refers(source, name)),
+        tree::QueryBody::Select(select) => {
+            select.from.iter().any(|source| source_refers(source, name)) || subquery_refers(select, name)
+        }
         tree::QueryBody::SetOperation(chain) => {
             refers(&chain.first, name) || chain.rest.iter().any(|(_, body)| refers(body, name))
         }
         tree::QueryBody::Part(part) => refers(&part.body, name),
         tree::QueryBody::Values(_) => false,
     }
+}
+
+/// Whether a subquery of an expression refers to it, which is an error that only a recursive table has.
+fn subquery_refers(select: &tree::Select, name: &tree::Name) -> bool {
+    fn part_refers(part: tree::Part<'_>, name: &tree::Name) -> bool {
+        if let tree::Part::Query(query) = part {
+            return refers(&query.body, name);
+        }
+        let mut found = false;
+        part.each(&mut |inner| found |= part_refers(inner, name));
+        found
+    }
+    let items = select.items.iter().filter_map(super::query::item_value).map(tree::Part::Expr);
+    let conditions = select.filter.iter().chain(&select.having).map(tree::Part::Condition);
+    items.chain(conditions).any(|part| part_refers(part, name))
 }
 
 fn source_refers(source: &tree::TableSource, name: &tree::Name) -> bool {

@@ -471,7 +471,7 @@ impl<'a> Compiler<'a> {
                 self.errors.push(fault.at_line(self.line));
             }
             _ => {
-                let value = match bind_operator(op) {
+                let value = match bind::binary_of(op) {
                     None => expr.clone(),
                     Some(operator) => compound(&self.variables[slot].name, operator, expr),
                 };
@@ -778,10 +778,6 @@ fn declared_by(statement: &Statement) -> usize {
 pub(crate) fn is_missing(error: &SqlError) -> bool {
     // 4121: a function may be made before the statement runs, as an object of FROM may.
     matches!(error.number, 208 | 4121 | 5313)
-}
-
-fn bind_operator(op: tree::AssignOp) -> Option<tree::BinaryOp> {
-    bind::binary_of(op)
 }
 
 /// `@v op expr` as a tree.

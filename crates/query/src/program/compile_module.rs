@@ -90,10 +90,34 @@ pub(crate) fn compile_function(
     let checked = check_statements(statements);
     compiler.keep(checked);
     compiler.statements(statements);
+    if compiler.in_function {
+        compiler.check_unbound_texts(text);
+    }
     compiler.finish(Some(identity))
 }
 
 impl Compiler<'_> {
+    /// Statements on tables that the function declares are bound when it runs: here their text alone is looked at for what no function
+    /// may do.
+    fn check_unbound_texts(&mut self, text: &str) {
+        let refused = |error: &SqlError| {
+            error.number == SqlError::side_effect_in_function("").number
+                || error.number == SqlError::temporary_table_in_function().number
+        };
+        if self.errors.iter().any(refused) {
+            return;
+        }
+        let is_refused = |name: &str| {
+            let changes = pikepole_types::lookup(name).is_some_and(pikepole_types::Function::has_side_effects);
+            changes || name.eq_ignore_ascii_case("NEWSEQUENTIALID")
+        };
+        if let Some((name, line)) = tree::bare_calls(text).into_iter().find(|(name, _)| is_refused(name)) {
+            self.errors.push(SqlError::side_effect_in_function(name.to_ascii_lowercase()).at_line(line));
+        } else if tree::names_temporary(text) {
+            self.errors.push(SqlError::temporary_table_in_function());
+        }
+    }
+
     /// The text of an expression that calls functions, which a statement of its own evaluates before.
     pub(super) fn text_of_function(&mut self, expr: &tree::Expr) -> Option<Result<Expr, Fault>> {
         let ty = {

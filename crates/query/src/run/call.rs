@@ -71,11 +71,10 @@ impl Machine<'_> {
         if system && let Some(id) = self.host.system_procedure(plain) {
             return self.execute_system(&name, id, call).await;
         }
-        let title = name.name.text.clone();
         let Some(database) = self.elsewhere(&name)? else {
             let program = self.procedure(&name)?;
             let acting = self.context.module_context(&program)?;
-            self.call(program, &call.arguments, call.status, &title)?;
+            self.call_named(program, call, name)?;
             self.context.begin_module_context(acting);
             return Ok(());
         };
@@ -86,9 +85,19 @@ impl Machine<'_> {
         let acting = program.as_ref().map_or(Ok(None), |program| self.context.module_context(program));
         self.context.move_back(&home);
         let acting = acting?;
-        self.call(program?, &call.arguments, call.status, &title)?;
+        self.call_named(program?, call, name)?;
         self.context.move_to(&database)?;
         self.context.begin_module_context(acting);
+        Ok(())
+    }
+
+    /// Enters a procedure that a call names; errors in it tell of it as the call does.
+    fn call_named(&mut self, program: Arc<Program>, call: &Execute, name: ObjectName) -> Result<(), Fault> {
+        self.call(program, &call.arguments, call.status, &name.name.text).map_err(|fault| match &fault.procedure {
+            Some(_) => Box::new(SqlError { procedure: Some(name.dotted()), ..*fault }),
+            None => fault,
+        })?;
+        self.frame.called_as = name.schema.is_some().then_some(name);
         Ok(())
     }
 

@@ -214,8 +214,8 @@ impl Machine<'_> {
         let missing = || Box::new(SqlError::truncate_not_found(&name.name.text));
         let table = self.context.catalog().table(name)?.ok_or_else(missing)?;
         let (database, tx) = self.context.engine();
-        database.truncate_table(tx, &table.engine).await?;
-        Ok(())
+        let truncated = database.truncate_table(tx, &table.engine).await;
+        Ok(truncated.map_err(|error| as_written(error, name))?)
     }
 
     async fn create_procedure(&mut self, create: &tree::CreateProcedure, text: &str) -> Result<(), Fault> {
@@ -416,7 +416,7 @@ impl Machine<'_> {
                 tree::DropKind::Procedure => database.drop_procedure(tx, &schema, text).await,
                 _ => database.drop_schema(tx, text).await,
             };
-            dropped?;
+            dropped.map_err(|error| as_written(error, name))?;
         }
         Ok(())
     }
@@ -673,3 +673,16 @@ fn database_option(option: &tree::SettingOption, database: &str) -> Result<Optio
         },
     }))
 }
+
+/// An error about the table that a statement names, which tells of it as the statement does.
+fn as_written(error: SqlError, name: &ObjectName) -> SqlError {
+    match error.number {
+        TRUNCATED_IS_REFERENCED => SqlError::truncate_is_referenced(name.dotted()),
+        DROPPED_IS_REFERENCED => SqlError::object_is_referenced(name.dotted()),
+        _ => error,
+    }
+}
+
+/// The numbers of errors of tables that foreign keys refer to.
+const TRUNCATED_IS_REFERENCED: i32 = 4712;
+const DROPPED_IS_REFERENCED: i32 = 3726;

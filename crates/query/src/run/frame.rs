@@ -11,6 +11,7 @@ use crate::program::Program;
 use crate::runs::Call;
 use crate::settings::Settings;
 use pikepole_engine::Database;
+use pikepole_tsql::ObjectName;
 use pikepole_types::{SqlType, Value};
 
 /// A slot of the called frame, the caller's variable that takes its value, each with its type behind it.
@@ -45,6 +46,8 @@ pub(crate) struct Frame {
     pub(crate) caller_context: (usize, bool),
     /// Of a text that sp_executesql runs.
     pub(crate) is_of_procedure: bool,
+    /// Of a procedure: the name by which it was called, where that is not just its own.
+    pub(crate) called_as: Option<ObjectName>,
     /// The settings to restore when the frame ends.
     pub(crate) settings: Option<Settings>,
     /// The caller's `@@PROCID` and `SCOPE_IDENTITY()`.
@@ -92,6 +95,7 @@ impl Frame {
             caught_base: 0,
             caller_context: (1, false),
             is_of_procedure: false,
+            called_as: None,
             settings: None,
             caller_procedure: 0,
             caller_identity: Value::Null,
@@ -112,6 +116,7 @@ impl Frame {
         self.on_return = Return::default();
         self.caught_base = 0;
         self.is_of_procedure = false;
+        self.called_as = None;
         self.settings = None;
         self.caller_procedure = 0;
         self.error_status = 0;

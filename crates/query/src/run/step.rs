@@ -132,7 +132,10 @@ impl Machine<'_> {
     /// The name of the running procedure.
     pub(crate) fn procedure_name(&self) -> Option<String> {
         let procedure = self.frame.program.procedure.as_ref();
-        procedure.map(|identity| identity.name.clone())
+        procedure.map(|identity| match &self.frame.called_as {
+            Some(name) => name.dotted(),
+            None => identity.name.clone(),
+        })
     }
 
     fn begin_capture(&mut self) -> Result<(), Stop> {

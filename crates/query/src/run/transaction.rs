@@ -289,7 +289,7 @@ impl Machine<'_> {
             let text = pikepole_types::format_message(text, &arguments)?;
             SqlError::new(50000, severity, state, text)
         };
-        if raise.log {
+        if raise.log || self.is_logged(&error) {
             self.host.log(&format!("Error: {}, Severity: {}, State: {}.", error.number, error.severity, error.state));
             self.host.log(&error.message);
         }
@@ -309,6 +309,11 @@ impl Machine<'_> {
 }
 
 impl Machine<'_> {
+    /// Whether an error is a user's message that was made to be written into the server's log.
+    fn is_logged(&self, error: &SqlError) -> bool {
+        error.number > 50_000 && self.context.user_message(error.number).is_some_and(|message| message.is_logged)
+    }
+
     /// Whether the session may write into the server's log.
     fn may_log(&self) -> bool {
         let token = self.context.token();

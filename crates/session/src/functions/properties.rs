@@ -338,6 +338,7 @@ fn view_column_property(call: &Call<'_>, object_id: i32, column: &str, property:
     match property {
         "isidentity" | "iscomputed" | "issparse" | "ishidden" | "ismasked" => flag(false),
         "generatedalwaystype" => Some(Value::Int(0)),
+        "isdeterministic" => flag(module_is_deterministic(view, call.context, call.host)),
         property => any_column_property(property, place, &column.ty, column.nullable),
     }
 }

@@ -319,6 +319,13 @@ impl<'a> Arguments<'a> {
 
     /// A parameter's text; numbers are given as they are written; none for NULL.
     fn text(&self, place: usize) -> Option<String> {
+        let mut text = self.text_as_given(place)?;
+        text.truncate(text.trim_end_matches(' ').len());
+        Some(text)
+    }
+
+    /// The same with the blanks at its end: a text that is kept or compared byte by byte.
+    fn text_as_given(&self, place: usize) -> Option<String> {
         match self.values.get(place).copied().flatten()? {
             Value::Null => None,
             Value::Str(text) => Some(text.clone()),

@@ -478,6 +478,7 @@ pub(super) fn described(columns: Option<Vec<ColumnInfo>>, context: &ExecutionCon
         let clr = if let SqlType::Clr(clr) = ty { Some(clr) } else { None };
         let of_text = |value: Value| if ty.is_string() { value } else { Value::Null };
         let (system_type_id, system_type_name) = system_type(&column);
+        let tds_type = column.second_name().map_or(ty.system_type_id(), |second| second.system_type_id);
         let mut row = vec![
             Value::Bit(false),
             Value::Int(place as i32 + 1),
@@ -502,7 +503,7 @@ pub(super) fn described(columns: Option<Vec<ColumnInfo>>, context: &ExecutionCon
         row.extend([is(Provenance::Identity), Value::Null]);
         row.extend([is(Provenance::Stored), is(Provenance::Computed), Value::Bit(false)]);
         row.extend(std::iter::repeat_n(Value::Null, 3));
-        row.extend([Value::Int(system_type_id.into()), Value::Int(tds_length(&ty))]);
+        row.extend([Value::Int(tds_type.into()), Value::Int(tds_length(&ty))]);
         row.extend([Value::Int(collation.wire_info() as i32), Value::TinyInt(collation.sort_order())].map(of_text));
         set.push(row);
     }

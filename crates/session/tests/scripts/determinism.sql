@@ -135,6 +135,8 @@ CREATE VIEW dbo.vd WITH SCHEMABINDING AS SELECT i, GETDATE() AS now FROM dbo.t6;
 GO
 SELECT o.name, OBJECTPROPERTY(o.object_id, 'IsDeterministic') AS d FROM sys.objects AS o WHERE o.type IN ('FN', 'IF', 'TF', 'V') ORDER BY o.name;
 GO
+SELECT COLUMNPROPERTY(OBJECT_ID('dbo.v'), 'i', 'IsDeterministic') AS v, COLUMNPROPERTY(OBJECT_ID('dbo.vd'), 'now', 'IsDeterministic') AS vd;
+GO
 -- Rules and partitions take a computed column whose values are stored.
 CREATE TABLE dbo.n (a int, b AS a + 1, CHECK (b > 0));
 GO

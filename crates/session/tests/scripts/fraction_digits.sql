@@ -22,9 +22,14 @@ GO
 -- A column, a variable and a comparison convert alike.
 CREATE TABLE dbo.t (a datetime2(7));
 INSERT dbo.t VALUES ('2020-01-01T12:00:00.123456789');
+GO
 SELECT COUNT(*) AS rows FROM dbo.t;
+GO
 DECLARE @d datetime2 = '2020-01-01T12:00:00.123456789';
 SELECT @d AS d;
+GO
+INSERT dbo.t VALUES ('2020-01-01');
 SELECT COUNT(*) FROM dbo.t WHERE a = '2020-01-01T12:00:00.123456789';
+GO
 SELECT ISDATE('2020-01-01 12:00:00.1234') AS a, ISDATE('2020-01-01 12:00:00.123') AS b;
 GO

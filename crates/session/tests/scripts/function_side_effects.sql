@@ -100,7 +100,8 @@ SELECT OBJECT_ID('dbo.f') AS none_is_made;
 GO
 -- What it may: its own tables and cursors, the time, a view that gives a random value.
 CREATE FUNCTION dbo.ok(@x int) RETURNS int AS BEGIN
-    DECLARE @t TABLE (a int), @d datetime = GETDATE(), @g uniqueidentifier;
+    DECLARE @t TABLE (a int);
+    DECLARE @d datetime = GETDATE(), @g uniqueidentifier;
     INSERT @t VALUES (@x), (2); UPDATE @t SET a += 1; DELETE @t WHERE a = 3;
     SELECT @g = id FROM dbo.random;
     RETURN (SELECT SUM(a) FROM @t);

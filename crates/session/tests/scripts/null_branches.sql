@@ -10,6 +10,7 @@ WITH h AS (SELECT id, nm, CAST(NULL AS datetime) AS at FROM dbo.t WHERE pid = 0 
 SELECT * FROM h ORDER BY id;
 -- A NULL in the anchor alone is an int, as everywhere outside a statement.
 WITH h AS (SELECT 1 AS n, NULL AS v UNION ALL SELECT n + 1, n FROM h WHERE n < 3) SELECT * FROM h;
+GO
 WITH h AS (SELECT 1 AS n, NULL AS v UNION ALL SELECT n + 1, N'x' FROM h WHERE n < 3) SELECT * FROM h;
 GO
 -- Other types must be the anchor's.
