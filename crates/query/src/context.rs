@@ -90,6 +90,8 @@ pub struct ExecutionContext {
     /// How many transactions have ended.
     transactions_ended: u64,
     random_seed: u128,
+    /// Where the last batch left RAND.
+    pub(crate) rand_state: Option<[u32; 2]>,
     pub(crate) security: SessionSecurity,
     /// The EXECUTE AS that were in force when the running procedure or text was entered: REVERT does not end them.
     pub(crate) impersonations_below: usize,
@@ -143,6 +145,7 @@ impl ExecutionContext {
             functions: 0,
             transactions_ended: 0,
             random_seed: random_seed(session_id),
+            rand_state: None,
             context_info: None,
             server,
         }
@@ -314,6 +317,9 @@ impl ExecutionContext {
     pub(crate) fn function_context(&mut self) -> Context {
         self.random_seed = self.random_seed.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645) | 1;
         let mut context = Context::new(crate::run::now(), self.random_seed);
+        if let Some(state) = self.rand_state {
+            context.set_rand_state(state);
+        }
         self.settings.inform(&mut context);
         context
     }

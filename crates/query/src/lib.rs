@@ -62,7 +62,7 @@ pub use program::{
 };
 pub use progress::Progress;
 pub use run::{
-    CURSOR_PROCEDURES, ClientCursor, CursorTarget, Prepared, RowTarget, call, cut_long_values, insert_rows,
+    CURSOR_PROCEDURES, ClientCursor, CursorTarget, Prepared, RAISED_MIN, RowTarget, call, cut_long_values, insert_rows,
     names_sequence, open_cursor, read_cursor_again, refill_cursor, run,
 };
 pub use runs::{Measure, RunTotals, StatementRuns};

@@ -101,6 +101,7 @@ pub use request::{Prepared, RowTarget, call, insert_rows};
 pub use sequence::names_sequence;
 pub(crate) use step::{epoch, now, utc_now};
 pub(crate) use temporary_procedure::TemporaryProcedures;
+pub use transaction::RAISED_MIN;
 pub(crate) use wait_for::ticks_of_text;
 
 use crate::access::Stop;
@@ -407,7 +408,9 @@ async fn run_at(
     if machine.context.settings.noexec {
         machine.skip_unexecuted(0);
     }
-    machine.run().await
+    let outcome = machine.run().await;
+    machine.context.rand_state = Some(machine.functions.rand_state());
+    outcome
 }
 
 impl Machine<'_> {

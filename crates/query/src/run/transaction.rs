@@ -11,7 +11,7 @@ use crate::program::{CursorOperation, Instruction, Name, RaiseError};
 use pikepole_types::{ERRORS, SqlError, SqlType, Value};
 
 /// The lowest number of a message that RAISERROR takes.
-const RAISED_MIN: i64 = 13_000;
+pub const RAISED_MIN: i32 = 13_000;
 
 impl Machine<'_> {
     /// USE.
@@ -267,7 +267,7 @@ impl Machine<'_> {
         }
         let error = if raise.message_is_number {
             let number = message.as_i64().unwrap_or(0);
-            if number < RAISED_MIN || number == 50_000 {
+            if number < i64::from(RAISED_MIN) || number == 50_000 {
                 return Err(Box::new(SqlError::error_number_invalid(number, RAISED_MIN, i32::MAX)));
             }
             match ERRORS.iter().find(|known| i64::from(known.number) == number) {

@@ -16,7 +16,7 @@ use crate::views::columns::TYPES;
 use crate::views::transactions::transaction_id;
 use pikepole_engine::{Catalog, Database, TEMPDB, Table, UserType, UserTypeKind};
 use pikepole_query::{ExecutionContext, HostFunction, NullDefault, RunningTrigger};
-use pikepole_types::{Decimal, Length, SecondName, SqlError, SqlType, Value};
+use pikepole_types::{Decimal, ERRORS, Length, SecondName, SqlError, SqlType, Value};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -110,9 +110,13 @@ const FUNCTIONS: &[Definition] = &[
         let global = kind.eq_ignore_ascii_case("global");
         Ok(Some(Value::SmallInt(call.context.cursor_status(name, global))))
     }),
-    // The text of a user's message: the built-in function of this name puts the arguments into it.
+    // The text of a message: the built-in function of this name puts the arguments into it, as they are into the server's own.
     function("FORMATMESSAGE", TEXT, (1, 1), |call| {
         let number = call.arguments[0].as_i64().and_then(|number| i32::try_from(number).ok());
+        let own = number.filter(|number| *number >= pikepole_query::RAISED_MIN);
+        if let Some(known) = ERRORS.iter().find(|known| Some(known.number) == own) {
+            return Ok(Some(Value::Str(known.text_with("%#!"))));
+        }
         let Some(message) = number.and_then(|number| call.context.user_message(number)) else { return Ok(None) };
         Ok(message.text(call.context.settings.language.message_lcid).map(Value::from))
     }),

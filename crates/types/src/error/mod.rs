@@ -23,6 +23,18 @@ pub struct ErrorTemplate {
 }
 
 impl ErrorTemplate {
+    /// The text as `sys.messages` shows it, and FORMATMESSAGE takes it: each place is `place`, as which `#` is its number.
+    pub fn text_with(&self, place: &str) -> String {
+        let mut parts = self.text.split('{');
+        let mut text = parts.next().unwrap_or_default().replace('%', "%%");
+        for (number, part) in (1..).zip(parts) {
+            let (_, rest) = part.split_once('}').unwrap_or_default();
+            text.push_str(&place.replace('#', &number.to_string()));
+            text.push_str(&rest.replace('%', "%%"));
+        }
+        text
+    }
+
     /// The text with these in its places, one after the other; a place that nothing is left for says `(null)`.
     pub fn filled(&self, arguments: impl IntoIterator<Item = String>) -> String {
         let mut arguments = arguments.into_iter();
