@@ -20,6 +20,11 @@ const LOWEST_INT: &str = "2147483648";
 /// The branches of a CASE and its ELSE.
 type BoundCase = (Vec<(Predicate, Typed)>, Option<Typed>);
 
+/// Whether an expression was refused because a column of it is not grouped.
+fn is_not_grouped(fault: &Fault) -> bool {
+    matches!(fault.number, 8120 | 8121 | 8127)
+}
+
 impl Binder<'_> {
     /// Binds a scalar expression.
     ///
@@ -335,13 +340,31 @@ impl Binder<'_> {
         let mut typed = Vec::with_capacity(choices.len());
         let mut ty = SqlType::Null;
         for choice in choices {
-            let choice = self.expr(choice)?;
+            let choice = match self.expr(choice) {
+                // What stands behind a constant is never asked for, so that its columns need not be grouped.
+                Err(fault) if super::settled::chosen(&typed).is_some() && is_not_grouped(&fault) => {
+                    self.type_alone(choice).ok_or(fault)?
+                }
+                bound => bound?,
+            };
             ty = implicit_type(&ty, &choice.ty)?;
             let condition = Predicate::IsNull(Box::new(choice.expr.clone()));
             self.guards.push(Guard { condition, holds: true });
             typed.push(choice);
         }
         Ok((typed, ty))
+    }
+
+    /// NULL of the type that an expression over the rows below the groups has; none for one with aggregates or subqueries.
+    fn type_alone(&mut self, expr: &tree::Expr) -> Option<Typed> {
+        let mark = self.pending.len();
+        let grouping = self.scope().grouping.take();
+        let bound = self.expr(expr);
+        self.scope().grouping = grouping;
+        let is_plain = self.pending.len() == mark;
+        self.pending.truncate(mark);
+        let bound = bound.ok().filter(|_| is_plain)?;
+        Some(Typed::new(Expr::NULL, bound.ty, true).collated(bound.collated))
     }
 
     /// PARSE and TRY_PARSE.
