@@ -619,6 +619,27 @@ fn a_damaged_database_is_suspect_and_the_others_open() {
 }
 
 #[test]
+fn a_database_whose_texts_have_another_order_is_not_read() {
+    let disk = SimulatedDisk::new(9);
+    let first = server(&disk);
+    first.schedulers().block_on(first.create_database("d", Collation::DEFAULT)).expect("a new database");
+    stop(&first);
+    drop(first);
+    let (files, path) = (Disk::simulated(disk.clone()), std::path::Path::new("/server/d/database.toml"));
+    let file = String::from_utf8(files.read(path).expect("a file")).expect("text");
+    assert!(file.starts_with("format = 5"), "{file}");
+    for old in ["format = 1", "format = 4"] {
+        files.replace(path, file.replacen("format = 5", old, 1).as_bytes()).expect("a file");
+        let second = server(&disk);
+        let error = second.database("d").expect_err("its indexes cannot be searched");
+        assert_eq!(error.number, 926);
+        assert!(error.message.contains("in whose indexes texts have another order"), "{error}");
+        assert!(second.database("master").is_ok());
+        stop(&second);
+    }
+}
+
+#[test]
 fn a_full_log_fails_the_statement_and_work_goes_on_after() {
     let disk = SimulatedDisk::new(10);
     let server = server(&disk);

@@ -48,7 +48,7 @@ pub use aggregate_more::percentile;
 pub use arithmetic::{ArithmeticOp, arithmetic, arithmetic_into, bit_not, negate, operator_type};
 pub use clr::{CLR_ASSEMBLY, CLR_ASSEMBLY_FULL, ClrType, shown as clr_text};
 pub use code_page::CodePage;
-pub use collation::{Collated, Collation};
+pub use collation::{Collated, Collation, Search};
 pub use compare::{compare, hash, order};
 pub use convert::{Conversion, Target, assign, assign_in, conversion, convert, convert_in, convert_into};
 pub use datetime::{

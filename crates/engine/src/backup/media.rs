@@ -25,7 +25,7 @@ use super::chunk::{ChunkKind, ChunkReader, ChunkWriter, ReadError};
 
 const MAGIC: &[u8; 8] = b"PIKEBACK";
 /// Version of the format of backups.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 const ENTRIES_AT: usize = 64;
 const ENTRY_BYTES: usize = 16;
 /// Sets that a file can hold.

@@ -152,11 +152,7 @@ impl Database {
     ///
     /// # Errors
     /// What is damaged or missing, for people.
-    pub(crate) fn open(context: &OpenContext, folder: &Path, mut file: DatabaseFile) -> Result<Arc<Database>, String> {
-        if file.format < FORMAT {
-            file.format = FORMAT;
-            file.write(&context.disk, folder).map_err(|error| error.to_string())?;
-        }
+    pub(crate) fn open(context: &OpenContext, folder: &Path, file: DatabaseFile) -> Result<Arc<Database>, String> {
         let (data, logs) = (folder.join("data"), folder.join("log"));
         let statistics = &context.statistics.of_database(&file.name);
         let master = Store::read_master(&context.disk, &data).map_err(|e| e.to_string())?;

@@ -398,18 +398,19 @@ pub(crate) fn key_bytes_max(record: &TableRecord, columns: &[IndexColumn], clust
 
 /// Bytes of one column in a key at most; strings take room for weights, escapes and an end.
 fn column_key_bytes_max(column: &Column) -> usize {
-    let string = |units: usize| units * column.collation.key_bytes_per_unit() + 8;
+    let string = |units: usize| units * column.collation.comparing(&column.ty).key_bytes_per_unit() + 8;
     match &column.ty {
         SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => string(usize::from(*n)),
         SqlType::VarChar(length) | SqlType::NVarChar(length) | SqlType::VarBinary(length) => match length {
             Length::Limit(n) => string(usize::from(*n)),
             Length::Max => INDEX_KEY_BYTES_MAX,
         },
+        SqlType::Variant => INDEX_KEY_BYTES_MAX,
         _ => 24,
     }
 }
 
 /// Whether a column of this type can be in a key.
 pub(crate) fn can_be_key(ty: &SqlType) -> bool {
-    !ty.is_max() && *ty != SqlType::Variant
+    !ty.is_max()
 }

@@ -123,6 +123,11 @@ pub struct Column {
 }
 
 impl Column {
+    /// What orders its texts in a key.
+    pub(crate) fn order(&self) -> Collation {
+        self.collation.comparing(&self.ty)
+    }
+
     /// What its values bring to comparisons.
     pub(crate) fn collated(&self) -> Collated {
         Collated::of_stored(&self.ty, self.collation)
@@ -394,19 +399,37 @@ impl ScanCursor {
             self.left.clone_from(values);
             self.empty = !self.begin_next(plan);
         } else if !plan.range.among.is_empty() {
-            self.empty = true;
-            if let Some(prefix) = prefix_of(plan, run)? {
-                self.key = prefix;
-                self.left = list_of(plan, run)?;
-                self.empty = !self.begin_next(plan);
-            }
+            self.open_list(plan, run)?;
         } else {
-            match scan_range(plan, run)? {
-                None => self.empty = true,
-                Some(range) => self.begin(plan, range),
-            }
+            self.open_range(plan, run)?;
         }
         self.opened = true;
+        Ok(())
+    }
+
+    /// Begins with the first value of a list.
+    fn open_list(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Fault> {
+        self.empty = true;
+        match prefix_of(plan, run)? {
+            None => {}
+            Some((prefix, true)) => match list_of(plan, run)? {
+                Some(values) => {
+                    (self.key, self.left) = (prefix, values);
+                    self.empty = !self.begin_next(plan);
+                }
+                None => self.open_range(plan, run)?,
+            },
+            Some((_, false)) => self.open_range(plan, run)?,
+        }
+        Ok(())
+    }
+
+    fn open_range(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Fault> {
+        let range = scan_range(plan, run)?;
+        self.empty = range.is_none();
+        if let Some(range) = range {
+            self.begin(plan, range);
+        }
         Ok(())
     }
 
@@ -524,8 +547,15 @@ impl ScanCursor {
 }
 
 /// The bound of an equality: a value out of the column's range equals nothing, as NULL does.
+///
+/// Where the order of the key is not that of the comparison it may leave all values.
 fn equal_bound(key: &KeyValue, run: &mut Run<'_>) -> Result<KeyBound, Fault> {
     let value = key.expr.eval(&mut run.env())?;
+    if let (true, Value::Str(text)) = (key.plain_only, &value)
+        && !Collation::is_plain(text)
+    {
+        return Ok(KeyBound::All);
+    }
     Ok(of_key(value, &key.ty).map_or(KeyBound::Nothing, KeyBound::Value))
 }
 
@@ -563,36 +593,39 @@ fn range_bound(key: &KeyValue, upper: bool, run: &mut Run<'_>) -> Result<KeyBoun
     Ok(if below_all != upper { KeyBound::All } else { KeyBound::Nothing })
 }
 
-/// The values of the leading key columns; `None` when no row has them.
-fn prefix_of(plan: &Scan, run: &mut Run<'_>) -> Result<Option<Vec<Value>>, Fault> {
+/// The values of the leading key columns, and whether they are all that are compared; `None` when no row has them.
+fn prefix_of(plan: &Scan, run: &mut Run<'_>) -> Result<Option<(Vec<Value>, bool)>, Fault> {
     let mut prefix = Vec::with_capacity(plan.range.prefix.len() + 1);
     for key in &plan.range.prefix {
         match equal_bound(key, run)? {
             KeyBound::Value(value) => prefix.push(value),
-            _ => return Ok(None),
+            KeyBound::All => return Ok(Some((prefix, false))),
+            KeyBound::Nothing => return Ok(None),
         }
     }
-    Ok(Some(prefix))
+    Ok(Some((prefix, true)))
 }
 
-/// The values of a list that rows can have, in the order of [`put_in_order`].
-fn list_of(plan: &Scan, run: &mut Run<'_>) -> Result<Vec<Value>, Fault> {
+/// The values of a list that rows can have, in the order of [`put_in_order`]; `None` when they can have others.
+fn list_of(plan: &Scan, run: &mut Run<'_>) -> Result<Option<Vec<Value>>, Fault> {
     let range = &plan.range;
     let mut values = Vec::with_capacity(range.among.len());
     for key in &range.among {
-        if let KeyBound::Value(value) = equal_bound(key, run)? {
-            values.push(value);
+        match equal_bound(key, run)? {
+            KeyBound::Value(value) => values.push(value),
+            KeyBound::All => return Ok(None),
+            KeyBound::Nothing => {}
         }
     }
     if let Some(column) = plan.key().get(range.prefix.len()) {
         put_in_order(&mut values, plan, column);
     }
-    Ok(values)
+    Ok(Some(values))
 }
 
 /// Leaves each value once, the one whose rows are visited first at the end.
 fn put_in_order(values: &mut Vec<Value>, plan: &Scan, column: &KeyColumn) {
-    let collation = plan.table.columns[column.column].collation;
+    let collation = plan.table.columns[column.column].order();
     let order = |a: &Value, b: &Value| compare(a, b, collation).ok().flatten();
     values.sort_by(|a, b| {
         let (a, b) = if column.descending == plan.reverse { (b, a) } else { (a, b) };
@@ -603,12 +636,12 @@ fn put_in_order(values: &mut Vec<Value>, plan: &Scan, column: &KeyColumn) {
 
 /// The engine's range of a scan; `None` when no row can be in it.
 fn scan_range(plan: &Scan, run: &mut Run<'_>) -> Result<Option<ScanRange>, Fault> {
-    let Some(prefix) = prefix_of(plan, run)? else { return Ok(None) };
+    let Some((prefix, is_whole)) = prefix_of(plan, run)? else { return Ok(None) };
     let mut side = |bound: &Option<(KeyValue, bool)>, upper: bool| -> Result<Option<Bound<Vec<Value>>>, Fault> {
         let whole = || {
             if prefix.is_empty() { Bound::Unbounded } else { Bound::Included(prefix.clone()) }
         };
-        let Some((key, inclusive)) = bound else {
+        let Some((key, inclusive)) = bound.as_ref().filter(|_| is_whole) else {
             return Ok(Some(whole()));
         };
         Ok(match range_bound(key, upper, run)? {

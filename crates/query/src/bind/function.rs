@@ -209,7 +209,7 @@ impl Binder<'_> {
             function,
             input: input.map(|input| input.expr),
             input_type,
-            collation: collated.collation(call.name.name.as_str())?,
+            collation: collated.collation(call.name.name.as_str())?.comparing(&input_type),
             distinct: call.distinct || call.name.name.is("APPROX_COUNT_DISTINCT"),
             separator,
             slot,

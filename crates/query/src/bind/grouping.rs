@@ -53,7 +53,7 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::group_by_needs_a_column()));
         }
         Ok(GroupKey {
-            collation: in_column(typed.collated, "GROUP BY", place)?,
+            collation: in_column(typed.collated, "GROUP BY", place)?.comparing(&typed.ty),
             collated: typed.collated.of_column(),
             tree: expr.clone(),
             expr: typed.expr,

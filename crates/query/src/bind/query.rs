@@ -226,6 +226,7 @@ impl Binder<'_> {
                 Some(collation) => collation,
                 None => in_column(column.collated, "ORDER BY", keys.len() + 1)?,
             };
+            let collation = collation.comparing(&column.ty);
             keys.push(SortKey { expr: bound.values[position].clone(), descending: item.descending, collation });
         }
         let (offset, fetch) = self.offset_and_fetch(query)?;
@@ -579,7 +580,7 @@ pub(crate) fn served_by_scan(node: &mut Node, keys: &[SortKey]) -> bool {
                     continue;
                 }
                 let turned = key.descending != column.descending;
-                let other_order = own.ty.is_string() && own.collation != key.collation;
+                let other_order = own.ty.is_string() && own.order() != key.collation;
                 if !is_slot(&key.expr, slot) || other_order || reverse.is_some_and(|reverse| reverse != turned) {
                     return false;
                 }

@@ -216,7 +216,7 @@ impl Binder<'_> {
             function,
             input: input.map(|input| input.expr),
             input_type,
-            collation: collated.collation(call.name.name.as_str())?,
+            collation: collated.collation(call.name.name.as_str())?.comparing(&input_type),
             distinct: false,
             separator: None,
             slot: 0,

@@ -56,6 +56,8 @@ pub struct KeyValue {
     pub expr: Expr,
     /// The key column's type.
     pub ty: SqlType,
+    /// The key's order is not that of the comparison: only texts that compare alike in both bound it.
+    pub plain_only: bool,
 }
 
 /// The part of a table's key order that a scan visits.

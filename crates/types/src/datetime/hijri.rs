@@ -1,4 +1,5 @@
-//! The Hijri calendar of styles 130 and 131, by the Kuwaiti algorithm: months of 30 and 29 days in turn, and eleven years of thirty with a day more.
+//! The Hijri calendar of styles 130 and 131, by the Kuwaiti algorithm: months of 30 and 29 days in turn, and eleven
+//! years of thirty with a day more.
 
 use super::days_from_ymd;
 

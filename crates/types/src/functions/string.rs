@@ -3,7 +3,7 @@
 
 use super::{Context, longest_text, text, text_type, whole};
 use crate::code_page::{CodePage, length_of, offset_of};
-use crate::collation::Collation;
+use crate::collation::Finder;
 use crate::convert::push_blanks;
 use crate::error::SqlError;
 use crate::like::LikePattern;
@@ -226,19 +226,6 @@ pub(super) fn trim(context: &mut Context, values: &[Value], types: &[SqlType]) -
     Ok(Value::from(text.trim_matches(|c| set.contains(c))))
 }
 
-/// The first place, as byte offsets, at or after `from` where `wanted` (not empty) stands.
-fn find(text: &str, wanted: &str, from: usize, collation: Collation) -> Option<(usize, usize)> {
-    if collation.is_binary() {
-        return text[from..].find(wanted).map(|at| (from + at, from + at + wanted.len()));
-    }
-    let starts = text[from..].char_indices().map(|(at, _)| from + at);
-    starts.into_iter().find_map(|start| {
-        let mut have = text[start..].chars();
-        let all = wanted.chars().all(|c| have.next().is_some_and(|h| collation.fold(h) == collation.fold(c)));
-        all.then(|| (start, text.len() - have.as_str().len()))
-    })
-}
-
 pub(super) fn charindex(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let (wanted, text) = (text(context, values, types, 0)?, text(context, values, types, 1)?);
     let start = if values.len() > 2 { whole(values, types, 2)?.max(1) as usize } else { 1 };
@@ -246,7 +233,7 @@ pub(super) fn charindex(context: &mut Context, values: &[Value], types: &[SqlTyp
     if wanted.is_empty() {
         return position(0, types);
     }
-    let found = find(&text, &wanted, from, context.collation);
+    let found = Finder::new(context.collation, &text, &wanted).find(from);
     position(found.map_or(0, |(at, _)| length(context, &text[..at]) + 1), types)
 }
 
@@ -264,7 +251,8 @@ pub(super) fn replace(context: &mut Context, values: &[Value], types: &[SqlType]
     }
     let mut replaced = String::with_capacity(text.len());
     let mut from = 0;
-    while let Some((start, end)) = find(&text, &wanted, from, context.collation) {
+    let finder = Finder::new(context.collation, &text, &wanted);
+    while let Some((start, end)) = finder.find(from) {
         replaced.push_str(&text[from..start]);
         replaced.push_str(&by);
         from = end;
@@ -515,8 +503,8 @@ pub(super) fn translate(context: &mut Context, values: &[Value], types: &[SqlTyp
     }
     let page = page(context, &types[0]);
     let in_type = |c: char| if page.holds(c) { c } else { '?' };
-    let fold = |c: char| context.collation.fold(c);
-    let pairs: Vec<(char, char)> = from.chars().map(fold).zip(to.chars().map(in_type)).collect();
-    let translated = text.chars().map(|c| pairs.iter().find(|(from, _)| *from == fold(c)).map_or(c, |(_, to)| *to));
+    let pairs: Vec<(char, char)> = from.chars().zip(to.chars().map(in_type)).collect();
+    let is_same = |a: char, b: char| context.collation.is_same(a, b);
+    let translated = text.chars().map(|c| pairs.iter().find(|(from, _)| is_same(*from, c)).map_or(c, |(_, to)| *to));
     Ok(Value::Str(translated.collect()))
 }
