@@ -564,7 +564,8 @@ pub(crate) fn served_by_scan(node: &mut Node, keys: &[SortKey]) -> bool {
             if scan.range.index.is_some() || scan.narrowing.as_ref().is_some_and(|own| own.index.is_some()) {
                 return false;
             }
-            let fixed = scan.range.prefix.len();
+            // A value that is not plain leaves its column open when the scan begins.
+            let fixed = scan.range.prefix.iter().take_while(|key| !key.plain_only).count();
             let mut reverse = None;
             let mut at = fixed;
             for key in keys {

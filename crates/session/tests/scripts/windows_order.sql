@@ -68,3 +68,10 @@ SELECT CASE WHEN '€' < 'é' COLLATE Latin1_General_BIN2 THEN 1 ELSE 0 END AS b
     CASE WHEN N'a' + NCHAR(0x201) < N'a' + NCHAR(0x102) COLLATE Latin1_General_BIN THEN 1 ELSE 0 END AS bin,
     CASE WHEN N'a' + NCHAR(0x201) < N'a' + NCHAR(0x102) COLLATE Latin1_General_BIN2 THEN 1 ELSE 0 END AS bin2;
 GO
+-- Rows that several keys are equal to by Unicode's rules are not in the order of the rest of the key.
+CREATE TABLE o (v varchar(10), n int, PRIMARY KEY (v, n));
+INSERT o VALUES ('ss', 2), ('ss', 4), ('ß', 1), ('ß', 3), ('x', 5);
+SELECT n FROM o WHERE v = N'ss' ORDER BY n;
+SELECT n FROM o WHERE v = N'x' ORDER BY n;
+DROP TABLE o;
+GO
