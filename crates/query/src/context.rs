@@ -629,13 +629,18 @@ impl ExecutionContext {
         self.state.transactions_begun += 1;
     }
 
-    /// BEGIN TRANSACTION.
+    /// BEGIN TRANSACTION. Under IMPLICIT_TRANSACTIONS the statement itself begins a transaction first, and its own is nested in that:
+    /// one COMMIT leaves it open.
     pub(crate) fn begin_transaction(&mut self, name: Option<String>) {
+        let is_outermost = self.state.transaction_count == 0;
+        self.begin_implicitly();
         if self.state.transaction_count == 0 {
             self.begin();
-            self.transaction_name = name;
         } else {
             self.state.transaction_count += 1;
+        }
+        if is_outermost {
+            self.transaction_name = name;
         }
     }
 

@@ -36,9 +36,9 @@ pub use tree::*;
 /// How deep parentheses, functions, queries and statements may nest in each other; error 191 beyond.
 pub const NESTING_MAX: u32 = 200;
 
-/// How high the tree of one expression or query may be; error 191 beyond. `a + a + ...` is as high as it has operators, for it
-/// leans to the left; AND, OR, lists of values and lists of statements do not lean. A tree is nowhere higher than this and
-/// [`NESTING_MAX`] together, so walking one by recursion is safe.
+/// How high the tree of one expression or query may be; error 191 beyond. Operators of one precedence, AND, OR, set operators and
+/// lists are one node however many operands they have. A tree is nowhere higher than this and [`NESTING_MAX`] together, so
+/// walking one by recursion is safe.
 pub const HEIGHT_MAX: u32 = 500;
 
 /// How a text is read.

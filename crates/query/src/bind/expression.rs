@@ -69,7 +69,7 @@ impl Binder<'_> {
                 let operand = self.expr(operand)?;
                 unary(*op, operand)
             }
-            ExprKind::Binary(binary) => self.binary_chain(binary),
+            ExprKind::Chain(chain) => self.chain(chain),
             ExprKind::Function(call) => self.call(call),
             ExprKind::Method(call) => self.method(call),
             ExprKind::Static(call) => self.static_member(call),
@@ -155,7 +155,7 @@ impl Binder<'_> {
     }
 
     /// The value of a GROUP BY expression, when `expr` is one in a scope of groups.
-    fn grouping_value(&mut self, expr: &tree::Expr) -> Result<Option<Typed>, Fault> {
+    pub(super) fn grouping_value(&mut self, expr: &tree::Expr) -> Result<Option<Typed>, Fault> {
         if let tree::ExprKind::Column(column) = &expr.kind {
             // A column of an outer query that is grouped counts too; `t.c` and `c` are the same column.
             if !self.scopes.iter().any(|scope| scope.grouping.is_some()) {
@@ -228,32 +228,6 @@ impl Binder<'_> {
             Some(function) => Ok(Typed::new(Expr::Host(function.id, Box::new([])), function.result, true)),
             None => Err(Box::new(SqlError::variable_not_declared(name))),
         }
-    }
-
-    /// Operators of one precedence lean to the left: the chain is walked in a loop, so that a long sum costs no stack.
-    fn binary_chain(&mut self, binary: &tree::Binary) -> Result<Typed, Fault> {
-        let mut chain = vec![binary];
-        let mut left = &binary.left;
-        while let tree::ExprKind::Binary(inner) = &left.kind {
-            if self.scopes.last().is_some_and(|scope| scope.grouping.is_some()) && self.grouping_value(left)?.is_some()
-            {
-                break;
-            }
-            chain.push(inner);
-            left = &inner.left;
-        }
-        let mut result = self.expr(left)?;
-        let mut written = Some(left);
-        for binary in chain.into_iter().rev() {
-            let right = self.expr(&binary.right)?;
-            let (left_type, right_type) = (result.ty, right.ty);
-            if let Some(left) = written.take() {
-                result = beside_decimal(left, result, &right_type)?;
-            }
-            let right = beside_decimal(&binary.right, right, &left_type)?;
-            result = binary_value(binary.op, result, right)?;
-        }
-        Ok(result)
     }
 
     fn niladic(&mut self, niladic: tree::Niladic) -> Result<Typed, Fault> {
@@ -433,7 +407,7 @@ pub(crate) fn literal(literal: &tree::Literal) -> Result<Typed, Fault> {
 }
 
 /// A whole number as it is written has beside a decimal no more digits than it shows: `10.0 / 3` is a decimal(3, 1) by a decimal(1, 0).
-fn beside_decimal(written: &tree::Expr, typed: Typed, other: &SqlType) -> Result<Typed, Fault> {
+pub(super) fn beside_decimal(written: &tree::Expr, typed: Typed, other: &SqlType) -> Result<Typed, Fault> {
     let literal = match &written.kind {
         tree::ExprKind::Unary(tree::UnaryOp::Minus | tree::UnaryOp::Plus, of) => &of.kind,
         kind => kind,

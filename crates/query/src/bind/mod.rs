@@ -5,6 +5,7 @@ mod asked_arguments;
 mod browse;
 mod bulk;
 mod certain;
+mod chain;
 mod change;
 mod check_option;
 mod clr;

@@ -4,6 +4,7 @@
 //! columns of the current row, subquery results, aggregates). Leaves give references into that array, so comparing or storing
 //! a column or a variable copies nothing. Integer work runs on [`Integer`], conditions on [`Predicate`].
 
+mod chain;
 mod clr;
 mod failed;
 mod integer;
@@ -14,6 +15,8 @@ mod tests;
 mod walk;
 mod xml;
 
+pub use chain::Chain;
+pub(crate) use chain::LINKS_MAX;
 pub use clr::ClrCall;
 pub use integer::{Integer, IntegerOp, Width, integer_of};
 pub use masked::Masked;
@@ -59,6 +62,10 @@ pub enum Expr {
     Global(Global),
     /// Arithmetic, concatenation or bit operators on other types.
     Arithmetic(Box<Arithmetic>),
+    /// A long chain of operators.
+    Chain(Box<Chain>),
+    /// The value of the innermost chain so far.
+    Carried,
     /// `-x`
     Negate(Box<Expr>),
     /// `~x`
@@ -202,6 +209,8 @@ impl Expr {
             },
             Expr::Global(global) => *out = global.value(env.state),
             Expr::Arithmetic(arithmetic) => arithmetic.eval(env, out)?,
+            Expr::Chain(chain) => chain.eval(env, out)?,
+            Expr::Carried => out.clone_from(&env.functions.carried),
             Expr::Negate(input) => {
                 let mut scratch = Value::Null;
                 *out = pikepole_types::negate(input.eval_ref(env, &mut scratch)?)?;

@@ -15,13 +15,14 @@ impl Expr {
 
     fn walk(&self, conditions: bool, visit: &mut dyn FnMut(usize)) {
         match self {
-            Expr::Const(_) | Expr::Global(_) => {}
+            Expr::Const(_) | Expr::Global(_) | Expr::Carried => {}
             Expr::Slot(slot) => visit(*slot),
             Expr::Integer(integer, _) | Expr::Whole(integer, _) => integer.walk(conditions, visit),
             Expr::Short(short) => short.integer.walk(conditions, visit),
             Expr::Arithmetic(arithmetic) => {
                 arithmetic.operands.iter().for_each(|expr| expr.walk(conditions, visit));
             }
+            Expr::Chain(chain) => chain.trees().for_each(|tree| tree.walk(conditions, visit)),
             Expr::Negate(input) | Expr::Complement(input) => input.walk(conditions, visit),
             Expr::Convert(convert) => {
                 convert.input.walk(conditions, visit);

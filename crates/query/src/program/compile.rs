@@ -779,8 +779,7 @@ fn bind_operator(op: tree::AssignOp) -> Option<tree::BinaryOp> {
 fn compound(variable: &str, op: tree::BinaryOp, expr: &tree::Expr) -> tree::Expr {
     let name = tree::Name { text: variable.to_owned(), span: expr.span };
     let left = tree::Expr::new(tree::ExprKind::Variable(name), expr.span);
-    let binary = tree::Binary { left, op, right: expr.clone() };
-    tree::Expr::new(tree::ExprKind::Binary(Box::new(binary)), expr.span)
+    tree::Chain::of(left, op, expr.clone())
 }
 
 fn isolation(level: tree::IsolationLevel) -> Isolation {

@@ -306,11 +306,9 @@ impl Machine<'_> {
         let mut lent = Vec::new();
         let mut given = vec![false; parameters.len()];
         let mut on_return = Return::default();
-        let mut named = false;
         let page = self.context.database().code_page();
         for (position, argument) in arguments.iter().enumerate() {
-            let slot = argument_slot(parameters, argument.name.as_deref(), position, named, name)?;
-            named |= argument.name.is_some();
+            let slot = argument_slot(parameters, argument.name.as_deref(), position, name)?;
             let parameter = &parameters[slot];
             if std::mem::replace(&mut given[slot], true) {
                 return Err(Box::new(SqlError::parameter_twice(&parameter.name)));
@@ -614,12 +612,12 @@ impl Machine<'_> {
     }
 }
 
-/// The parameter that an argument is for. After a named argument all must be named.
+/// The parameter that an argument is for. In a text all that follow a named argument are named (the parser's error 119); a client's
+/// call may go on by place, as mssql-jdbc does, which names the tables that it passes and nothing else.
 pub(super) fn argument_slot(
     parameters: &[Parameter],
     argument: Option<&str>,
     position: usize,
-    named: bool,
     procedure: &str,
 ) -> Result<usize, Fault> {
     Err(Box::new(match argument {
@@ -630,15 +628,6 @@ pub(super) fn argument_slot(
                 None => SqlError::not_a_parameter(wanted, procedure),
             }
         }
-        None if named => SqlError::new(
-            119,
-            15,
-            1,
-            format!(
-                "Must pass parameter number {} and subsequent parameters as '@name = value'. After the form '@name = value' has been used, all subsequent parameters must be passed in the form '@name = value'.",
-                position + 1
-            ),
-        ),
         None if parameters.is_empty() => SqlError::procedure_has_no_parameters(procedure),
         None if position >= parameters.len() => SqlError::too_many_arguments(procedure),
         None => return Ok(position),

@@ -124,6 +124,8 @@ pub struct Context {
     pub fails_to_null: bool,
     /// What is to be told of values that have become NULL so.
     pub failed: Vec<SqlError>,
+    /// The value so far of a chain of operators that is evaluated piece by piece; the evaluator's own.
+    pub carried: crate::Value,
     /// The document that a method of xml read last.
     pub(crate) document: crate::xml::Kept,
     random: [u64; 2],
@@ -145,6 +147,7 @@ impl Context {
             joins_nulls: false,
             fails_to_null: false,
             failed: Vec::new(),
+            carried: crate::Value::Null,
             document: crate::xml::Kept::default(),
             random,
         }
