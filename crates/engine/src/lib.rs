@@ -69,10 +69,10 @@ pub use catalog::definition::{
 };
 pub use catalog::event::DefinitionEvent;
 pub use catalog::filter::{FilterOp, FilterTest, Passes};
-pub use catalog::index::{Columnstore, Index, IndexColumn, SecondaryXmlIndex, XmlIndex, XmlIndexPurpose};
+pub use catalog::index::{Columnstore, Hypothetical, Index, IndexColumn, SecondaryXmlIndex, XmlIndex, XmlIndexPurpose};
 pub use catalog::message::UserMessage;
 pub use catalog::partition::{PartitionFunction, PartitionScheme, Partitioned};
-pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};
+pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart, PropertyValue};
 pub use catalog::security_policy::{BlockedChange, PredicateKind, SecurityPolicy, SecurityPredicate};
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
 pub use catalog::storage_options::{Compression, StorageOptions, StorageWish};

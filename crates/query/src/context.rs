@@ -16,7 +16,7 @@ use crate::parallel::WORKERS_MAX;
 use crate::prepared_handles::PreparedHandles;
 use crate::program::CompileContext;
 use crate::progress::Progress;
-use crate::run::{Cursors, SpareFrames, TemporaryProcedures};
+use crate::run::{CursorShown, Cursors, SpareFrames, TemporaryProcedures};
 use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
 use crate::spill::{Budget, MemoryWait};
@@ -285,6 +285,11 @@ impl ExecutionContext {
     /// `CURSOR_STATUS`: 1 for an open cursor with rows, 0 without, -1 for a closed one, -3 for none of this name.
     pub fn cursor_status(&self, name: &str, global: bool) -> i16 {
         self.cursors.status(name, global, self.state.nest_level)
+    }
+
+    /// The cursors that the session has declared, in the order of their declarations.
+    pub fn cursors(&self) -> Vec<CursorShown> {
+        self.cursors.shown()
     }
 
     /// What the text of a module is compiled against now.

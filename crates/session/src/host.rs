@@ -26,6 +26,8 @@ pub(crate) struct SessionHost {
     pub(crate) cell: SharedCell,
     pub(crate) host_name: String,
     pub(crate) program_name: String,
+    /// The database that the session began in.
+    pub(crate) original_database: String,
     /// SET options that the machine does not obey itself.
     pub(crate) options: ClientOptions,
     /// Trace flags switched on for this session only.
@@ -76,6 +78,9 @@ impl Host for SessionHost {
             if view.reads_pages() {
                 let rows = views::index_shapes::read(view, views::every_database(&self.server), arguments).await?;
                 return Ok(self.seen_rows(view, seen, rows));
+            }
+            if view.name == "dm_exec_cursors" {
+                return Ok(self.seen_rows(view, seen, views::cursors::read(view, arguments, context)));
             }
             if view.describes_a_text() {
                 return Ok(views::described::read(arguments, self, context));

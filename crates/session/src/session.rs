@@ -132,6 +132,7 @@ impl Session {
             cell: Arc::clone(&cell),
             host_name: options.host_name,
             program_name: options.program_name,
+            original_database: first_database.clone(),
             options: ClientOptions::default(),
             trace_flags: BTreeSet::new(),
             session_context: SessionContext::default(),

@@ -34,7 +34,7 @@ pub(crate) async fn run(
         StatementKind::Shutdown { .. } => Err(unsupported("SHUTDOWN")),
         StatementKind::Backup(backup) => backups::backup(host, backup, context, output).await,
         StatementKind::Restore(restore) => backups::restore(host, restore, context, output).await,
-        StatementKind::Permission(permission) => security::change_permissions(host, permission, context).await,
+        StatementKind::Permission(permission) => security::change_permissions(host, permission, context, output).await,
         StatementKind::Principal(principal) => security::define_principal(host, principal, context).await,
         StatementKind::Drop(drop) => security::drop_principals(host, drop, context).await,
         StatementKind::ExecuteAs(execute_as) => security::execute_as(execute_as, context),

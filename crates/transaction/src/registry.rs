@@ -55,6 +55,8 @@ pub(crate) struct SessionCell {
     pub reserved_bytes: AtomicU64,
     pub log_bytes: AtomicU64,
     pub log_records: AtomicU64,
+    /// At or below the numbers that it has been dealt of an order which all transactions share; [`NONE`] while there are none.
+    pub first_number: AtomicU64,
     /// Table locks it holds, for the search of deadlocks.
     pub held: Mutex<Vec<(u32, LockMode)>>,
 }
@@ -152,6 +154,7 @@ impl Registry {
             reserved_bytes: AtomicU64::new(0),
             log_bytes: AtomicU64::new(0),
             log_records: AtomicU64::new(0),
+            first_number: AtomicU64::new(NONE),
             held: Mutex::new(Vec::new()),
         }));
         lock(&self.cells).push(cell.clone());
@@ -196,6 +199,14 @@ impl Registry {
             .filter(|lsn| *lsn != NONE)
             .min()
             .map(Lsn)
+    }
+
+    /// At or below the lowest number that an open transaction has been dealt. Acquire, here and where the caller looked how far numbers
+    /// are dealt: pairs with the Release of whoever deals them, so that the cell of each number below is seen, and with that
+    /// of `Transaction::ended`.
+    pub fn oldest_number(&self) -> Option<u64> {
+        let cells = lock(&self.cells);
+        cells.iter().map(|cell| cell.first_number.load(Ordering::Acquire)).filter(|number| *number != NONE).min()
     }
 
     /// The session whose open transaction has this id.

@@ -97,6 +97,8 @@ pub struct Transaction {
     pub(crate) undo: UndoLog,
     /// The cell shows the id and the first LSN.
     announced: bool,
+    /// Its cell has a number that it was dealt.
+    numbered: bool,
     /// A record with the id is in the log.
     logged: bool,
     records: u64,
@@ -137,6 +139,7 @@ impl Transaction {
             snapshot: None,
             undo: UndoLog::default(),
             announced: false,
+            numbered: false,
             logged: false,
             records: 0,
             undo_bytes: 0,
@@ -383,6 +386,15 @@ impl Transaction {
         LogContext::new(id.0).with(flags).after(self.after)
     }
 
+    /// A number of an order that all transactions share is about to be dealt to this one, `next` or a higher one. Until it ends
+    /// [`crate::Transactions::oldest_number`] is no higher. The Release by which the number is dealt publishes it.
+    pub fn expect_number(&mut self, next: u64) {
+        if !self.numbered {
+            self.numbered = true;
+            self.cell.first_number.store(next, Ordering::Relaxed);
+        }
+    }
+
     /// What is logged from now on comes behind everything that has been: for what depends on more than rows that were
     /// read and pages that were changed.
     pub fn order_behind_all(&mut self) {
@@ -538,6 +550,10 @@ impl Transaction {
             self.records = 0;
             self.undo.clear();
             self.unlogged = None;
+        }
+        if std::mem::take(&mut self.numbered) {
+            // Release: who no longer sees the number sees the transaction's end. Pairs with the Acquire in `oldest_number`.
+            self.cell.first_number.store(NONE, Ordering::Release);
         }
         self.logged = false;
         self.begun = false;

@@ -132,6 +132,11 @@ impl Transactions {
         self.registry.rows()
     }
 
+    /// At or below the lowest number that an open transaction has been dealt, see [`Transaction::expect_number`].
+    pub fn oldest_number(&self) -> Option<u64> {
+        self.registry.oldest_number()
+    }
+
     /// The transactions that sessions have begun and not ended, in the order of their sessions.
     pub fn open(&self) -> Vec<OpenTransaction> {
         self.registry.open()

@@ -566,6 +566,7 @@ impl Database {
             disabled: false,
             columnstore: None,
             xml: None,
+            hypothetical: None,
             partitioned: None,
             // A clustered index lies as the heap did, if nothing else is said.
             options: definition.extras.storage.over(former),
@@ -729,7 +730,7 @@ pub(super) fn index_columns(record: &TableRecord, definition: &IndexDefinition) 
 }
 
 /// The places of the columns that an index holds beside its key.
-fn included_columns(
+pub(super) fn included_columns(
     record: &TableRecord,
     definition: &IndexDefinition,
     key: &[IndexColumn],

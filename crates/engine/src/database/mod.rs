@@ -20,6 +20,7 @@ mod definition_triggers;
 mod definitions;
 mod files;
 mod fill;
+mod hypothetical;
 mod identity;
 mod messages;
 mod modules;

@@ -150,6 +150,10 @@ impl Machine<'_> {
         if let Some(name) = name.filter(|name| !table.engine.indexes.iter().any(|index| name.is(&index.name))) {
             return Err(Box::new(SqlError::index_missing(&name.text)));
         }
+        let named = table.engine.indexes.iter().find(|index| name.is_some_and(|name| name.is(&index.name)));
+        if named.is_some_and(|index| index.hypothetical.is_some()) {
+            return Err(errors::unsupported("ALTER INDEX of a hypothetical index"));
+        }
         match alter.action {
             tree::AlterIndexAction::Reorganize => Ok(()),
             tree::AlterIndexAction::Set => {

@@ -175,6 +175,11 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
         }
         let definition = self.index_definition(create, &table)?;
+        if create.options.iter().any(|option| option.name == "STATISTICS_ONLY") {
+            let (database, tx) = self.context.engine();
+            database.add_hypothetical_index(tx, &table.engine, &definition).await?;
+            return Ok(());
+        }
         self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await?;
         self.partition_index(&create.table, &create.name.text, create.on.as_ref()).await
     }

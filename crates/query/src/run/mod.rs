@@ -91,6 +91,7 @@ use std::sync::Arc;
 pub use call::CURSOR_PROCEDURES;
 pub use client_cursor::{ClientCursor, CursorTarget, open_cursor, read_cursor_again, refill_cursor};
 pub(crate) use cursor::{Cursor, row_bounds};
+pub use declared_cursor::CursorShown;
 pub(crate) use declared_cursor::Cursors;
 pub(crate) use document_xml::escape_xml;
 pub(crate) use frame::{Frame, SpareFrames};

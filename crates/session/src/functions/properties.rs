@@ -150,6 +150,28 @@ pub(super) fn database_property(call: &Call<'_>) -> Answer {
     }
 }
 
+/// DATABASEPROPERTY, which DATABASEPROPERTYEX has replaced: what is a number, and what is a word there as a number.
+pub(super) fn older_database_property(call: &Call<'_>) -> Answer {
+    let (Some(name), Some(property)) = (call.text(0), call.text(1)) else { return Ok(None) };
+    let databases = call.host.server.databases();
+    let found = databases.iter().find(|database| database.name.to_lowercase() == name.to_lowercase());
+    let Some(database) = found else { return Ok(None) };
+    let (state, options) = (database.state.name(), &database.options);
+    let answer = match property.to_ascii_lowercase().as_str() {
+        "isreadonly" | "isdetached" | "isemergencymode" | "isinload" | "isshutdown" | "isnotrecovered" => false,
+        "isoffline" => state == "OFFLINE",
+        "isinrecovery" => state == "RECOVERING",
+        "issuspect" => state == "SUSPECT",
+        "isbulkcopy" => options.recovery.name() == "BULK_LOGGED",
+        "istrunclog" => options.recovery.name() == "SIMPLE",
+        "issingleuser" => options.user_access.name() == "SINGLE_USER",
+        "isdboonly" => options.user_access.name() == "RESTRICTED_USER",
+        // What both functions know as a number.
+        _ => return Ok(database_property(call)?.filter(|value| matches!(value, Value::Int(_)))),
+    };
+    Ok(flag(answer))
+}
+
 /// What OBJECTPROPERTY says of triggers, and of the tables and views that have them.
 fn trigger_property(catalog: &Catalog, id: i32, property: &str) -> Option<Value> {
     let own = catalog.triggers().find(|trigger| trigger.module.object_id == id);
@@ -354,7 +376,8 @@ pub(super) fn index_property(call: &Call<'_>) -> Answer {
         "isunique" => flag(index.unique),
         "iscolumnstore" => flag(index.columnstore.is_some()),
         "isdisabled" => flag(index.is_disabled()),
-        "ishypothetical" | "isfulltextkey" | "isstatistics" | "ispadindex" => flag(false),
+        "ishypothetical" => flag(index.hypothetical.is_some()),
+        "isfulltextkey" | "isstatistics" | "ispadindex" => flag(false),
         "indexfillfactor" => Some(Value::Int(0)),
         _ => None,
     })

@@ -14,6 +14,7 @@ pub(crate) mod columns;
 mod compatibility;
 mod connections;
 mod constraints;
+pub(crate) mod cursors;
 pub(crate) mod databases;
 mod dblog;
 pub(crate) mod dependencies;
@@ -37,6 +38,7 @@ mod languages;
 pub(crate) mod log;
 pub(crate) mod machine;
 mod memory;
+mod modules_loaded;
 mod my_permissions;
 mod number_table;
 pub(crate) mod objects;
@@ -301,6 +303,7 @@ const FUNCTIONS: &[&[Function]] = &[
     extended_properties::FUNCTIONS,
     collations::FUNCTIONS,
     my_permissions::FUNCTIONS,
+    cursors::FUNCTIONS,
     texts::FUNCTIONS,
     described::FUNCTIONS,
     volumes::FUNCTIONS,
@@ -323,6 +326,7 @@ const VIEWS: &[&[View]] = &[
     transactions::VIEWS,
     machine::VIEWS,
     memory::VIEWS,
+    modules_loaded::VIEWS,
     security::VIEWS,
     objects::VIEWS,
     security_policies::VIEWS,

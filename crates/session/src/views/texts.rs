@@ -4,7 +4,7 @@
 //! A `sql_handle` names a text. A `plan_handle` is the handle of its text with another first byte, and the database it was compiled in
 //! behind that. Both find a text while a session runs it or ran it last, and while the cache keeps it.
 
-use super::Kind::{Bit, Bytes, Int, LongText, Name, SmallInt, Text, Variant, Xml};
+use super::Kind::{BigInt, Bit, Bytes, Int, LongText, Name, SmallInt, Text, Variant, Xml};
 use super::Nullable::{No, Yes};
 use super::{Function, Rows, Source, View};
 use crate::modules;
@@ -20,23 +20,39 @@ const PLAN_OF_BATCH: u8 = 6;
 const TEXT_OF_MODULE: u8 = 3;
 const TEXT_OF_BATCH: u8 = 2;
 
-pub(super) const VIEWS: &[View] = &[View {
-    schema: "sys",
-    name: "dm_exec_cached_plans",
-    columns: &[
-        ("bucketid", Int, No),
-        ("refcounts", Int, No),
-        ("usecounts", Int, No),
-        ("size_in_bytes", Int, No),
-        ("memory_object_address", Bytes(8), No),
-        ("cacheobjtype", Text(34), No),
-        ("objtype", Text(16), No),
-        ("plan_handle", Bytes(64), No),
-        ("pool_id", Int, No),
-        ("parent_plan_handle", Bytes(64), Yes),
-    ],
-    rows: cached_plans,
-}];
+pub(super) const VIEWS: &[View] = &[
+    View {
+        schema: "sys",
+        name: "dm_os_memory_cache_counters",
+        columns: &[
+            ("cache_address", Bytes(8), No),
+            ("name", Text(256), No),
+            ("type", Text(60), No),
+            ("pages_kb", BigInt, Yes),
+            ("pages_in_use_kb", BigInt, Yes),
+            ("entries_count", BigInt, No),
+            ("entries_in_use_count", BigInt, No),
+        ],
+        rows: cache_counters,
+    },
+    View {
+        schema: "sys",
+        name: "dm_exec_cached_plans",
+        columns: &[
+            ("bucketid", Int, No),
+            ("refcounts", Int, No),
+            ("usecounts", Int, No),
+            ("size_in_bytes", Int, No),
+            ("memory_object_address", Bytes(8), No),
+            ("cacheobjtype", Text(34), No),
+            ("objtype", Text(16), No),
+            ("plan_handle", Bytes(64), No),
+            ("pool_id", Int, No),
+            ("parent_plan_handle", Bytes(64), Yes),
+        ],
+        rows: cached_plans,
+    },
+];
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -257,6 +273,25 @@ fn cached_plans(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .done()
     };
     Ok(source.registry.plans().programs().iter().map(row).collect())
+}
+
+/// The plans of procedures and functions, and those of texts. What memory they have is not counted by cache.
+fn cache_counters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let programs = source.registry.plans().programs();
+    let row = |(number, name, kind, modules): (u64, &str, &str, bool)| {
+        let own: Vec<_> = programs.iter().filter(|own| own.program.procedure().is_some() == modules).collect();
+        // The cache holds each itself.
+        let in_use = own.iter().filter(|own| own.holders > 1).count();
+        view.row()
+            .address("cache_address", number)
+            .text("name", name)
+            .text("type", kind)
+            .integer("entries_count", own.len() as u64)
+            .integer("entries_in_use_count", in_use as u64)
+            .done()
+    };
+    let caches = [(1, "Object Plans", "CACHESTORE_OBJCP", true), (2, "SQL Plans", "CACHESTORE_SQLCP", false)];
+    Ok(caches.into_iter().map(row).collect())
 }
 
 /// What a session has sent last.

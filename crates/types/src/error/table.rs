@@ -1000,6 +1000,7 @@ error_table! {
     15042 16 1 with_log_invalid() "The @with_log parameter value must be 'true' or 'false'.";
     15043 16 1 message_exists() "You must specify 'REPLACE' to overwrite an existing message.";
     15063 16 1 login_has_a_user() "The login already has an account under a different user name.";
+    15070 10 1 marked_for_recompilation(name) "Object '{name}' was successfully marked for recompilation.";
     15081 16 1 public_membership() "Membership of the public role cannot be changed.";
     15097 16 1 property_too_long() "The size associated with an extended property cannot be more than 7,500 bytes.";
     15110 16 1 database_owner_is_user() "The proposed new database owner is already a user or aliased in the database.";
@@ -1020,6 +1021,7 @@ error_table! {
     15151 16 1 user_missing(name) "Cannot find the user '{name}', because it does not exist or you do not have permission.";
     15178 16 1 message_not_droppable() "Cannot drop a message with an ID less than 50,000.";
     15179 16 1 message_missing(number) "The message number {number} or specified language version does not exist.";
+    15198 11 1 not_a_user(name) "The name supplied ({name}) is not a user, role, or aliased login.";
     15217 16 2 property_missing(name, object) "Property cannot be updated or deleted. Property '{name}' does not exist for '{object}'.";
     15225 11 1 rename_not_found(name, database, kind) "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '{kind}'.";
     15227 16 1 database_not_renamed(name) "The database '{name}' cannot be renamed.";
@@ -1036,6 +1038,7 @@ error_table! {
     15388 11 1 table_of_option_missing(name) "There is no user table matching the input name '{name}' in the current database or you do not have permission to access the object.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
     15406 16 1 cannot_execute_as_login(name) "Cannot execute as the server principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
+    15409 11 1 not_a_role(name) "'{name}' is not a role.";
     15410 11 1 member_missing(name) "User or role '{name}' does not exist in this database.";
     15413 11 1 role_in_itself() "Cannot make a role a member of itself.";
     15434 16 1 login_is_in_use(name) "Could not drop login '{name}' as the user is currently logged in.";
