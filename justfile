@@ -16,9 +16,13 @@ tidy:
 loom:
     .ci/loom
 
-# Whole logs under threads that are switched by chance.
+# Whole logs, and the locks of transactions, under threads that are switched by chance.
 shuttle RUNS="300":
     PIKEPOLE_SHUTTLE_RUNS={{RUNS}} .ci/shuttle
+
+# Random lock orders against the whole engine on a busy machine.
+lock-orders SECONDS="1800":
+    cargo test -p pikepole-session --test lock_orders -- --seconds {{SECONDS}}
 
 # Fuzz of the log's blocks, of log records, and of clients' messages, for some seconds each.
 fuzz SECONDS="60":

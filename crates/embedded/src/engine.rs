@@ -35,6 +35,8 @@ pub struct Options {
     slow_device: Option<SlowDevice>,
     machine: SystemFiles,
     recovery_watch: Option<RecoveryWatch>,
+    backup_folders: Vec<PathBuf>,
+    load_folders: Vec<PathBuf>,
 }
 
 impl Options {
@@ -51,6 +53,8 @@ impl Options {
             slow_device: None,
             machine: SystemFiles::below("/"),
             recovery_watch: None,
+            backup_folders: Vec::new(),
+            load_folders: Vec::new(),
         }
     }
 
@@ -60,7 +64,8 @@ impl Options {
         self
     }
 
-    /// Bytes of pages kept in memory; without it a quarter of the machine's memory, 1 GB at the most.
+    /// Bytes of pages that each database keeps in memory at most; without it all databases together have what the server's memory leaves
+    /// them.
     pub fn buffer_pool_bytes(mut self, bytes: u64) -> Options {
         self.buffer_pool_bytes = Some(bytes);
         self
@@ -108,30 +113,36 @@ impl Options {
         self
     }
 
+    /// A folder that BACKUP and RESTORE may name files in, beside `backup` in the folder of databases; relative names are of the
+    /// first one given. May be called several times.
+    pub fn backup_folder(mut self, folder: impl Into<PathBuf>) -> Options {
+        self.backup_folders.push(folder.into());
+        self
+    }
+
+    /// A folder that loads may name files in; relative names are of the first one given. With one, loads read no other files.
+    /// May be called several times.
+    pub fn load_folder(mut self, folder: impl Into<PathBuf>) -> Options {
+        self.load_folders.push(folder.into());
+        self
+    }
+
     /// The options of the engine itself, for a program that runs more than this API over it.
     pub fn into_server_options(self) -> ServerOptions {
-        let pool = self.buffer_pool_bytes.unwrap_or_else(default_buffer_pool_bytes);
         ServerOptions {
             schedulers: SchedulerChoice::Threads { cpus: self.cpus, pin: true },
-            buffer_pool_bytes: Some(pool),
+            buffer_pool_bytes: self.buffer_pool_bytes,
             log_bytes_max: self.log_bytes_max,
             policies: self.policies,
             trace_flags: self.trace_flags,
             machine: self.machine,
             disk: self.slow_device.map_or_else(Disk::real, |device| Disk::real().slowed(device)),
             recovery_watch: self.recovery_watch,
+            backup_folders: self.backup_folders,
+            load_folders: self.load_folders,
             ..ServerOptions::new(self.folder)
         }
     }
-}
-
-/// A quarter of the machine's memory, 1 GB at the most and 64 MB at the least.
-fn default_buffer_pool_bytes() -> u64 {
-    const MOST: u64 = 1 << 30;
-    const LEAST: u64 = 64 << 20;
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
-    total.map_or(MOST, |kilobytes: u64| (kilobytes * 1024 / 4).clamp(LEAST, MOST))
 }
 
 /// A policy of a serialisation point.
@@ -230,7 +241,7 @@ impl Engine {
     pub fn open(options: Options) -> Result<Engine, Error> {
         check_folder(&options)?;
         let server = Server::open(options.into_server_options()).map_err(|error| refused(&error))?;
-        let registry = Registry::new(server.statistics());
+        let registry = Registry::of_server(&server);
         let running = Running { server: Some(server), sessions: Vec::new() };
         let opened = Opened { registry, running: Mutex::new(running) };
         Ok(Engine { opened: Arc::new(opened) })

@@ -27,5 +27,6 @@ pub use error::Error;
 pub use rows::{Column, ColumnIndex, FromValue, Row, Rows};
 
 pub use pikepole_engine::{DatabaseMemory, RecoveryProgress, placement};
+pub use pikepole_machine::memory::CountingAllocator;
 pub use pikepole_machine::{SlowDevice, SystemFiles};
 pub use pikepole_types::{SqlError, SqlType, Value};

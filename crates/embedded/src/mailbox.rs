@@ -25,6 +25,9 @@ use std::task::{Context, Poll, Waker};
 /// Events that may wait for the caller; then the session waits.
 const EVENTS_MAX: usize = 1024;
 
+/// Bytes of texts and binaries in them, likewise.
+const EVENTS_BYTES_MAX: usize = 4 << 20;
+
 /// A batch and its parameters.
 pub(crate) struct Request {
     pub(crate) sql: String,
@@ -42,6 +45,8 @@ pub(crate) enum Taken {
 struct State {
     request: Option<Request>,
     events: VecDeque<Event>,
+    /// Bytes of texts and binaries that were sent since the caller had taken all events.
+    bytes: usize,
     answer: Option<Vec<(String, Value)>>,
     /// The caller drops what is left of the batch under way.
     cancelled: bool,
@@ -60,7 +65,12 @@ struct State {
 impl State {
     /// Who is to be woken now that events have been taken.
     fn room_made(&mut self) -> Option<Waker> {
-        if self.cancelled || self.events.len() < EVENTS_MAX / 2 { self.wants_room.take() } else { None }
+        if self.cancelled || self.has_room(EVENTS_MAX / 2) { self.wants_room.take() } else { None }
+    }
+
+    /// True while there is room, when no more than so many events wait.
+    fn has_room(&self, events_max: usize) -> bool {
+        self.events.len() < events_max && (self.bytes < EVENTS_BYTES_MAX || self.events.is_empty())
     }
 }
 
@@ -92,6 +102,7 @@ impl Mailbox {
         }
         assert!(state.request.is_none(), "one request at a time");
         state.events.clear();
+        state.bytes = 0;
         state.answer = None;
         state.cancelled = false;
         self.cancel_switch.store(false, Ordering::Relaxed);
@@ -153,6 +164,7 @@ impl Mailbox {
     fn abandon(&self, mut state: MutexGuard<'_, State>) {
         state.cancelled = true;
         state.events.clear();
+        state.bytes = 0;
         self.cancel_switch.store(true, Ordering::Relaxed);
         let waiting = [state.session.take(), state.room_made()];
         drop(state);
@@ -175,14 +187,15 @@ impl Mailbox {
     }
 
     /// Hands a batch of events over; `events` is empty afterwards. Whether the caller has room for more.
-    pub(crate) fn send(&self, events: &mut Vec<Event>) -> bool {
+    pub(crate) fn send(&self, events: &mut Vec<Event>, bytes: usize) -> bool {
         let mut state = self.lock();
         if state.cancelled {
             events.clear();
             return true;
         }
         state.events.extend(events.drain(..));
-        let has_room = state.events.len() < EVENTS_MAX;
+        state.bytes += bytes;
+        let has_room = state.has_room(EVENTS_MAX);
         self.wake_caller(state);
         has_room
     }
@@ -190,7 +203,7 @@ impl Mailbox {
     /// Ready when the caller has room for more events.
     pub(crate) fn poll_room(&self, context: &mut Context<'_>) -> Poll<()> {
         let mut state = self.lock();
-        if state.cancelled || state.events.len() < EVENTS_MAX / 2 {
+        if state.cancelled || state.has_room(EVENTS_MAX / 2) {
             return Poll::Ready(());
         }
         state.wants_room = Some(context.waker().clone());
@@ -227,6 +240,9 @@ impl Mailbox {
 
 fn next(state: &mut State) -> Option<Result<Taken, Error>> {
     if let Some(event) = state.events.pop_front() {
+        if state.events.is_empty() {
+            state.bytes = 0;
+        }
         return Some(Ok(Taken::Event(event)));
     }
     if let Some(parameters) = state.answer.take() {
@@ -264,7 +280,7 @@ mod tests {
         let mut context = Context::from_waker(Waker::noop());
         assert!(mailbox.put(request()).is_ok());
         assert!(matches!(mailbox.poll_request(&mut context), Poll::Ready(Some(_))));
-        assert!(mailbox.send(&mut events(1)));
+        assert!(mailbox.send(&mut events(1), 0));
         mailbox.finish(&mut events(1), Vec::new());
         assert!(matches!(mailbox.take(), Ok(Taken::Event(_))));
         assert!(matches!(mailbox.take(), Ok(Taken::Event(_))));
@@ -277,8 +293,8 @@ mod tests {
         let mailbox = mailbox();
         let mut context = Context::from_waker(Waker::noop());
         assert!(mailbox.put(request()).is_ok());
-        assert!(mailbox.send(&mut events(EVENTS_MAX - 1)));
-        assert!(!mailbox.send(&mut events(1)));
+        assert!(mailbox.send(&mut events(EVENTS_MAX - 1), 0));
+        assert!(!mailbox.send(&mut events(1), 0));
         for _ in 0..=EVENTS_MAX / 2 {
             assert!(mailbox.poll_room(&mut context).is_pending());
             assert!(matches!(mailbox.take(), Ok(Taken::Event(_))));
@@ -291,12 +307,12 @@ mod tests {
         let mailbox = mailbox();
         let mut context = Context::from_waker(Waker::noop());
         assert!(mailbox.put(request()).is_ok());
-        assert!(!mailbox.send(&mut events(EVENTS_MAX)));
+        assert!(!mailbox.send(&mut events(EVENTS_MAX), 0));
         assert!(mailbox.poll_room(&mut context).is_pending());
         mailbox.cancel();
         assert!(mailbox.cancel_switch.load(Ordering::Relaxed));
         assert!(mailbox.poll_room(&mut context).is_ready());
-        assert!(mailbox.send(&mut events(1)), "what is sent now is dropped");
+        assert!(mailbox.send(&mut events(1), 0), "what is sent now is dropped");
         mailbox.finish(&mut events(1), Vec::new());
         assert!(matches!(mailbox.take(), Ok(Taken::End(_))));
     }

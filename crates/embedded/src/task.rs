@@ -4,6 +4,7 @@ use crate::answer::{Event, Message};
 use crate::mailbox::{Mailbox, Request};
 use crate::rows::{Column, Row};
 use crate::{SqlError, Value};
+use pikepole_machine::memory;
 use pikepole_session::{ColumnInfo, Done, DoneKind, Output, Parameter, Session};
 use pikepole_types::{Length, SqlType};
 use std::future::poll_fn;
@@ -12,6 +13,8 @@ use std::task::{Context, Poll};
 
 /// Events that are handed over at once; a batch's last ones go with its end, so a small batch costs one hand-over.
 const EVENTS_BATCH: usize = 128;
+/// Bytes of texts and binaries in them that are as good a reason.
+const EVENTS_BYTES_BATCH: usize = 256 << 10;
 
 /// Tells the caller when the task ends, however it ends.
 struct Ending(Arc<Mailbox>);
@@ -25,13 +28,19 @@ impl Drop for Ending {
 /// Runs requests until the caller is gone.
 pub(crate) async fn run(mut session: Session, mailbox: Arc<Mailbox>) {
     let ending = Ending(Arc::clone(&mailbox));
-    let mut sender = Sender { mailbox: Arc::clone(&mailbox), events: Vec::new(), columns: Arc::from([]), full: false };
+    let mut sender = Sender {
+        mailbox: Arc::clone(&mailbox),
+        events: Vec::new(),
+        columns: Arc::from([]),
+        bytes: [0; 2],
+        full: false,
+    };
     while let Some(request) = next(&session, &mailbox).await {
         let Request { sql, parameters } = request;
         let mut parameters: Vec<Parameter> = parameters.into_iter().map(parameter).collect();
         session.run(&sql, &mut parameters, &mut sender).await;
         let values = parameters.into_iter().map(|parameter| (parameter.name, parameter.value)).collect();
-        sender.full = false;
+        (sender.full, sender.bytes) = (false, [0; 2]);
         mailbox.finish(&mut sender.events, values);
     }
     session.close().await;
@@ -97,6 +106,8 @@ struct Sender {
     mailbox: Arc<Mailbox>,
     events: Vec<Event>,
     columns: Arc<[Column]>,
+    /// Bytes of the texts and binaries in the events gathered, and of those that are large.
+    bytes: [usize; 2],
     /// The caller had no room after the last hand-over.
     full: bool,
 }
@@ -104,8 +115,11 @@ struct Sender {
 impl Sender {
     fn push(&mut self, event: Event) {
         self.events.push(event);
-        if self.events.len() >= EVENTS_BATCH {
-            self.full = !self.mailbox.send(&mut self.events);
+        if self.events.len() >= EVENTS_BATCH || self.bytes[0] >= EVENTS_BYTES_BATCH {
+            let [bytes, large] = std::mem::take(&mut self.bytes);
+            // The caller frees them.
+            memory::hand_over(bytes, large);
+            self.full = !self.mailbox.send(&mut self.events, bytes);
         }
     }
 }
@@ -119,6 +133,10 @@ impl Output for Sender {
     }
 
     fn row(&mut self, row: &[Value]) {
+        for bytes in row.iter().map(Value::text_bytes) {
+            self.bytes[0] += bytes;
+            self.bytes[1] += if bytes >= memory::LARGE { bytes } else { 0 };
+        }
         let row = Row::new(Arc::clone(&self.columns), row.to_vec());
         self.push(Event::Row(row));
     }

@@ -205,9 +205,9 @@ fn only_a_load_makes_a_log_backup_bulk_logged_and_the_backup_takes_it_once() {
         fill_heap(&mut a, 1).await.expect("room");
         a.commit().await;
         // A copy takes the pages, too, and leaves them for the next.
-        let device = crate::backup::find_device(&Disk::simulated(disk.clone()), "/server".as_ref(), "copy.trn", false);
+        let device = crate::backup::device_of_test(&disk, "copy.trn").expect("a name");
         let copy = BackupOptions { copy_only: true, ..BackupOptions::new(BackupKind::Log, "copy.trn") };
-        let job = crate::backup::BackupJob::begin(db.clone(), copy, &device.expect("a name"), 78);
+        let job = crate::backup::BackupJob::begin(db.clone(), copy, &device, 78);
         end_backup(job.expect("a backup begins"));
         set_recovery(&db, RecoveryModel::Full);
         back_up_log(&disk, &db, "2.trn");
@@ -451,9 +451,9 @@ fn set_recovery_while_it_is_there(db: &Database, recovery: RecoveryModel) -> Res
 }
 
 fn back_up(disk: &SimulatedDisk, db: &Arc<Database>, file: &str) -> Result<(), ()> {
-    let device = crate::backup::find_device(&Disk::simulated(disk.clone()), "/server".as_ref(), file, false);
+    let device = crate::backup::device_of_test(disk, file).map_err(drop)?;
     let options = BackupOptions::new(BackupKind::Log, file);
-    let begun = crate::backup::BackupJob::begin(db.clone(), options, &device.map_err(drop)?, 80);
+    let begun = crate::backup::BackupJob::begin(db.clone(), options, &device, 80);
     let mut job = begun.map_err(drop)?;
     while !job.is_copied() {
         job.step().map_err(drop)?;

@@ -12,7 +12,7 @@ use pikepole_machine::{Disk, SimulatedDisk};
 use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::{RowBytes, SqlError, Value};
 
-use crate::backup::{BackupJob, find_device};
+use crate::backup::{BackupJob, device_of_test};
 use crate::tests::{Client, assert_sound, definition, index, options, primary_key, row, table_of, with_server};
 use crate::*;
 
@@ -579,7 +579,7 @@ fn a_backup_has_all_rows_of_bulk_inserts_around_it() {
         a.commit().await;
         // Open when the backup begins, and ends before or after it.
         load(&mut a, &t, minimal(2)).await.expect("room");
-        let device = find_device(&Disk::simulated(disk.clone()), "/server".as_ref(), "t.bak", false).expect("a name");
+        let device = device_of_test(&disk, "t.bak").expect("a name");
         let options = BackupOptions::new(BackupKind::Database, "t.bak");
         let mut job = BackupJob::begin(db.clone(), options, &device, 77).expect("a backup begins");
         a.commit().await;

@@ -2,6 +2,7 @@
 
 use std::path::PathBuf;
 
+use pikepole_machine::is_full;
 use pikepole_storage::StorageError;
 use pikepole_transaction::{Need, Stop, TransactionError};
 use pikepole_types::{RowError, SqlError};
@@ -130,6 +131,10 @@ impl Place<'_> {
                 u64::from(page.0) * pikepole_storage::PAGE_BYTES as u64,
                 "data",
             ),
+            StorageError::Io { what, error } if is_full(error) => {
+                let object = if self.object.is_empty() { what } else { self.object };
+                SqlError::no_space_for_object(object, name, "PRIMARY")
+            }
             StorageError::Io { what, error } => SqlError::operating_system_error(error, what, 0, "data"),
             other => SqlError::new(824, 24, 2, format!("Database '{name}' (ID {id}): {other}.")),
         }

@@ -119,6 +119,34 @@ fn a_data_file_that_cannot_grow_ends_one_statement() {
     assert_sound(&disk);
 }
 
+/// The file of options finds no room: the time of a check that found nothing, an option, the chain of backups.
+#[test]
+fn options_that_find_no_room_are_told_as_a_full_disk() {
+    let disk = SimulatedDisk::new(31);
+    with_server(&disk, async |server, db| {
+        fill_disk(&disk);
+        let errors = [
+            db.note_good_check(1).expect_err("no room"),
+            server.set_database_option("master", DatabaseOption::RecursiveTriggers(true)).expect_err("no room"),
+        ];
+        for error in errors {
+            assert_data_full(&error, "database.toml");
+        }
+        let error = server.create_database("other", pikepole_types::Collation::DEFAULT).await.expect_err("no room");
+        assert_eq!(error.number, 1802, "{error}");
+        assert!(error.message.contains("no storage space") || error.message.contains("No space left"), "{error}");
+        let used = disk.used();
+        let error = server.tempdb().await.map(drop).expect_err("no room");
+        assert_eq!((error.number, error.severity, error.state), (1105, 17, 2), "{error}");
+        assert!(error.message.contains("'<temporary system object>' in database 'tempdb'"), "{error}");
+        assert!(disk.used() <= used, "what was not made takes no room");
+        disk.set_capacity(None);
+        server.tempdb().await.map(drop).expect("room again");
+        db.note_good_check(1).expect("room again");
+    });
+    assert_sound(&disk);
+}
+
 #[test]
 fn a_full_data_file_names_the_table_of_heaps_and_indexes() {
     let disk = SimulatedDisk::new(4);

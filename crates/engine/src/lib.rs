@@ -57,11 +57,13 @@ mod online_check_tests;
 #[cfg(test)]
 mod repeated_key_tests;
 #[cfg(test)]
+mod stale_page_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod unlogged_tests;
 
-pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
+pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MadeBackup, MediaRow, RestoreOptions};
 pub use catalog::definition::{
     Check, Column, Computed, Default, DefinitionTrigger, ForeignKey, Function, Identity, KeptColumn, LockEscalation,
     Module, Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent,
@@ -69,10 +71,10 @@ pub use catalog::definition::{
 };
 pub use catalog::event::DefinitionEvent;
 pub use catalog::filter::{FilterOp, FilterTest, Passes};
-pub use catalog::index::{Columnstore, Index, IndexColumn, SecondaryXmlIndex, XmlIndex, XmlIndexPurpose};
+pub use catalog::index::{Columnstore, Hypothetical, Index, IndexColumn, SecondaryXmlIndex, XmlIndex, XmlIndexPurpose};
 pub use catalog::message::UserMessage;
 pub use catalog::partition::{PartitionFunction, PartitionScheme, Partitioned};
-pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};
+pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart, PropertyValue};
 pub use catalog::security_policy::{BlockedChange, PredicateKind, SecurityPolicy, SecurityPredicate};
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
 pub use catalog::storage_options::{Compression, StorageOptions, StorageWish};
@@ -92,10 +94,11 @@ pub use patience::{awaited, is_for_lock};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
 pub use pikepole_storage::{
-    EncodedRows, LevelShape, LogContext, PageKind, PooledPage, ReadMeter, Reads, ShapeDepth, pages_read,
+    EncodedRows, LevelShape, LogContext, PageKind, PooledPage, ReadMeter, Reads, ShapeDepth, SuspectPage, pages_read,
 };
 pub use pikepole_transaction::{
-    Isolation, LockMode, LockRow, LockedThing, Need, OpenTransaction, TransactionId, TransactionRow,
+    Deadlock, DeadlockProcess, Isolation, LockMode, LockRow, LockedThing, Need, OpenTransaction, TransactionId,
+    TransactionRow,
 };
 pub use security::{
     Class, DB_OWNER, DB_SECURITYADMIN, DBO, GUEST, Grant, GrantState, LoginDetails, LoginFailure, LoginFailureReason,
@@ -103,14 +106,15 @@ pub use security::{
     SA, SYSADMIN, Securable, SecurityToken, is_member,
 };
 pub use server::{
-    Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, Effect, Exchange, GrantRow,
-    KeptOption, MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress,
-    SchedulerChoice, Server, ServerConfiguration, ServerOptions, TraceFlags, Workspace, WorkspaceLimits,
-    WorkspaceTotals, first_number,
+    Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, DeadlockReport, Deadlocks,
+    Effect, Exchange, GrantRow, KeptOption, LoadErrorFiles, LockedName, MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID,
+    MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration,
+    ServerMemory, ServerOptions, TraceFlags, Workspace, WorkspaceLimits, WorkspaceTotals, first_number,
 };
 pub use table::{
-    BulkWriter, CheckWatch, IndexUse, Locator, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference, RowCount,
-    ScanRange, Table, TableCheck, TableFinding, TableParts, TableReads, TableScan, TableWriter, UseCount, UseCounter,
+    BulkWriter, CheckWatch, IndexUse, Locator, Met, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference,
+    RowCount, ScanRange, Table, TableCheck, TableFinding, TableParts, TableReads, TableScan, TableWriter, UseCount,
+    UseCounter,
 };
 pub use temporary::{Residence, TEMPDB, TEMPDB_ID, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

@@ -74,17 +74,9 @@ fn a_table_of_an_older_folder_keeps_its_limit_until_it_is_made_anew() {
         assert_eq!(error.number, 511);
     });
     stop(&first);
-    let folder = db.folder().to_path_buf();
     drop((db, first));
-    // As its database is: of format 1.
-    let files = Disk::simulated(disk.clone());
-    let path = folder.join("database.toml");
-    let file = String::from_utf8(files.read(&path).expect("a file")).expect("text");
-    files.replace(&path, file.replacen("format = 3", "format = 1", 1).as_bytes()).expect("a file");
     let second = server(&disk);
     let db = master(&second);
-    let file = String::from_utf8(files.read(&path).expect("a file")).expect("text");
-    assert!(file.starts_with("format = 3"), "older builds refuse it from now on: {file}");
     second.schedulers().block_on(async {
         let mut a = Client::new(&db, 51);
         let t = db.current_catalog().table("dbo", "t").cloned().expect("the table");
@@ -411,6 +403,9 @@ fn a_part_that_is_not_where_it_should_be_is_damage() {
     stop(&server);
     drop((db, server));
     let report = Server::check(&Disk::simulated(disk), "/server".as_ref(), &mut |_| ()).expect("a check");
-    let [damage] = &report.damage[..] else { panic!("{:?}", report.damage) };
-    assert!(damage.contains("dbo.t") && damage.contains("does not hold part 3 of the long value"), "{damage}");
+    // Once where the parts are followed from the pages, once where rows are read as CHECKDB does.
+    assert_eq!(report.damage.len(), 2, "{:?}", report.damage);
+    for damage in &report.damage {
+        assert!(damage.contains("dbo.t") && damage.contains("does not hold part 3 of the long value"), "{damage}");
+    }
 }

@@ -13,21 +13,29 @@ use std::time::Duration;
 /// Who waits looks this often whether its request was cancelled.
 const CANCEL_LOOK_MS: u64 = 100;
 
-/// LOCK_TIMEOUT, and the client's or KILL's word to give the request up. By default waits have no end.
+/// LOCK_TIMEOUT, the client's or KILL's word to give the request up, and whom a deadlock ends rather. By default waits have no end.
 #[derive(Debug, Clone, Default)]
 pub struct Patience {
     timeout_ms: Option<u64>,
     cancelled: Option<Arc<AtomicBool>>,
+    /// DEADLOCK_PRIORITY.
+    priority: i32,
 }
 
 impl Patience {
     /// Takes over what is in force now.
     #[inline]
-    pub(crate) fn set(&mut self, timeout_ms: Option<u64>, cancelled: &Arc<AtomicBool>) {
+    pub(crate) fn set(&mut self, timeout_ms: Option<u64>, cancelled: &Arc<AtomicBool>, priority: i32) {
         self.timeout_ms = timeout_ms;
+        self.priority = priority;
         if !self.cancelled.as_ref().is_some_and(|known| Arc::ptr_eq(known, cancelled)) {
             self.cancelled = Some(Arc::clone(cancelled));
         }
+    }
+
+    /// DEADLOCK_PRIORITY, -10 to 10.
+    pub(crate) fn priority(&self) -> i32 {
+        self.priority
     }
 
     /// Awaits a wait for others.

@@ -417,7 +417,8 @@ fn writers_wait_for_each_other_and_a_circle_has_a_victim() {
     });
     schedulers.run_until_idle();
     assert!(!waiting.is_finished(), "the key belongs to a's transaction");
-    // b waits for a; a now wants b's row.
+    // b waits for a; a now wants b's row. It has logged more, but it is the one that is rather ended.
+    a.tx.set_patience(None, &Arc::default(), -5);
     let error = schedulers.block_on(a.change(&t, 1, Some(&row(1, 2, "a")))).expect_err("a circle");
     assert_eq!(error.number, 1205);
     assert!(error.message.starts_with("Transaction (Process ID 51) was deadlocked on lock resources"));
@@ -616,6 +617,27 @@ fn a_damaged_database_is_suspect_and_the_others_open() {
     let busy = Server::open(options(&disk)).expect_err("the folder is open");
     assert!(matches!(busy, OpenError::InUse { .. }), "{busy}");
     stop(&second);
+}
+
+#[test]
+fn a_database_whose_texts_have_another_order_is_not_read() {
+    let disk = SimulatedDisk::new(9);
+    let first = server(&disk);
+    first.schedulers().block_on(first.create_database("d", Collation::DEFAULT)).expect("a new database");
+    stop(&first);
+    drop(first);
+    let (files, path) = (Disk::simulated(disk.clone()), std::path::Path::new("/server/d/database.toml"));
+    let file = String::from_utf8(files.read(path).expect("a file")).expect("text");
+    assert!(file.starts_with("format = 5"), "{file}");
+    for old in ["format = 1", "format = 4"] {
+        files.replace(path, file.replacen("format = 5", old, 1).as_bytes()).expect("a file");
+        let second = server(&disk);
+        let error = second.database("d").expect_err("its indexes cannot be searched");
+        assert_eq!(error.number, 926);
+        assert!(error.message.contains("in whose indexes texts have another order"), "{error}");
+        assert!(second.database("master").is_ok());
+        stop(&second);
+    }
 }
 
 #[test]

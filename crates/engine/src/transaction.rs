@@ -22,7 +22,7 @@ use crate::database::{Database, Durability};
 use crate::error::{Blocked, Interrupted, Place};
 use crate::part::Part;
 use crate::patience::{Patience, is_for_lock};
-use crate::table::{Counts, IdentityValues, Table, TableState};
+use crate::table::{Counts, IdentityValues, ReadHints, ReadRules, Table, TableState};
 use crate::temporary::{Residence, TEMPDB_ID, Temporary};
 
 /// A point of a transaction to roll back to.
@@ -113,6 +113,8 @@ pub struct Transaction {
     patience: Patience,
     /// Counts its statements.
     statements: u64,
+    /// The statement locks the rows that it changes as it finds them.
+    locks_targets: bool,
     /// Counts the rows whose keys it has made different from equal ones.
     pub(crate) counts: Counts,
 }
@@ -129,6 +131,7 @@ impl Transaction {
             blocked_in: Residence::Database,
             patience: Patience::default(),
             statements: 0,
+            locks_targets: false,
             counts: Counts::default(),
         }
     }
@@ -150,6 +153,11 @@ impl Transaction {
     /// Whether an explicit transaction is open.
     pub fn is_explicit(&self) -> bool {
         self.inner.is_explicit()
+    }
+
+    /// Bytes that are kept to undo it.
+    pub fn undo_bytes(&self) -> usize {
+        self.inner.undo_bytes()
     }
 
     /// Whether anything was changed that has not ended yet.
@@ -178,11 +186,64 @@ impl Transaction {
         self.for_each_part(|part| part.set_isolation(isolation));
     }
 
-    /// How long operations wait for the locks of others from now on: [`Database::await_need`].
+    /// The rules that scans read by, beside their hints.
     #[inline]
-    pub fn set_patience(&mut self, timeout_ms: Option<u64>, cancelled: &Arc<AtomicBool>) {
-        self.patience.set(timeout_ms, cancelled);
-        self.for_each_part(|part| part.patience.set(timeout_ms, cancelled));
+    pub(crate) fn read_rules(&self) -> ReadRules {
+        let (isolation, locks_committed) = (self.inner.isolation(), self.inner.locks_reads());
+        ReadRules { isolation, locks_committed, locks_targets: self.locks_targets }
+    }
+
+    /// Tells if a scan with these hints reads versions, so that workers may share it.
+    pub fn reads_versions(&self, hints: &ReadHints) -> bool {
+        hints.reads_versions(&self.read_rules())
+    }
+
+    /// From now on statements lock the rows that they change as they find them, or no more: one that has met rows that
+    /// changed under it meets none when it runs again.
+    pub fn lock_targets(&mut self, locks: bool) {
+        self.locks_targets = locks;
+        self.for_each_part(|part| part.locks_targets = locks);
+    }
+
+    /// Tells if the statement has waited for others since it took its snapshot, in the database of the table.
+    pub fn has_outwaited_snapshot(&mut self, table: &Table) -> bool {
+        match self.part_of(table) {
+            Some((_, part)) => part.inner.has_outwaited_snapshot(),
+            None => self.inner.has_outwaited_snapshot(),
+        }
+    }
+
+    /// A row was found to be another than the scan had found: what was copied with it is outdated.
+    pub fn saw_change(&mut self, table: &Table) {
+        match self.part_of(table) {
+            Some((_, part)) => part.inner.saw_change(),
+            None => self.inner.saw_change(),
+        }
+    }
+
+    /// How long operations wait for the locks of others from now on ([`Database::await_need`]), and DEADLOCK_PRIORITY: of a deadlock's
+    /// sessions, one of the lowest is the victim.
+    #[inline]
+    pub fn set_patience(&mut self, timeout_ms: Option<u64>, cancelled: &Arc<AtomicBool>, priority: i32) {
+        self.patience.set(timeout_ms, cancelled, priority);
+        self.for_each_part(|part| part.patience.set(timeout_ms, cancelled, priority));
+    }
+
+    /// Before a wait for others: each of its transactions knows what the session has logged in the others, which decides who is
+    /// the victim of a deadlock. None of them keeps a lock that it does not need.
+    fn prepare_to_wait(&mut self) {
+        self.rest();
+        if self.parts.is_empty() {
+            return;
+        }
+        let mut total = self.inner.log_bytes();
+        self.for_each_part(|part| total += part.inner.log_bytes());
+        let note = |tx: &mut Transaction| {
+            let elsewhere = total - tx.inner.log_bytes();
+            tx.inner.set_elsewhere_bytes(elsewhere);
+        };
+        note(self);
+        self.for_each_part(note);
     }
 
     /// The present point of the transaction: a savepoint.
@@ -259,6 +320,12 @@ impl Database {
         Transaction::new(self.transactions().session(session_id), self.id())
     }
 
+    /// A transaction of a session beside `other`, its own in this database or another one: those who wait for the one wait for the
+    /// other.
+    pub fn transaction_beside(&self, other: &Transaction) -> Transaction {
+        Transaction::new(self.transactions().session_of(&other.inner), self.id())
+    }
+
     /// Children of the statement's transaction, one for each worker: they see what it sees, and change rows for it (`changes`)
     /// or only read. Take the locks of the statement's tables before. Until they are merged or dropped the parent makes no
     /// change; its commit and its rollback wait for them.
@@ -274,6 +341,7 @@ impl Database {
         let begun = parent.inner.try_begin_children(self.nested_transactions(), count, changes);
         let children = begun.map_err(|stop| self.place(parent, "").stop(stop))?;
         let child = |inner| Transaction {
+            patience: parent.patience.clone(),
             definitions: Definitions { catalog: parent.definitions.catalog.clone(), ..Definitions::default() },
             counts: if changes { parent.counts_of_child() } else { Counts::default() },
             ..Transaction::new(inner, parent.database_id)
@@ -424,6 +492,7 @@ impl Database {
     pub async fn rollback_to(&self, tx: &mut Transaction, mark: Mark) -> Result<(), SqlError> {
         self.rollback_own_to(tx, mark.of(self.id())).await?;
         tx.forget_definitions_since(mark);
+        self.unlock_catalog_of_undone(tx);
         tx.rollback_parts_to(mark).await?;
         if let Some(temporary) = &mut tx.temporary {
             temporary.rollback_to(mark.temporary_rows, mark.temporary_definitions).await?;
@@ -523,6 +592,9 @@ impl Database {
     /// 1205 when waiting would never end; 9001 when the log failed; what reading a page or growing a file ends with.
     pub async fn satisfy(&self, tx: &mut Transaction, need: Need) -> Result<(), SqlError> {
         let blocked_in = std::mem::take(&mut tx.blocked_in);
+        if is_for_lock(&need) {
+            tx.prepare_to_wait();
+        }
         if let Residence::Other(id) = blocked_in {
             return tx.satisfy_part(id, need).await;
         }
@@ -549,7 +621,10 @@ impl Database {
                 tx.inner.rest();
                 self.redo_start_above(lsn).await.map_err(TransactionError::from)
             }
-            need => tx.inner.satisfy(&need).await,
+            need => {
+                tx.inner.set_deadlock_priority(tx.patience.priority());
+                tx.inner.satisfy(&need).await
+            }
         };
         let growing_for = std::mem::take(&mut tx.growing_for);
         satisfied.map_err(|error| self.place(tx, &growing_for).transaction(&error))

@@ -8,7 +8,7 @@ use pikepole_machine::{Disk, SimulatedDisk};
 use pikepole_scheduler::{Placement, TaskInfo};
 use pikepole_types::{RowBytes, SqlError, Value};
 
-use crate::backup::{BackupJob, find_device};
+use crate::backup::{BackupJob, device_of_test};
 use crate::fault::{self, Fault};
 use crate::tests::{Client, assert_sound, definition, index, options, primary_key, row, table_of, with_server};
 use crate::*;
@@ -201,7 +201,7 @@ pub(crate) async fn begin_build(db: &Arc<Database>, table: Arc<Table>) -> pikepo
 }
 
 pub(crate) fn begin_backup(disk: &SimulatedDisk, db: &Arc<Database>, kind: BackupKind, file: &str) -> BackupJob {
-    let device = find_device(&Disk::simulated(disk.clone()), "/server".as_ref(), file, false).expect("a name");
+    let device = device_of_test(disk, file).expect("a name");
     BackupJob::begin(db.clone(), BackupOptions::new(kind, file), &device, 77).expect("a backup begins")
 }
 

@@ -361,6 +361,12 @@ impl Log {
         self.buffer.grant()
     }
 
+    /// Bytes of the ring that were ever used, and so have memory.
+    pub fn ring_bytes_used(&self) -> u64 {
+        let taken = self.reservations.reserved() - self.opened_at;
+        taken.min(self.memory().bytes as u64)
+    }
+
     /// The log at this moment.
     pub fn stats(&self) -> LogStats {
         let total = |total: &AtomicU64| total.load(Ordering::Relaxed);

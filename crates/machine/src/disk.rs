@@ -36,7 +36,7 @@ enum DiskKind {
 /// How to open a file. The default opens an existing file for buffered reading and writing.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub struct OpenOptions {
-    /// Create the file, empty, if it does not exist. Its name is durable after [`Disk::sync_dir`] of its folder.
+    /// Create the file, empty and for its owner alone, if it does not exist. Its name is durable after [`Disk::sync_dir`] of its folder.
     pub create: bool,
     /// Go round the page cache where the file system allows it. Buffers, offsets and lengths of reads and writes
     /// must be multiples of [`BLOCK`], whether it does or not.
@@ -93,16 +93,18 @@ impl Disk {
         matches!(self.kind, DiskKind::Real)
     }
 
-    /// Creates the folder `path` and its missing parents, and makes their names durable.
+    /// Creates the folder `path` and its missing parents, for their owner alone, and makes their names durable.
     pub fn create_dir_all(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
         if path.as_os_str().is_empty() || self.is_dir(path) {
             return Ok(());
         }
         let parent = parent_of(path);
-        self.create_dir_all(parent)?;
+        if parent != path {
+            self.create_dir_all(parent)?;
+        }
         let created = match &self.kind {
-            DiskKind::Real => std::fs::create_dir(path),
+            DiskKind::Real => real::create_dir(path),
             DiskKind::Simulated(disk) => disk.create_dir(path),
             DiskKind::Null(disk) => disk.create_dir(path),
         };
@@ -185,6 +187,15 @@ impl Disk {
         }
     }
 
+    /// How many files and folders there are, the folder `path` among them, that others than their owner may read or change, and the
+    /// first of them; none on disks without owners. Links are not followed, and what cannot be read is passed over.
+    pub fn open_to_others(&self, path: impl AsRef<Path>) -> Option<(usize, PathBuf)> {
+        match &self.kind {
+            DiskKind::Real => real::open_to_others(path.as_ref()),
+            DiskKind::Simulated(_) | DiskKind::Null(_) => None,
+        }
+    }
+
     /// Makes the names in the folder `path` durable: what was created there, removed, or renamed from or to it.
     pub fn sync_dir(&self, path: impl AsRef<Path>) -> io::Result<()> {
         let path = path.as_ref();
@@ -208,14 +219,23 @@ impl Disk {
             DiskKind::Null(disk) => disk.open(path, options).map(FileKind::Null),
         }
         .map_err(|error| describe("open", path, error))?;
-        Ok(File(Arc::new(FileInner {
+        Ok(self.file(kind, path, options))
+    }
+
+    fn file(&self, kind: FileKind, path: &Path, options: OpenOptions) -> File {
+        File(Arc::new(FileInner {
             kind,
             slowed: self.slowed.clone(),
             path: path.to_path_buf(),
             options,
             sync_turn: Mutex::new(()),
             sync_failed: AtomicBool::new(false),
-        })))
+        }))
+    }
+
+    /// A file that was opened elsewhere, as one of this disk.
+    pub(crate) fn real_file(&self, file: RealFile, path: &Path, options: OpenOptions) -> File {
+        self.file(FileKind::Real(file), path, options)
     }
 
     /// The whole content of the file `path`.
@@ -233,8 +253,11 @@ impl Disk {
         let mut beside = path.as_os_str().to_owned();
         beside.push(".new");
         let beside = PathBuf::from(beside);
+        if self.exists(&beside) {
+            // Of an interrupted call; it may be readable for others.
+            self.remove_file(&beside)?;
+        }
         let file = self.open(&beside, OpenOptions { create: true, ..OpenOptions::default() })?;
-        file.set_len(0)?;
         file.write_at(content, 0)?;
         file.sync()?;
         self.rename(&beside, path)?;

@@ -4,13 +4,14 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
-use std::os::unix::fs::MetadataExt;
+use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
 use std::path::Path;
 
 use pikepole_contention::sync::{Mutex, OnceLock};
 
 use crate::SimulatedDisk;
 use crate::error::{FolderBusy, describe};
+use crate::real::OWNER_ONLY_FILE;
 
 /// The name of the file, inside the folder, that carries the lock. It stays when the lock is gone.
 const LOCK_FILE: &str = "lock";
@@ -48,6 +49,7 @@ impl FolderLock {
             .write(true)
             .create(true)
             .truncate(false)
+            .mode(OWNER_ONLY_FILE)
             .open(&path)
             .map_err(|error| describe(action_for(error.kind()), folder, error))?;
         let about = file.metadata().map_err(|error| describe("look at", &path, error))?;

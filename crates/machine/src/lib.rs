@@ -13,12 +13,14 @@ pub mod affinity;
 pub mod allocator;
 pub mod clock;
 pub mod interrupt;
+pub mod memory;
 pub mod node_memory;
 pub mod probe;
 pub mod sampler;
 
 mod aligned;
 mod available_memory;
+mod confined;
 mod cpu_limits;
 mod disk;
 mod error;
@@ -37,6 +39,7 @@ mod write_queue;
 
 pub use aligned::AlignedBuffer;
 pub use available_memory::available_memory;
+pub use confined::{ConfinedFolder, Found};
 pub use cpu_limits::CpuLimits;
 pub use disk::{Disk, File, OpenOptions};
 pub use error::{FileError, FolderBusy, is_crash, is_full};

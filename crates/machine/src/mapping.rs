@@ -81,6 +81,17 @@ impl Mapping {
 }
 
 impl Mapping {
+    /// Gives the memory behind a part back to the system; what is read of it next is zero.
+    ///
+    /// # Safety
+    /// The content of the part is not needed, and no reference to it is made meanwhile.
+    unsafe fn forget(&self, part: Range<usize>) {
+        assert!(part.start <= part.end && part.end <= self.len, "a part lies within its mapping");
+        let start: *mut c_void = self.at(part.start).cast();
+        // SAFETY: the part is within this mapping by the assertion, and by the caller's promise its content is not needed.
+        let _given = unsafe { libc::madvise(start, part.end - part.start, libc::MADV_DONTNEED) };
+    }
+
     /// Has memory for a part come from this node.
     fn prefer(&self, part: Range<usize>, node: usize) -> io::Result<()> {
         node_memory::prefer(self.at(part.start) as usize..self.at(part.end) as usize, node)
@@ -227,6 +238,17 @@ impl Region {
     /// The address of its first byte, a multiple of 2 MB; valid for `len()` bytes while the region lives.
     pub fn as_ptr(&self) -> *mut u8 {
         self.mapping.at(self.offset)
+    }
+
+    /// Gives the memory behind `part`, whole pages of 4 KB, back to the system; what is read of it next is zero. Reserved large pages stay
+    /// where they are.
+    ///
+    /// # Safety
+    /// The content of the part is not needed, and there is no reference to it.
+    pub unsafe fn forget(&self, part: Range<usize>) {
+        assert!(part.start <= part.end && part.end <= self.len, "a part lies within its region");
+        // SAFETY: the caller's promise is the same.
+        unsafe { self.mapping.forget(self.offset + part.start..self.offset + part.end) };
     }
 
     /// Has the kernel put memory behind `part` now rather than at its first use. Changes no content: others may use

@@ -2,9 +2,9 @@
 
 use std::fs;
 use std::io;
-use std::os::fd::{AsRawFd, RawFd};
-use std::os::unix::fs::{FileExt, OpenOptionsExt};
-use std::path::Path;
+use std::os::fd::{AsFd, AsRawFd, BorrowedFd, RawFd};
+use std::os::unix::fs::{DirBuilderExt, FileExt, MetadataExt, OpenOptionsExt};
+use std::path::{Path, PathBuf};
 
 use pikepole_contention::sync::OnceLock;
 use pikepole_contention::sync::atomic::{AtomicU8, Ordering};
@@ -12,12 +12,23 @@ use pikepole_contention::sync::atomic::{AtomicU8, Ordering};
 use crate::disk::in_turn;
 use crate::{BLOCK, DurableMethod, OpenOptions};
 
+/// The mode of new files: what a database holds is its owner's alone, whatever the umask says.
+pub(crate) const OWNER_ONLY_FILE: u32 = 0o600;
+/// The mode of new folders.
+const OWNER_ONLY_FOLDER: u32 = 0o700;
+
 /// An open file of the operating system.
 #[derive(Debug)]
 pub(crate) struct RealFile {
     file: fs::File,
     direct: bool,
     durable: DurableWrites,
+}
+
+impl AsFd for RealFile {
+    fn as_fd(&self) -> BorrowedFd<'_> {
+        self.file.as_fd()
+    }
 }
 
 /// How durable writes are made: the first of these that the kernel grants, found out by trying.
@@ -38,14 +49,19 @@ const WRITE_THEN_SYNC: u8 = 2;
 
 impl RealFile {
     pub(crate) fn open(path: &Path, options: OpenOptions) -> io::Result<Self> {
-        let open = |flags: i32| {
+        Self::of_flags(options, |flags| {
             fs::OpenOptions::new()
                 .read(true)
                 .write(!options.read_only)
                 .create(options.create && !options.read_only)
+                .mode(OWNER_ONLY_FILE)
                 .custom_flags(flags)
                 .open(path)
-        };
+        })
+    }
+
+    /// The file that `open` opens with the flags it is given: those of direct I/O first, if that is asked for.
+    pub(crate) fn of_flags(options: OpenOptions, open: impl Fn(i32) -> io::Result<fs::File>) -> io::Result<Self> {
         let (file, direct) = match options.direct.then(|| open(libc::O_DIRECT)) {
             Some(Ok(file)) => (file, true),
             Some(Err(error)) if error.raw_os_error() != Some(libc::EINVAL) => return Err(error),
@@ -212,6 +228,32 @@ fn write_flagged(file: &fs::File, bytes: &[u8], offset: u64) -> io::Result<usize
 /// Whether the kernel or the file system says that it does not know this call or flag.
 pub(crate) fn is_refusal(error: &io::Error) -> bool {
     matches!(error.raw_os_error(), Some(libc::EOPNOTSUPP | libc::ENOSYS))
+}
+
+pub(crate) fn create_dir(path: &Path) -> io::Result<()> {
+    fs::DirBuilder::new().mode(OWNER_ONLY_FOLDER).create(path)
+}
+
+pub(crate) fn open_to_others(path: &Path) -> Option<(usize, PathBuf)> {
+    const OTHERS: u32 = 0o077;
+    let (mut count, mut first) = (0, None);
+    let mut left = vec![path.to_path_buf()];
+    while let Some(path) = left.pop() {
+        let Ok(about) = path.symlink_metadata() else { continue };
+        if about.is_symlink() {
+            continue;
+        }
+        if about.is_dir()
+            && let Ok(entries) = fs::read_dir(&path)
+        {
+            left.extend(entries.flatten().map(|entry| entry.path()));
+        }
+        if about.mode() & OTHERS != 0 {
+            count += 1;
+            first.get_or_insert(path);
+        }
+    }
+    first.map(|first| (count, first))
 }
 
 pub(crate) fn list(path: &Path) -> io::Result<Vec<String>> {

@@ -3,6 +3,7 @@
 mod command;
 
 use clap::{Parser, Subcommand};
+use pikepole_machine::memory::CountingAllocator;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -46,7 +47,13 @@ enum Command {
     Check(command::check::Arguments),
 }
 
+/// Counted, so that a server knows what it has and refuses what would be too much.
+#[global_allocator]
+static ALLOCATOR: CountingAllocator = CountingAllocator;
+
 fn main() -> ExitCode {
+    // What a hash of a password or a large value took is not to stay with the process.
+    pikepole_machine::allocator::give_large_blocks_back();
     let arguments = Arguments::parse();
     let result = match arguments.command {
         Command::Sql(arguments) => command::sql::run(&arguments),

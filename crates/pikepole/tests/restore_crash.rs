@@ -144,7 +144,8 @@ fn round_in(folder: &Path, rows: &[Row], second: &str, second_us: u64, random: &
     if state == State::Online {
         check(&ids(&mut connection, "copy")?, rows, second_us)?;
     }
-    if folder.join("copy.bak").exists() && connection.execute("RESTORE VERIFYONLY FROM DISK = 'copy.bak'", &[]).is_ok()
+    if folder.join("backup/copy.bak").exists()
+        && connection.execute("RESTORE VERIFYONLY FROM DISK = 'copy.bak'", &[]).is_ok()
     {
         connection.execute("RESTORE DATABASE again FROM DISK = 'copy.bak' WITH REPLACE", &[])?;
         check(&ids(&mut connection, "again")?, rows, second_us)?;

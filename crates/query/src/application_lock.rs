@@ -6,6 +6,8 @@
 //!   Session      a transaction of its own that changes       the session, a reset, or its last release
 //!                nothing, one in each database
 //! ```
+//! All of them wait under the session's one number, so a circle of waits through any of them is found, and a session is not in
+//! its own way.
 
 use std::sync::Arc;
 
@@ -90,15 +92,17 @@ impl ExecutionContext {
     ) -> Result<bool, Fault> {
         let database = Arc::clone(self.database());
         let named = database.named_lock(name);
-        let session_id = self.state.session_id;
         let cancelled = Arc::clone(&self.cancelled);
         let of_session = &mut self.application_locks.of_session;
         let at = of_session.iter().position(|locks| locks.database.id() == database.id());
+        let (lock_timeout, priority) = (u64::try_from(timeout_ms).ok(), self.deadlock_priority);
         let (transaction, held) = match (owner, at) {
             (LockOwner::Transaction, _) => (&mut self.transaction, &mut self.application_locks.of_transaction),
             (LockOwner::Session, at) => {
+                // What the transaction keeps for its next statement is not kept from others during a wait.
+                self.transaction.rest();
                 let at = at.unwrap_or_else(|| {
-                    let transaction = database.transaction(session_id);
+                    let transaction = database.transaction_beside(&self.transaction);
                     of_session.push(OfSession { database: Arc::clone(&database), transaction, held: Vec::new() });
                     of_session.len() - 1
                 });
@@ -106,14 +110,14 @@ impl ExecutionContext {
                 (&mut locks.transaction, &mut locks.held)
             }
         };
+        transaction.set_patience(lock_timeout, &cancelled, priority);
         let mut waited = false;
         loop {
             match database.try_lock_named(transaction, &named, mode) {
                 Ok(()) => break,
                 Err(Blocked::Need(need)) => {
                     waited = true;
-                    let left_ms = u64::try_from(timeout_ms).ok();
-                    awaited(database.satisfy(transaction, need), left_ms, || look(&cancelled)).await?;
+                    awaited(database.satisfy(transaction, need), lock_timeout, || look(&cancelled)).await?;
                 }
                 Err(Blocked::Error(error)) => return Err(error),
                 Err(Blocked::Stale) => return Err(crate::errors::definition_changed()),
@@ -139,16 +143,8 @@ impl ExecutionContext {
     /// Whether the owner would get the lock of a name in the current database at once.
     pub fn name_is_free(&self, name: &str, mode: LockMode, owner: LockOwner) -> bool {
         let database = self.database();
-        let own = match owner {
-            LockOwner::Transaction => self.transaction.id(),
-            LockOwner::Session => {
-                let of_session = &self.application_locks.of_session;
-                let locks = of_session.iter().find(|locks| locks.database.id() == database.id());
-                locks.and_then(|locks| locks.transaction.id())
-            }
-        };
         let held = self.name_mode(name, owner);
-        held.is_some_and(|held| held.covers(mode)) || database.is_name_free(name, mode, own)
+        held.is_some_and(|held| held.covers(mode)) || database.is_name_free(name, mode, self.state.session_id)
     }
 
     /// Gives a name's lock back, once; whether the owner held it.

@@ -6,18 +6,26 @@
 
 use std::collections::HashMap;
 use std::hash::{BuildHasher, RandomState};
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 
 use crate::program::{Program, TextHandle};
 use crate::settings::Settings;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
+use pikepole_machine::memory::{Budget, Cache};
 
 /// Texts kept; beyond that the cache of a shard starts anew.
 const PROGRAMS_PER_SHARD_MAX: usize = 512;
 /// Texts longer than this, in bytes, are compiled each time: scripts, not statements.
 const TEXT_BYTES_MAX: usize = 64 * 1024;
 const SHARDS: usize = 16;
+
+/// Bytes that a program is taken for: so many for each byte of its text, and a few more.
+const BYTES_A_TEXT_BYTE: u64 = 64;
+const PROGRAM_BYTES: u64 = 4 << 10;
+/// All of them together: the part of the server's memory that they have at most, and how much that is without a server.
+const CACHE_PART: u64 = 8;
+const CACHE_BYTES: u64 = 256 << 20;
 
 /// The settings that change what a text means.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -65,12 +73,27 @@ pub struct PlanCache {
     hasher: RandomState,
     /// How often programs were dropped: who keeps one himself looks whether it may still be here.
     dropped: AtomicU64,
+    /// Bytes that the programs are taken for.
+    bytes: AtomicU64,
+    /// The server's memory.
+    budget: Option<Arc<Budget>>,
+}
+
+/// The bytes that a program is taken for.
+fn bytes_of(program: &Program) -> u64 {
+    program.text().len() as u64 * BYTES_A_TEXT_BYTE + PROGRAM_BYTES
 }
 
 impl Default for PlanCache {
     fn default() -> Self {
         let shards = (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect();
-        PlanCache { shards, hasher: RandomState::new(), dropped: AtomicU64::new(0) }
+        PlanCache {
+            shards,
+            hasher: RandomState::new(),
+            dropped: AtomicU64::new(0),
+            bytes: AtomicU64::new(0),
+            budget: None,
+        }
     }
 }
 
@@ -78,6 +101,28 @@ impl PlanCache {
     /// An empty cache.
     pub fn new() -> Arc<PlanCache> {
         Arc::new(PlanCache::default())
+    }
+
+    /// An empty cache that gives way when the server needs memory.
+    pub fn of_server(budget: &Arc<Budget>) -> Arc<PlanCache> {
+        let cache = Arc::new(PlanCache { budget: Some(Arc::clone(budget)), ..PlanCache::default() });
+        let weak: Weak<PlanCache> = Arc::downgrade(&cache);
+        budget.add_cache(weak);
+        cache
+    }
+
+    /// Bytes that all programs have at most.
+    fn bytes_max(&self) -> u64 {
+        self.budget.as_ref().map_or(CACHE_BYTES, |budget| budget.limit() / CACHE_PART)
+    }
+
+    /// Drops the programs of a shard; the bytes that they were taken for.
+    fn drop_shard(&self, shard: &mut HashMap<Key, Entry>) -> u64 {
+        let bytes = shard.values().map(|entry| bytes_of(&entry.program)).sum();
+        shard.clear();
+        self.bytes.fetch_sub(bytes, Ordering::Relaxed);
+        self.dropped.fetch_add(1, Ordering::Relaxed);
+        bytes
     }
 
     fn shard(&self, key: &Key) -> &Mutex<HashMap<Key, Entry>> {
@@ -97,11 +142,15 @@ impl PlanCache {
 
     fn store(&self, key: Key, program: &Arc<Program>) {
         let mut shard = self.shard(&key).lock().unwrap_or_else(|e| e.into_inner());
-        if shard.len() >= PROGRAMS_PER_SHARD_MAX {
-            shard.clear();
-            self.dropped.fetch_add(1, Ordering::Relaxed);
+        if shard.len() >= PROGRAMS_PER_SHARD_MAX
+            || self.bytes.load(Ordering::Relaxed) + bytes_of(program) > self.bytes_max()
+        {
+            self.drop_shard(&mut shard);
         }
-        shard.insert(key, Entry { program: Arc::clone(program), uses: 1 });
+        self.bytes.fetch_add(bytes_of(program), Ordering::Relaxed);
+        if let Some(replaced) = shard.insert(key, Entry { program: Arc::clone(program), uses: 1 }) {
+            self.bytes.fetch_sub(bytes_of(&replaced.program), Ordering::Relaxed);
+        }
     }
 
     /// A compiled batch. `schema` is where its names are looked up first.
@@ -137,6 +186,11 @@ impl PlanCache {
         self.store(Key::Procedure { database, object_id }, program);
     }
 
+    /// Bytes that the programs are taken for.
+    pub fn bytes_held(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
     /// All that is kept.
     pub fn programs(&self) -> Vec<CachedProgram> {
         let mut programs = Vec::new();
@@ -170,9 +224,28 @@ impl PlanCache {
     /// Forgets everything (DBCC FREEPROCCACHE).
     pub fn clear(&self) {
         for shard in &self.shards {
-            shard.lock().unwrap_or_else(|e| e.into_inner()).clear();
+            self.drop_shard(&mut shard.lock().unwrap_or_else(|e| e.into_inner()));
         }
-        self.dropped.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+impl Cache for PlanCache {
+    fn bytes(&self) -> u64 {
+        self.bytes.load(Ordering::Relaxed)
+    }
+
+    fn give_way(&self, bytes: u64) -> u64 {
+        let mut given = 0;
+        for shard in &self.shards {
+            if given >= bytes {
+                break;
+            }
+            // One that is in use gives nothing: its user may be the one who asks.
+            if let Ok(mut shard) = shard.try_lock() {
+                given += self.drop_shard(&mut shard);
+            }
+        }
+        given
     }
 }
 

@@ -1,5 +1,6 @@
 //! What a session carries from statement to statement: its database, transaction, settings, globals and caches.
 
+mod memory;
 mod promise;
 
 use std::future::Future;
@@ -16,11 +17,12 @@ use crate::parallel::WORKERS_MAX;
 use crate::prepared_handles::PreparedHandles;
 use crate::program::CompileContext;
 use crate::progress::Progress;
-use crate::run::{Cursors, SpareFrames, TemporaryProcedures};
+use crate::run::{CursorShown, Cursors, SpareFrames, TemporaryProcedures};
 use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
 use crate::spill::{Budget, MemoryWait};
 use crate::state::SessionState;
+pub(crate) use memory::relieve;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
     Catalog, Database, Durability, IndexDefinition, MASTER, Mark, Module, Need, Server, Transaction, UserMessage,
@@ -64,6 +66,8 @@ pub struct ExecutionContext {
     pub(crate) format_files: Arc<FormatFiles>,
     /// What its statements may keep in memory.
     pub(crate) budget: Arc<Budget>,
+    /// Bytes of the heap that its task had when the running statement began.
+    heap_before: i64,
     pub(crate) spare_frames: SpareFrames,
     /// The table with IDENTITY_INSERT ON: its database, object id and name.
     pub(crate) identity_insert: Option<(i32, i32, String)>,
@@ -90,6 +94,8 @@ pub struct ExecutionContext {
     /// How many transactions have ended.
     transactions_ended: u64,
     random_seed: u128,
+    /// Where the last batch left RAND.
+    pub(crate) rand_state: Option<[u32; 2]>,
     pub(crate) security: SessionSecurity,
     /// The EXECUTE AS that were in force when the running procedure or text was entered: REVERT does not end them.
     pub(crate) impersonations_below: usize,
@@ -97,6 +103,8 @@ pub struct ExecutionContext {
     pub(crate) module_acts: bool,
     /// `CONTEXT_INFO()`.
     pub context_info: Option<Vec<u8>>,
+    /// DEADLOCK_PRIORITY, -10 to 10.
+    pub deadlock_priority: i32,
     /// The batch that runs is a client's call of a procedure. The variables at these places are passed as the parameters' own defaults,
     /// and get what the procedure leaves in these all the same, for which T-SQL has no words.
     pub client_call: Option<Vec<usize>>,
@@ -126,6 +134,7 @@ impl ExecutionContext {
             progress: Arc::default(),
             format_files: Arc::default(),
             budget: Budget::new(&server, session_id),
+            heap_before: 0,
             spare_frames: SpareFrames::default(),
             identity_insert: None,
             cursors: Cursors::default(),
@@ -143,7 +152,9 @@ impl ExecutionContext {
             functions: 0,
             transactions_ended: 0,
             random_seed: random_seed(session_id),
+            rand_state: None,
             context_info: None,
+            deadlock_priority: 0,
             server,
         }
     }
@@ -287,6 +298,11 @@ impl ExecutionContext {
         self.cursors.status(name, global, self.state.nest_level)
     }
 
+    /// The cursors that the session has declared, in the order of their declarations.
+    pub fn cursors(&self) -> Vec<CursorShown> {
+        self.cursors.shown()
+    }
+
     /// What the text of a module is compiled against now.
     pub(crate) fn compile_context_of<'a>(&'a self, host: &'a dyn Host, module: &Module) -> CompileContext<'a> {
         let context = self.compile_context(host);
@@ -302,6 +318,7 @@ impl ExecutionContext {
             settings: &self.settings,
             identity_insert: self.identity_table(),
             undeclared: None,
+            undetermined: None,
         }
     }
 
@@ -314,6 +331,9 @@ impl ExecutionContext {
     pub(crate) fn function_context(&mut self) -> Context {
         self.random_seed = self.random_seed.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645) | 1;
         let mut context = Context::new(crate::run::now(), self.random_seed);
+        if let Some(state) = self.rand_state {
+            context.set_rand_state(state);
+        }
         self.settings.inform(&mut context);
         context
     }
@@ -403,8 +423,10 @@ impl ExecutionContext {
     }
 
     /// 3617-like end of a batch whose client has given it up.
+    /// 701 where memory is short and the statement holds much: every loop that stops for a moment asks here.
     pub(crate) fn check_cancelled(&self) -> Result<(), Fault> {
-        look(&self.cancelled)
+        look(&self.cancelled)?;
+        self.look_at_memory()
     }
 
     /// LOCK_TIMEOUT; none: waits have no end.
@@ -457,7 +479,7 @@ impl ExecutionContext {
 
     /// What the engine waits for within the statement has the patience that the session has now.
     fn lend_patience(&mut self) {
-        self.transaction.set_patience(self.lock_timeout_ms(), &self.cancelled);
+        self.transaction.set_patience(self.lock_timeout_ms(), &self.cancelled, self.deadlock_priority);
     }
 
     /// Waits until more of a file has been read.
@@ -629,13 +651,18 @@ impl ExecutionContext {
         self.state.transactions_begun += 1;
     }
 
-    /// BEGIN TRANSACTION.
+    /// BEGIN TRANSACTION. Under IMPLICIT_TRANSACTIONS the statement itself begins a transaction first, and its own is nested in that:
+    /// one COMMIT leaves it open.
     pub(crate) fn begin_transaction(&mut self, name: Option<String>) {
+        let is_outermost = self.state.transaction_count == 0;
+        self.begin_implicitly();
         if self.state.transaction_count == 0 {
             self.begin();
-            self.transaction_name = name;
         } else {
             self.state.transaction_count += 1;
+        }
+        if is_outermost {
+            self.transaction_name = name;
         }
     }
 

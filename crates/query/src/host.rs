@@ -140,6 +140,11 @@ pub trait Host: Send + Sync {
     /// The next identifier of NEWSEQUENTIALID, for the rows that a table has already.
     fn sequential_guid(&self) -> [u8; 16];
 
+    /// Writes a line into the server's log, for RAISERROR ... WITH LOG.
+    fn log(&self, text: &str) {
+        let _ = text;
+    }
+
     /// Evaluates a function.
     fn call_function(&self, id: u32, arguments: &[Value], context: &ExecutionContext) -> Result<Value, SqlError>;
 

@@ -44,8 +44,8 @@ pub use access::{CatalogView, Table, tempdb_name};
 pub use activity::{Activity, Running};
 pub use application_lock::LockOwner;
 pub use bind::{
-    Declared, UndeclaredParameter, columns_made_now, first_result_set, kept_columns, prepared_columns,
-    undeclared_parameters,
+    Declared, Traits, UndeclaredParameter, check_key_column, column_traits, columns_made_now, first_result_set,
+    kept_columns, module_is_deterministic, prepared_columns, undeclared_parameters,
 };
 pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;
@@ -62,8 +62,8 @@ pub use program::{
 };
 pub use progress::Progress;
 pub use run::{
-    CURSOR_PROCEDURES, ClientCursor, CursorTarget, Prepared, RowTarget, call, cut_long_values, insert_rows,
-    names_sequence, open_cursor, read_cursor_again, refill_cursor, run,
+    CURSOR_PROCEDURES, ClientCursor, CursorShown, CursorTarget, Prepared, RAISED_MIN, RowTarget, call, cut_long_values,
+    insert_rows, names_sequence, open_cursor, read_cursor_again, refill_cursor, run,
 };
 pub use runs::{Measure, RunTotals, StatementRuns};
 pub use security::{Requirement, SessionSecurity, is_welcome};

@@ -10,7 +10,7 @@ use std::sync::PoisonError;
 use std::task::{Context, Poll};
 
 use crate::join::{Ending, Outcome};
-use pikepole_machine::node_memory;
+use pikepole_machine::{memory, node_memory};
 
 /// Threads at most.
 const THREADS_MAX: usize = 16;
@@ -104,10 +104,14 @@ impl Pool {
 pub(crate) async fn run<T: Send + 'static>(pool: &Arc<Pool>, f: impl FnOnce() -> T + Send + 'static) -> T {
     let outcome = Outcome::new();
     let ending = Ending(Arc::clone(&outcome));
-    let near = node_memory::near();
+    let (near, budget) = (node_memory::near(), memory::budget());
     let job = Box::new(move || {
         node_memory::set_near(near);
-        ending.end(Ok(catch_unwind(AssertUnwindSafe(f))));
+        memory::set_budget(budget);
+        memory::forget_task_heap();
+        let done = catch_unwind(AssertUnwindSafe(f));
+        memory::turn_ends();
+        ending.end(Ok(done));
     });
     if let Err(job) = pool.submit(job) {
         job();

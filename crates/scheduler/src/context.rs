@@ -16,6 +16,7 @@ use crate::home::Home;
 use crate::schedulers::Shared;
 use crate::task::{Task, has_local_queue, with_waker};
 use pikepole_machine::clock::ticks;
+use pikepole_machine::memory;
 use std::cell::{Cell, RefCell};
 use std::collections::VecDeque;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -264,7 +265,10 @@ pub(crate) fn turn(home: &Home, task: Arc<Task>, begin: u64) -> (After, u64) {
             // SAFETY: the task was in the one queue that its run state allows, on its own scheduler's thread, and
             // `begin` has turned it to running: nobody else has it until `end` or `finish`.
             let poll = || with_waker(task, |waker| unsafe { task.poll(&mut PollContext::from_waker(waker)) });
-            catch_unwind(AssertUnwindSafe(poll))
+            memory::turn_begins(task.heap());
+            let polled = catch_unwind(AssertUnwindSafe(poll));
+            task.set_heap(memory::turn_ends());
+            polled
         };
         let yields = context.yields.take();
         let task = context.current.take().expect("set above");

@@ -22,9 +22,10 @@
 //!   comes from sockets ([`serve_socket`]) spins only for what the hook announces, and looks at its sockets meanwhile.
 //! - While idle moments are short and many, the kernel is asked to let CPUs sleep lightly only ([`CpuIdle`]).
 //! - [`Schedulers::simulated`] is the twin for tests of the whole engine: one thread, virtual time, and an order that
-//!   follows from its seed alone.
+//!   follows from its seed alone. With [`chaos`] what runs there also stops wherever it may.
 
 mod blocking;
+pub mod chaos;
 mod context;
 mod home;
 mod join;

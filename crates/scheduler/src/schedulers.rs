@@ -23,6 +23,7 @@ use pikepole_contention::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Order
 use pikepole_contention::sync::{Mutex, MutexGuard, thread};
 use pikepole_contention::{Chain, Statistics, WaitRow, clock};
 use pikepole_machine::affinity;
+use pikepole_machine::memory::{self, Budget};
 use std::collections::BTreeMap;
 use std::future::{Future, poll_fn};
 use std::io;
@@ -33,7 +34,7 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
 /// How schedulers are to be started.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone)]
 pub struct SchedulerOptions {
     /// The CPUs, one scheduler each.
     pub cpus: Vec<usize>,
@@ -41,6 +42,8 @@ pub struct SchedulerOptions {
     pub pin: bool,
     /// The memory node near to each; empty: nobody says.
     pub memory_nodes: Vec<usize>,
+    /// The memory that tasks are given when they ask; `None`: all that they ask for.
+    pub budget: Option<Arc<Budget>>,
     /// How long a task may keep the CPU, in microseconds.
     pub quantum_us: u64,
     /// How long an idle scheduler spins before it sleeps, in microseconds.
@@ -54,7 +57,7 @@ impl Default for SchedulerOptions {
         let cpus = affinity::allowed().unwrap_or_default();
         let pin = !cpus.is_empty();
         let cpus = if pin { cpus } else { vec![0] };
-        Self { cpus, pin, memory_nodes: Vec::new(), quantum_us: 4_000, spin_before_park_us: 50 }
+        Self { cpus, pin, memory_nodes: Vec::new(), budget: None, quantum_us: 4_000, spin_before_park_us: 50 }
     }
 }
 
@@ -412,7 +415,9 @@ impl Schedulers {
         let task = Task::new(id, None, "", Arc::clone(&home), None);
         let runtime = self.shared.homes[0].runtime.get().expect("set before the start is over");
         let _runtime = runtime.enter();
-        context::enter(&self.shared, &home, || {
+        let before = memory::budget();
+        memory::set_budget(self.shared.options.budget.clone());
+        let output = context::enter(&self.shared, &home, || {
             context::set_current(&task);
             loop {
                 task.run_state.begin();
@@ -433,7 +438,9 @@ impl Schedulers {
                     }
                 }
             }
-        })
+        });
+        memory::set_budget(before);
+        output
     }
 
     /// Sets the idle hook, in the place of any other.

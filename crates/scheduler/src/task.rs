@@ -16,9 +16,10 @@ use crate::context;
 use crate::home::{Home, Kind, count};
 use crate::rows::{TaskRow, TaskState};
 use crate::waits::Waits;
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicI64, AtomicU32, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, UnsafeCell};
 use pikepole_contention::{Chain, Link, Linked, RunState, RunStateName, WaitType, clock};
+use pikepole_machine::memory::TaskHeap;
 use std::future::Future;
 use std::mem::ManuallyDrop;
 use std::pin::Pin;
@@ -43,6 +44,8 @@ pub(crate) struct Task {
     begin_us: u64,
     context_switches: AtomicU64,
     cpu_ticks: AtomicU64,
+    /// The part of the heap that it has between two turns: of all blocks, and of large ones.
+    heap: [AtomicI64; 2],
     wait_type: AtomicU32,
     wait_begin_us: AtomicU64,
     last_wait_type: AtomicU32,
@@ -91,6 +94,7 @@ impl Task {
             begin_us: now_us,
             context_switches: AtomicU64::new(0),
             cpu_ticks: AtomicU64::new(0),
+            heap: std::array::from_fn(|_| AtomicI64::new(0)),
             wait_type: AtomicU32::new(NO_WAIT),
             wait_begin_us: AtomicU64::new(0),
             last_wait_type: AtomicU32::new(NO_WAIT),
@@ -127,6 +131,19 @@ impl Task {
     /// Adds the CPU time of a turn, for the thread that gave it.
     pub(crate) fn add_cpu_ticks(&self, ticks: u64) {
         self.cpu_ticks.store(self.cpu_ticks.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
+    }
+
+    /// The part of the heap that it had when its last turn ended.
+    pub(crate) fn heap(&self) -> TaskHeap {
+        let [all, large] = self.heap.each_ref().map(|bytes| bytes.load(Ordering::Relaxed));
+        TaskHeap { all, large }
+    }
+
+    /// Notes what it has of the heap at the end of a turn, for the thread that gave it.
+    pub(crate) fn set_heap(&self, heap: TaskHeap) {
+        for (kept, bytes) in self.heap.iter().zip([heap.all, heap.large]) {
+            kept.store(bytes, Ordering::Relaxed);
+        }
     }
 
     /// The CPU time of the turns that are over.

@@ -16,6 +16,7 @@ use crate::join::JoinHandle;
 use crate::schedulers::{Placement, TaskInfo};
 use crate::task::Task;
 use pikepole_contention::{WaitType, clock};
+use pikepole_machine::memory;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
 use std::sync::Arc;
@@ -89,10 +90,11 @@ pub async fn yield_now() {
     wait(WaitType::SOS_SCHEDULER_YIELD, once).await;
 }
 
-/// Whether the current task has had the CPU for its whole quantum. Cheap enough to be asked for every row.
+/// True when the current task has had the CPU for its whole quantum, or is to stop because memory is short. Cheap enough to be asked
+/// for every row.
 #[inline]
 pub fn quantum_over() -> bool {
-    context::is_quantum_over().unwrap_or_else(quantum_over_elsewhere)
+    memory::is_pressed() || context::is_quantum_over().unwrap_or_else(quantum_over_elsewhere)
 }
 
 /// On a thread whose time is not measured: chance decides in a simulation; a thread from outside has no quantum.

@@ -16,7 +16,7 @@ use crate::context::{self, After};
 use crate::home::{Home, Kind};
 use crate::schedulers::{IdleHook, IdleOutcome, Moment, Shared};
 use pikepole_contention::sync::{hint, thread};
-use pikepole_machine::{affinity, clock, node_memory};
+use pikepole_machine::{affinity, clock, memory, node_memory};
 use std::future::poll_fn;
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -76,6 +76,7 @@ fn prepare(shared: &Shared, home: &Home) -> io::Result<tokio::runtime::Runtime> 
         None => {}
     }
     node_memory::set_near(shared.options.memory_nodes.get(home.id as usize).copied());
+    memory::set_budget(shared.options.budget.clone());
     let runtime = tokio::runtime::Builder::new_current_thread().enable_io().enable_time().build()?;
     home.runtime.get_or_init(|| runtime.handle().clone());
     Ok(runtime)

@@ -74,7 +74,9 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
     // Where it is: the socket belongs to this scheduler's runtime.
     let place_of_task = home.map_or(Placement::LeastLoaded, |scheduler| Placement::On(scheduler as usize));
     let Established { incoming, sender, version, login, mars, .. } = established;
-    let limits = Limits { message_bytes_max: shared.options.request_bytes_max, ..Limits::default() };
+    // A message, the text in it and what becomes of that are there together.
+    let share = usize::try_from(shared.server.budget().session_share() / 4).unwrap_or(usize::MAX);
+    let limits = Limits { message_bytes_max: shared.options.request_bytes_max.min(share), ..Limits::default() };
     let told = Told {
         database: session.database_name().to_string(),
         collation: session.collation(),

@@ -4,10 +4,10 @@
 //! is a time, the session or `Server`, and the text, divided by tabs.
 
 use pikepole_contention::sync::Mutex;
+use pikepole_machine::{Disk, File, OpenOptions};
 use pikepole_session::error_log::{self, FILES_KEPT};
 use std::fmt::Write as _;
-use std::fs::File;
-use std::io::{self, Write};
+use std::io;
 use std::path::Path;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
@@ -29,8 +29,8 @@ pub enum LogFormat {
 ///
 /// # Errors
 /// When the file cannot be made.
-pub fn start_log(format: LogFormat, folder: &Path) -> io::Result<()> {
-    let file = ErrorFile { file: Mutex::new(next_file(folder)?) };
+pub fn start_log(format: LogFormat, disk: &Disk, folder: &Path) -> io::Result<()> {
+    let file = ErrorFile { file: Mutex::new((next_file(disk, folder)?, 0)) };
     let registry = tracing_subscriber::registry().with(LevelFilter::INFO).with(file);
     let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
     // Only a process that has started its log already refuses another; that one goes on.
@@ -41,21 +41,23 @@ pub fn start_log(format: LogFormat, folder: &Path) -> io::Result<()> {
     Ok(())
 }
 
-/// Moves the files of earlier starts on by one, and makes a new one.
-fn next_file(folder: &Path) -> io::Result<File> {
-    std::fs::create_dir_all(folder)?;
+/// Moves the files of earlier starts on by one, and makes a new one, durably.
+pub(crate) fn next_file(disk: &Disk, folder: &Path) -> io::Result<File> {
+    disk.create_dir_all(folder)?;
     for number in (0..FILES_KEPT - 1).rev() {
-        match std::fs::rename(error_log::file(folder, number), error_log::file(folder, number + 1)) {
-            Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-            _ => {}
+        let file = error_log::file(folder, number);
+        if disk.exists(&file) {
+            disk.rename(file, error_log::file(folder, number + 1))?;
         }
     }
-    File::create(error_log::file(folder, 0))
+    let file = disk.open(error_log::file(folder, 0), OpenOptions { create: true, ..OpenOptions::default() })?;
+    disk.sync_dir(folder)?;
+    Ok(file)
 }
 
-/// What writes the file.
+/// What writes the file: it, and its length.
 struct ErrorFile {
-    file: Mutex<File>,
+    file: Mutex<(File, u64)>,
 }
 
 impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> Layer<S> for ErrorFile {
@@ -66,7 +68,10 @@ impl<S: tracing::Subscriber + for<'a> LookupSpan<'a>> Layer<S> for ErrorFile {
         let text = error_log::line(now_us, &line.process(), &format!("{}{}", line.text, line.fields));
         // A panic elsewhere leaves the file as it is. A full disk must not stop the server.
         let mut file = self.file.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
-        let _ = file.write_all(text.as_bytes());
+        let (file, length) = &mut *file;
+        if file.write_at(text.as_bytes(), *length).is_ok() {
+            *length += text.len() as u64;
+        }
     }
 }
 
@@ -106,7 +111,7 @@ mod tests {
     fn events_become_lines_and_files_move_on() {
         let folder = std::env::temp_dir().join(format!("pikepole-error-log-{}", std::process::id()));
         for start in 0..2 {
-            let file = ErrorFile { file: Mutex::new(next_file(&folder).expect("a file")) };
+            let file = ErrorFile { file: Mutex::new((next_file(&Disk::real(), &folder).expect("a file"), 0)) };
             let registry = tracing_subscriber::registry().with(LevelFilter::INFO).with(file);
             tracing::subscriber::with_default(registry, || {
                 tracing::info!("start {start}");

@@ -5,22 +5,28 @@
 
 use crate::Shared;
 use crate::listener;
-use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
+use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::{CounterKind, CounterRow};
-use pikepole_scheduler::{JoinHandle, Placement, TaskInfo};
+use pikepole_scheduler::JoinHandle;
+use std::collections::HashMap;
 use std::fmt::Write;
+use std::future::Future;
 use std::io;
-use std::net::SocketAddr;
+use std::net::{IpAddr, SocketAddr};
+use std::pin::Pin;
 use std::sync::Arc;
+use std::task::Context;
 use std::time::Duration;
 use tokio::io::{AsyncReadExt, AsyncWriteExt};
 
 /// Bytes of a request's head at most.
 const HEAD_BYTES_MAX: usize = 8 * 1024;
-/// Requests answered at a time.
-const REQUESTS_MAX: usize = 16;
+/// Requests read and answered at a time.
+const REQUESTS_MAX: usize = 64;
 /// How long a request and its answer may take.
 const REQUEST_TIME: Duration = Duration::from_secs(5);
+/// How long nothing is accepted after the system had no room for a connection.
+const PAUSE: Duration = Duration::from_millis(100);
 /// The type of Prometheus's text.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
@@ -32,35 +38,72 @@ pub(crate) fn start(address: SocketAddr, shared: &Arc<Shared>) -> io::Result<(So
     Ok((address, shared.server.schedulers().hidden("HEALTH", None, accepting)))
 }
 
+/// Accepts and answers, all in this task: what asks for the server's health does not wait for the schedulers of sessions.
 async fn accept(socket: std::net::TcpListener, shared: Arc<Shared>) {
     let socket = match tokio::net::TcpListener::from_std(socket) {
         Ok(socket) => socket,
         Err(error) => return tracing::error!("the health port could not be watched: {error}"),
     };
-    let open = Arc::new(AtomicUsize::new(0));
+    let mut asking = Asking::default();
     loop {
-        let accepted = socket.accept().await.and_then(|(client, _)| client.into_std());
-        let Ok(client) = accepted else {
-            pikepole_scheduler::sleep(Duration::from_millis(100)).await;
-            continue;
-        };
-        if open.load(Ordering::Relaxed) >= REQUESTS_MAX {
-            continue;
+        let accepted = std::future::poll_fn(|context| {
+            asking.poll(context);
+            socket.poll_accept(context)
+        });
+        match accepted.await {
+            Ok((client, address)) => asking.add(address.ip(), Arc::clone(&shared), client),
+            Err(_) => {
+                let mut pause = std::pin::pin!(pikepole_scheduler::sleep(PAUSE));
+                let paused = std::future::poll_fn(|context| {
+                    asking.poll(context);
+                    pause.as_mut().poll(context)
+                });
+                paused.await;
+            }
         }
-        open.fetch_add(1, Ordering::Relaxed);
-        let (open, shared_too) = (Arc::clone(&open), Arc::clone(&shared));
-        let work = async move {
-            // A client that is slow or wrong is left alone.
-            let _ = tokio::time::timeout(REQUEST_TIME, answer(client, &shared_too)).await;
-            open.fetch_sub(1, Ordering::Relaxed);
-        };
-        let info = TaskInfo { session_id: None, command: "HEALTH" };
-        shared.server.schedulers().spawn(info, Placement::LeastLoaded, work);
     }
 }
 
-async fn answer(client: std::net::TcpStream, shared: &Shared) -> io::Result<()> {
-    let mut client = tokio::net::TcpStream::from_std(client)?;
+type Work = Pin<Box<dyn Future<Output = ()> + Send>>;
+
+/// The clients whose requests are read or answered, the oldest first.
+#[derive(Default)]
+struct Asking {
+    clients: Vec<(IpAddr, Work)>,
+}
+
+impl Asking {
+    /// Takes one more. When there are many, the oldest of the address that has most makes room: who asks in time and says what it
+    /// wants at once is answered, however many others say nothing.
+    fn add(&mut self, from: IpAddr, shared: Arc<Shared>, client: tokio::net::TcpStream) {
+        if self.clients.len() >= REQUESTS_MAX {
+            self.make_room();
+        }
+        let work = async move {
+            // A client that is slow or wrong is left alone.
+            let _ = tokio::time::timeout(REQUEST_TIME, answer(client, &shared)).await;
+        };
+        self.clients.push((from, Box::pin(work)));
+    }
+
+    fn make_room(&mut self) {
+        let mut counts = HashMap::<IpAddr, usize>::new();
+        for (from, _) in &self.clients {
+            *counts.entry(*from).or_default() += 1;
+        }
+        let most = counts.values().max().copied().unwrap_or_default();
+        if let Some(oldest) = self.clients.iter().position(|(from, _)| counts.get(from) == Some(&most)) {
+            drop(self.clients.remove(oldest));
+        }
+    }
+
+    /// Goes on with all of them.
+    fn poll(&mut self, context: &mut Context<'_>) {
+        self.clients.retain_mut(|(_, work)| work.as_mut().poll(context).is_pending());
+    }
+}
+
+async fn answer(mut client: tokio::net::TcpStream, shared: &Shared) -> io::Result<()> {
     let mut head = Vec::new();
     while !head.windows(4).any(|end| end == b"\r\n\r\n") {
         let mut part = [0; 1024];

@@ -2,6 +2,7 @@
 
 use crate::mars::SharedMux;
 use crate::transport::Receiver;
+use pikepole_machine::memory;
 use pikepole_tds::{Limits, Message, PacketKind, Reassembler, TdsError};
 use std::io;
 use std::task::{Context, Poll, ready};
@@ -25,6 +26,9 @@ pub(crate) enum Broken {
     Protocol(#[from] TdsError),
 }
 
+/// Bytes of a message between two times that memory is asked for.
+const MESSAGE_STEP_BYTES: usize = 1 << 20;
+
 /// See the module.
 pub(crate) struct Incoming {
     receiver: Receiver,
@@ -32,6 +36,8 @@ pub(crate) struct Incoming {
     /// Bytes that have been read, of which `taken` have been looked at.
     input: Vec<u8>,
     taken: usize,
+    /// Bytes of the message that is being gathered when memory for it was last asked for.
+    asked: usize,
     /// A request that came while another was running.
     early: Option<Message>,
     /// The sessions that messages come in, on a connection with MARS.
@@ -51,7 +57,7 @@ pub(crate) enum Noticed {
 
 impl Incoming {
     pub(crate) fn new(receiver: Receiver, reassembler: Reassembler) -> Incoming {
-        Incoming { receiver, reassembler, input: Vec::new(), taken: 0, early: None, mux: None, session: 0 }
+        Incoming { receiver, reassembler, input: Vec::new(), taken: 0, asked: 0, early: None, mux: None, session: 0 }
     }
 
     /// The socket's half, and what was read beyond the last message; for what speaks TLS between messages.
@@ -121,12 +127,27 @@ impl Incoming {
                 }
             }
             if let Some(message) = fed? {
+                self.asked = 0;
                 return Poll::Ready(Ok(message));
             }
+            self.ask_for_message()?;
             if !ready!(self.receiver.poll_receive(context, &mut self.input))? && self.input.is_empty() {
                 return Poll::Ready(Err(Broken::Closed));
             }
         }
+    }
+
+    /// Asks for the memory of a long message, as it grows.
+    fn ask_for_message(&mut self) -> Result<(), Broken> {
+        let gathered = self.reassembler.gathered();
+        if gathered < self.asked + MESSAGE_STEP_BYTES {
+            return Ok(());
+        }
+        self.asked = gathered;
+        // The buffer doubles.
+        let refused = |_| TdsError::Limit { what: "bytes of a message, for want of memory", limit: gathered };
+        memory::ask(gathered).map_err(refused)?;
+        Ok(())
     }
 
     /// [`Incoming::poll_message`] as a future.

@@ -20,6 +20,7 @@ mod error_log;
 mod health;
 mod incoming;
 mod listener;
+mod lobby;
 mod login;
 mod mars;
 pub mod notify;
@@ -30,9 +31,13 @@ mod requests;
 mod tls;
 mod transport;
 
+#[cfg(test)]
+mod start_tests;
+
 pub use error_log::{LogFormat, start_log};
 pub use options::{Options, PORT, TlsMode};
 
+use lobby::Lobby;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pikepole_engine::Server;
 use pikepole_scheduler::JoinHandle;
@@ -67,6 +72,8 @@ struct Shared {
     tls: Option<TlsSettings>,
     /// How many there are.
     connections: AtomicUsize,
+    /// Those that have not logged in.
+    lobby: Lobby,
     closing: AtomicBool,
 }
 
@@ -84,6 +91,8 @@ pub struct NetworkServer {
     listeners: Vec<JoinHandle<()>>,
 }
 
+/// Connections before their login are at most this part of all.
+const LOBBY_PART: usize = 4;
 /// How often a shutdown looks whether the sessions have ended.
 const SHUTDOWN_LOOK: Duration = Duration::from_millis(2);
 /// How long sessions may take to end once their requests are cancelled.
@@ -99,7 +108,7 @@ impl NetworkServer {
             TlsMode::Off => None,
             _ => {
                 let (certificate, key) = (options.certificate.as_deref(), options.key.as_deref());
-                Some(TlsSettings::load(certificate, key, &options.folder)?)
+                Some(TlsSettings::load(server.disk(), certificate, key, &options.folder)?)
             }
         };
         let mut bound = Vec::with_capacity(options.listen.len());
@@ -109,7 +118,12 @@ impl NetworkServer {
         }
         let addresses = bound.iter().filter_map(|listener| listener.local_addr().ok()).collect();
         let connections = AtomicUsize::new(0);
-        let shared = Arc::new(Shared { server, registry, options, tls, connections, closing: AtomicBool::new(false) });
+        registry.log_into(|session, text| tracing::info!(session, "{text}"));
+        if !options.password_policy {
+            registry.take_any_password();
+        }
+        let (lobby, closing) = (Lobby::new(options.connections_max / LOBBY_PART), AtomicBool::new(false));
+        let shared = Arc::new(Shared { server, registry, options, tls, connections, lobby, closing });
         let accept = |socket| {
             let accepting = listener::accept(socket, Arc::clone(&shared));
             shared.server.schedulers().hidden("LISTENER", None, accepting)
@@ -122,6 +136,17 @@ impl NetworkServer {
             health = Some(address);
             listeners.push(task);
         }
+        shared.server.deadlocks().heard_by(|report| {
+            let sessions: Vec<String> = report.sessions.iter().map(i32::to_string).collect();
+            let by = if report.by_monitor { "the deadlock monitor" } else { "the wait that closed it" };
+            tracing::info!(
+                session = report.victim,
+                "deadlock {} of sessions {}, found by {by}: session {} is the victim; its graph is in sys.dm_pikepole_deadlocks",
+                report.number,
+                sessions.join(", "),
+                report.victim,
+            );
+        });
         Ok(NetworkServer { shared, addresses, health, listeners })
     }
 
@@ -191,6 +216,19 @@ pub fn log_machine(server: &Server) {
     }
     if let Some(refusal) = server.cpu_idle_refusal() {
         tracing::info!("CPU_IDLE = SHALLOW is not in force, CPUs sleep as deep as the kernel likes: {refusal}");
+    }
+}
+
+/// Writes into the log of this process what others than its owner may read or change in the server's folder. The server makes its
+/// files for its owner alone, but leaves what it finds as it is.
+pub fn log_open_modes(server: &Server) {
+    let folder = server.folder();
+    if let Some((count, first)) = server.disk().open_to_others(folder) {
+        tracing::warn!(
+            "{count} files and folders can be read or changed by others than their owner, {} first: `chmod -R go= {}` ends that",
+            first.display(),
+            folder.display()
+        );
     }
 }
 

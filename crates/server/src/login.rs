@@ -13,15 +13,17 @@ use crate::options::TlsMode;
 use crate::tls::Tls;
 use crate::transport::{self, Sender};
 use pikepole_engine::LoginPrincipal;
-use pikepole_scheduler as scheduler;
 use pikepole_tds::{
     Done, DoneKind, Limits, Login7, MessageWriter, PacketKind, PreLogin, PreLoginReply, Reassembler, Secrecy, TdsError,
     TdsVersion, TlsPolicy, negotiate_encryption,
 };
 use pikepole_types::SqlError;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::net::{SocketAddr, TcpStream};
+use std::pin::pin;
 use std::sync::Arc;
+use std::task::Poll;
 
 /// The server's version in the protocol: that whose behaviour clients may expect.
 pub(crate) const VERSION: (u8, u8, u16) = (16, 0, 1000);
@@ -39,6 +41,9 @@ pub(crate) enum LoginError {
     /// The socket or TLS failed.
     #[error("{0}")]
     Socket(#[from] io::Error),
+    /// There were too many before their login.
+    #[error("too many connections of its address had not logged in")]
+    Displaced,
     /// The login was refused; the client has been told.
     #[error("{0}")]
     Refused(String),
@@ -70,10 +75,25 @@ pub(crate) async fn log_in(
     client: SocketAddr,
     shared: &Arc<Shared>,
 ) -> Result<Established, LoginError> {
+    let visit = shared.lobby.enter(client.ip());
+    let mut told_to_go = pin!(visit.told());
+    let mut logging_in = pin!(log_in_within_its_time(socket, client, shared));
+    poll_fn(|context| match logging_in.as_mut().poll(context) {
+        Poll::Ready(done) => Poll::Ready(done),
+        Poll::Pending => told_to_go.as_mut().poll(context).map(|()| Err(LoginError::Displaced)),
+    })
+    .await
+}
+
+async fn log_in_within_its_time(
+    socket: TcpStream,
+    client: SocketAddr,
+    shared: &Arc<Shared>,
+) -> Result<Established, LoginError> {
     let limit = shared.options.login_time;
     let too_late = |_| LoginError::Refused(format!("no login within {limit:?}"));
     let mut heard = tokio::time::timeout(limit, hear(socket, shared)).await.map_err(too_late)??;
-    match verify(&heard.login, client, shared).await {
+    match verify(&heard.login, &mut heard.incoming, client, shared).await? {
         Ok(principal) => {
             let Heard { incoming, sender, login, version, encrypted, mars, local } = heard;
             Ok(Established { incoming, sender, login, principal, version, encrypted, mars, local })
@@ -83,6 +103,22 @@ pub(crate) async fn log_in(
             Err(tokio::time::timeout(limit, refused).await.unwrap_or_else(too_late))
         }
     }
+}
+
+/// Does something that a client waits for, as long as it does: work for one that has gone is dropped.
+async fn while_there<T>(incoming: &mut Incoming, work: impl Future<Output = T>) -> Result<T, Broken> {
+    let mut work = pin!(work);
+    poll_fn(|context| {
+        if let Poll::Ready(done) = work.as_mut().poll(context) {
+            return Poll::Ready(Ok(done));
+        }
+        // What it sends now is for later; an attention has nothing to take back.
+        while let Poll::Ready(noticed) = incoming.poll_attention(context) {
+            noticed?;
+        }
+        Poll::Pending
+    })
+    .await
 }
 
 /// A client that has said who it is.
@@ -182,30 +218,36 @@ async fn pre_login(
     Ok((secrecy, mars))
 }
 
-/// Who the client is.
-async fn verify(login: &Login7, client: SocketAddr, shared: &Arc<Shared>) -> Result<LoginPrincipal, SqlError> {
+/// Who the client is; the inner error is to be told to it.
+async fn verify(
+    login: &Login7,
+    incoming: &mut Incoming,
+    client: SocketAddr,
+    shared: &Arc<Shared>,
+) -> Result<Result<LoginPrincipal, SqlError>, Broken> {
     if login.is_integrated {
         let text =
             "Login failed. The login is from an untrusted domain and cannot be used with Integrated authentication.";
-        return Err(SqlError::new(18452, 14, 1, text));
+        return Ok(Err(SqlError::new(18452, 14, 1, text)));
     }
-    let (server, name) = (Arc::clone(&shared.server), login.user.clone());
-    let (password, host) = (login.password.clone(), client.ip().to_string());
-    let verified = scheduler::run_blocking(move || server.verify_login_from(&name, password.reveal(), &host)).await;
-    match (verified, &login.new_password) {
-        (Ok(principal), None) => Ok(principal),
+    let (server, host) = (&shared.server, client.ip().to_string());
+    let verifying = server.verify_login(&login.user, login.password.reveal(), &host);
+    match (while_there(incoming, verifying).await?, &login.new_password) {
+        (Ok(principal), None) => Ok(Ok(principal)),
         (Ok(principal), Some(new)) => {
-            shared.server.change_password(principal.id, new.reveal()).await?;
+            if let Err(error) = server.change_password(principal.id, new.reveal()).await {
+                return Ok(Err(error));
+            }
             tracing::info!(login = %principal.name.escape_debug(), client = %client.ip(), "a password was changed at login");
-            Ok(principal)
+            Ok(Ok(principal))
         }
         (Err(failure), _) => {
             tracing::warn!(
                 login = %login.user.escape_debug(), client = %client.ip(), failures = failure.failures,
                 "login failed: {}", failure.reason.text()
             );
-            scheduler::sleep(failure.delay).await;
-            Err(failure.error)
+            while_there(incoming, server.hold_failure(&host, failure.delay)).await?;
+            Ok(Err(failure.error))
         }
     }
 }

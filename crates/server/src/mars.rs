@@ -231,10 +231,11 @@ fn regions(packets: &[u8], offset: u64) -> Vec<Region> {
 /// A file that is gone when nobody has it open.
 fn unnamed_file(folder: &std::path::Path) -> io::Result<File> {
     use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
+    use std::os::unix::fs::OpenOptionsExt;
     static NUMBER: AtomicU64 = AtomicU64::new(0);
     let number = NUMBER.fetch_add(1, Ordering::Relaxed);
     let path = folder.join(format!("answers-{}-{number}.tmp", std::process::id()));
-    let file = File::options().read(true).write(true).create_new(true).open(&path)?;
+    let file = File::options().read(true).write(true).create_new(true).mode(0o600).open(&path)?;
     std::fs::remove_file(&path)?;
     Ok(file)
 }

@@ -42,6 +42,8 @@ pub struct Options {
     pub login_time: Duration,
     /// How long running requests may go on when the server shuts down.
     pub shutdown_time: Duration,
+    /// Whether new passwords of logins with CHECK_POLICY must be long and complex.
+    pub password_policy: bool,
 }
 
 impl Options {
@@ -58,6 +60,7 @@ impl Options {
             request_bytes_max: 256 << 20,
             login_time: Duration::from_secs(15),
             shutdown_time: Duration::from_secs(10),
+            password_policy: true,
         }
     }
 }

@@ -13,6 +13,7 @@ use pikepole_tds::{
     WireIsolation,
 };
 use pikepole_types::SqlError;
+use pikepole_types::memory;
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -218,6 +219,10 @@ impl Connection {
     }
 
     async fn answer_batch(&mut self, data: &[u8]) -> Result<(), Broken> {
+        if let Err(error) = memory::ask(data.len()) {
+            self.answer_error(&error);
+            return Ok(());
+        }
         let batch = SqlBatch::parse(data, self.version)?;
         match BulkStatement::parse(&batch.text) {
             None => {}
@@ -250,6 +255,10 @@ impl Connection {
     }
 
     async fn answer_calls(&mut self, data: &[u8]) -> Result<(), Broken> {
+        if let Err(error) = memory::ask(data.len().saturating_mul(2)) {
+            self.answer_error(&error);
+            return Ok(());
+        }
         let page = self.session.collation().code_page();
         let mut calls = RpcMessage::parse(data, self.version, &self.limits)?.in_page(page);
         if let Err(error) = self.check_transaction(&calls.headers) {

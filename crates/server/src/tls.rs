@@ -4,6 +4,7 @@
 //! drivers do not unwrap packets any more. A client that begins with TLS (TDS 8.0) may use 1.3.
 
 use crate::StartError;
+use pikepole_machine::Disk;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection};
@@ -28,34 +29,49 @@ pub(crate) struct TlsSettings {
 
 impl TlsSettings {
     /// The settings with the certificate that was given, or the one in `folder`, which is made at the first start.
+    ///
+    /// # Errors
+    /// A certificate or key that was given and cannot be used; a pair that cannot be read or made.
     pub(crate) fn load(
+        disk: &Disk,
         certificate: Option<&Path>,
         key: Option<&Path>,
         folder: &Path,
     ) -> Result<TlsSettings, StartError> {
-        let (certificate, key) = match (certificate, key) {
-            (Some(certificate), Some(key)) => (certificate.to_path_buf(), key.to_path_buf()),
-            (None, None) => own_certificate(folder)?,
-            _ => return Err(StartError::Tls("a certificate and its key are given together".to_string())),
-        };
-        let refused = |path: &Path, why: &dyn std::fmt::Display| StartError::Tls(format!("{}: {why}", path.display()));
-        let chain = CertificateDer::pem_file_iter(&certificate)
-            .and_then(|certificates| certificates.collect::<Result<Vec<_>, _>>())
-            .map_err(|error| refused(&certificate, &error))?;
-        let private = PrivateKeyDer::from_pem_file(&key).map_err(|error| refused(&key, &error))?;
+        match (certificate, key) {
+            (Some(certificate), Some(key)) => {
+                let read = |path: &Path| disk.read(path).map_err(|error| StartError::Tls(error.to_string()));
+                let used = TlsSettings::of(&read(certificate)?, &read(key)?);
+                let files = || format!("{} and {}", certificate.display(), key.display());
+                used.map_err(|why| StartError::Tls(format!("{}: {why}", files())))
+            }
+            (None, None) => own_pair(disk, folder),
+            _ => Err(StartError::Tls("a certificate and its key are given together".to_string())),
+        }
+    }
+
+    /// The settings with a pair in PEM.
+    fn of(certificate: &[u8], key: &[u8]) -> Result<TlsSettings, String> {
+        let chain = CertificateDer::pem_slice_iter(certificate).collect::<Result<Vec<_>, _>>();
+        let chain = chain.map_err(|error| format!("the certificate cannot be read: {error}"))?;
+        if chain.is_empty() {
+            return Err("there is no certificate in the file".to_string());
+        }
+        let private = PrivateKeyDer::from_pem_slice(key).map_err(|error| format!("the key cannot be read: {error}"))?;
         let settings = |versions: &[&'static rustls::SupportedProtocolVersion], alpn: bool| {
             let provider = Arc::new(rustls::crypto::ring::default_provider());
             let builder = ServerConfig::builder_with_provider(provider)
                 .with_protocol_versions(versions)
-                .map_err(|error| StartError::Tls(error.to_string()))?;
+                .map_err(|error| error.to_string())?;
+            // Refuses a key that is not the certificate's.
             let mut config = builder
                 .with_no_client_auth()
                 .with_single_cert(chain.clone(), private.clone_key())
-                .map_err(|error| refused(&certificate, &error))?;
+                .map_err(|error| error.to_string())?;
             if alpn {
                 config.alpn_protocols = vec![ALPN.to_vec()];
             }
-            Ok(Arc::new(config))
+            Ok::<_, String>(Arc::new(config))
         };
         Ok(TlsSettings {
             wrapped: settings(&[&rustls::version::TLS12], false)?,
@@ -64,35 +80,63 @@ impl TlsSettings {
     }
 }
 
-/// The files of the server's own certificate, made when they are not there.
-fn own_certificate(folder: &Path) -> Result<(PathBuf, PathBuf), StartError> {
-    let (certificate, key) = (folder.join(CERTIFICATE_FILE), folder.join(KEY_FILE));
-    if certificate.exists() && key.exists() {
-        return Ok((certificate, key));
+/// The settings with the server's own pair. One that is not whole, as a power failure may leave it, is set aside and made again.
+fn own_pair(disk: &Disk, folder: &Path) -> Result<TlsSettings, StartError> {
+    let files = [CERTIFICATE_FILE, KEY_FILE].map(|name| folder.join(name));
+    let failed = |error: &dyn std::fmt::Display| StartError::Tls(format!("the server's own certificate: {error}"));
+    let read = |path: &PathBuf| match disk.exists(path) {
+        true => disk.read(path).map(Some),
+        false => Ok(None),
+    };
+    let [certificate, key] = [read(&files[0]), read(&files[1])];
+    let damage = match (certificate.map_err(|error| failed(&error))?, key.map_err(|error| failed(&error))?) {
+        (None, None) => None,
+        (Some(certificate), Some(key)) => match TlsSettings::of(&certificate, &key) {
+            Ok(settings) => return Ok(settings),
+            Err(why) => Some(why),
+        },
+        (None, Some(_)) => Some(format!("there is a key without {CERTIFICATE_FILE}")),
+        (Some(_), None) => Some(format!("there is a certificate without {KEY_FILE}")),
+    };
+    if let Some(why) = damage {
+        let aside = set_aside(disk, &files).map_err(|error| failed(&error))?;
+        tracing::error!(
+            "the server's own certificate was damaged ({why}); it is set aside as {aside}, and another is made: clients that \
+             were given the former one must be given this"
+        );
     }
-    let failed = |error: &dyn std::fmt::Display| StartError::Tls(format!("no certificate could be made: {error}"));
-    let mut names = vec!["localhost".to_string(), "127.0.0.1".to_string(), "::1".to_string()];
-    names.extend(host_name().filter(|name| name != "localhost"));
-    let mut parameters = rcgen::CertificateParams::new(names).map_err(|error| failed(&error))?;
-    parameters.distinguished_name.push(rcgen::DnType::CommonName, "Pikepole");
-    let pair = rcgen::KeyPair::generate().map_err(|error| failed(&error))?;
-    let made = parameters.self_signed(&pair).map_err(|error| failed(&error))?;
-    write_private(&key, pair.serialize_pem().as_bytes()).map_err(|error| failed(&error))?;
-    std::fs::write(&certificate, made.pem()).map_err(|error| failed(&error))?;
-    tracing::info!("made a self-signed certificate, {}", certificate.display());
-    Ok((certificate, key))
+    let (certificate, key) = make_pair().map_err(|error| failed(&error))?;
+    // The key first: a certificate that clients have been given has one.
+    disk.replace(&files[1], key.as_bytes()).map_err(|error| failed(&error))?;
+    disk.replace(&files[0], certificate.as_bytes()).map_err(|error| failed(&error))?;
+    tracing::info!("made a self-signed certificate, {}", files[0].display());
+    TlsSettings::of(certificate.as_bytes(), key.as_bytes()).map_err(|why| failed(&why))
 }
 
-/// Writes a file that only its owner can read.
-fn write_private(path: &Path, content: &[u8]) -> io::Result<()> {
-    use std::os::unix::fs::OpenOptionsExt;
-    // One that is left of an earlier try may be readable for all.
-    match std::fs::remove_file(path) {
-        Err(error) if error.kind() != io::ErrorKind::NotFound => return Err(error),
-        _ => {}
+/// Gives the files names under which the server does not look for them; what they are called now.
+fn set_aside(disk: &Disk, files: &[PathBuf]) -> io::Result<String> {
+    let mut names = Vec::new();
+    for path in files.iter().filter(|path| disk.exists(path)) {
+        let numbered = (1_u32..).map(|number| if number == 1 { String::new() } else { format!(".{number}") });
+        let mut free = numbered.map(|number| PathBuf::from(format!("{}.damaged{number}", path.display())));
+        let aside = free.find(|aside| !disk.exists(aside)).ok_or(io::ErrorKind::AlreadyExists)?;
+        disk.rename(path, &aside)?;
+        names.push(aside.display().to_string());
     }
-    let mut file = std::fs::OpenOptions::new().write(true).create_new(true).mode(0o600).open(path)?;
-    file.write_all(content)
+    if let Some(folder) = files.first().and_then(|path| path.parent()) {
+        disk.sync_dir(folder)?;
+    }
+    Ok(names.join(", "))
+}
+
+/// A self-signed certificate and its key, in PEM.
+fn make_pair() -> Result<(String, String), rcgen::Error> {
+    let mut names = vec!["localhost".to_string(), "127.0.0.1".to_string(), "::1".to_string()];
+    names.extend(host_name().filter(|name| name != "localhost"));
+    let mut parameters = rcgen::CertificateParams::new(names)?;
+    parameters.distinguished_name.push(rcgen::DnType::CommonName, "Pikepole");
+    let pair = rcgen::KeyPair::generate()?;
+    Ok((parameters.self_signed(&pair)?.pem(), pair.serialize_pem()))
 }
 
 /// The machine's name, when it can stand in a certificate.

@@ -2,7 +2,7 @@
 
 use crate::host::SessionHost;
 use crate::{backup_lists, msdb, unsupported};
-use pikepole_engine::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, RestoreOptions};
+use pikepole_engine::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{Backup, Literal, SettingOption, SettingValue};
 use pikepole_types::{Length, SqlError, SqlType, Value, convert};
@@ -73,29 +73,40 @@ pub(crate) async fn backup(
     }
     context.transaction().rest();
     let mut percents = Percents::new(output, stats);
-    let outcome = server.backup(&database, options, &mut |percent| percents.reached(percent)).await?;
+    let made = server.backup(&database, options, &mut |percent| percents.reached(percent)).await?;
     percents.reached(100);
-    processed(output, "BACKUP", kind, &database, &outcome);
-    note(host, &device, outcome.position, context, None).await;
+    processed(output, "BACKUP", kind, &database, &made.outcome);
+    note(host, &device, (&made.set, &made.media), context, None).await;
     Ok(())
+}
+
+/// Writes a restore of the set of this number to msdb.
+async fn note_restore(
+    host: &SessionHost,
+    device: &str,
+    position: usize,
+    context: &ExecutionContext,
+    restored: msdb::Restored<'_>,
+) {
+    let Ok(sets) = host.server.list_backups(device).await else { return };
+    let Ok(media) = host.server.backup_media(device).await else { return };
+    let Some(set) = position.checked_sub(1).and_then(|index| sets.get(index)) else { return };
+    note(host, device, (set, &media), context, Some(restored)).await;
 }
 
 /// Writes what was done to msdb. The backup is whole whatever becomes of that.
 async fn note(
     host: &SessionHost,
     device: &str,
-    position: usize,
+    (set, media): (&BackupSetRow, &MediaRow),
     context: &ExecutionContext,
     restored: Option<msdb::Restored<'_>>,
 ) {
-    let Ok(sets) = host.server.list_backups(device).await else { return };
-    let Ok(media) = host.server.backup_media(device).await else { return };
-    let Some(set) = position.checked_sub(1).and_then(|index| sets.get(index)) else { return };
     let Ok(msdb) = host.registry.system_databases().msdb(&host.server, host.session_id).await else { return };
     let event = msdb::Event {
         session_id: host.session_id,
         set,
-        media: &media,
+        media,
         device,
         user: &context.security().login().name,
         server: host.registry.server_name(),
@@ -256,7 +267,7 @@ async fn restore_database(
     }
     processed(output, "RESTORE", kind, &database, &outcome);
     if !database.eq_ignore_ascii_case(pikepole_engine::MSDB) {
-        note(host, &device, outcome.position, context, Some(restored)).await;
+        note_restore(host, &device, outcome.position, context, restored).await;
     }
     Ok(())
 }

@@ -1,6 +1,6 @@
 //! DBCC CHECKIDENT: the identity value of a table beside the values of its column, and setting it.
 
-use pikepole_engine::{Identity, Interrupted, Residence, ScanRange};
+use pikepole_engine::{Identity, Interrupted, ReadHints, Residence, ScanRange};
 use pikepole_query::{ExecutionContext, Output, Table};
 use pikepole_tsql::{Dbcc, DbccArgument, ObjectName};
 use pikepole_types::{SqlError, Value};
@@ -74,7 +74,7 @@ async fn outermost(
     largest: bool,
 ) -> Result<Option<i64>, SqlError> {
     let database = context.database().clone();
-    let mut scan = table.engine.scan(ScanRange::all(), &[column]);
+    let mut scan = table.engine.scan(ScanRange::all(), &[column]).with_hints(ReadHints::VERSIONS);
     let mut row = [Value::Null];
     let mut found: Option<i64> = None;
     loop {

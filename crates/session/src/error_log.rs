@@ -32,7 +32,7 @@ pub fn line(unix_us: i64, process: &str, text: &str) -> String {
 }
 
 /// The time in UTC, with milliseconds.
-fn time(unix_us: i64) -> String {
+pub(crate) fn time(unix_us: i64) -> String {
     /// Days from 0001-01-01 to 1970-01-01.
     const EPOCH_DAYS: i64 = 719_162;
     const DAY_TICKS: i64 = 86_400 * 10_000_000;

@@ -7,7 +7,9 @@ use crate::security::{self, Seen};
 use crate::session_context::SessionContext;
 use crate::views::dependencies::{Entity, bound_to};
 use crate::{functions, procedures, statements, views};
-use pikepole_engine::{Catalog, DEFAULT_SCHEMA, Database, LoginPrincipal, SecurityToken, Server, UserAccess};
+use pikepole_engine::{
+    Catalog, DEFAULT_SCHEMA, Database, LoginPrincipal, ReadHints, SecurityToken, Server, UserAccess,
+};
 use pikepole_query::{
     Argument, BoundReference, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable,
     kept_columns,
@@ -26,6 +28,8 @@ pub(crate) struct SessionHost {
     pub(crate) cell: SharedCell,
     pub(crate) host_name: String,
     pub(crate) program_name: String,
+    /// The database that the session began in.
+    pub(crate) original_database: String,
     /// SET options that the machine does not obey itself.
     pub(crate) options: ClientOptions,
     /// Trace flags switched on for this session only.
@@ -42,6 +46,10 @@ impl SessionHost {
 }
 
 impl Host for SessionHost {
+    fn log(&self, text: &str) {
+        self.registry.log(self.session_id, text);
+    }
+
     fn virtual_table(&self, schema: Option<&str>, name: &str) -> Option<VirtualTable> {
         let (id, view) = views::find(schema, name)?;
         let types = |kinds: &[views::Kind]| kinds.iter().map(|kind| kind.sql_type()).collect();
@@ -76,6 +84,9 @@ impl Host for SessionHost {
             if view.reads_pages() {
                 let rows = views::index_shapes::read(view, views::every_database(&self.server), arguments).await?;
                 return Ok(self.seen_rows(view, seen, rows));
+            }
+            if view.name == "dm_exec_cursors" {
+                return Ok(self.seen_rows(view, seen, views::cursors::read(view, arguments, context)));
             }
             if view.describes_a_text() {
                 return Ok(views::described::read(arguments, self, context));
@@ -354,7 +365,8 @@ async fn count_partitions(context: &mut ExecutionContext) -> Result<BTreeMap<i32
         let Some(function) = views::partitions::function_of(&catalog, Some(partitioned)) else { continue };
         let (values, mut own) = (function.values(), vec![0_u64; function.fanout()]);
         let database = Arc::clone(context.database());
-        let mut scan = table.scan(pikepole_engine::ScanRange::all(), &[partitioned.column]);
+        let mut scan =
+            table.scan(pikepole_engine::ScanRange::all(), &[partitioned.column]).with_hints(ReadHints::VERSIONS);
         let mut row = [Value::Null];
         loop {
             let next =
@@ -379,7 +391,7 @@ pub(crate) async fn count_table(
     table: &Arc<pikepole_engine::Table>,
 ) -> Result<u64, SqlError> {
     let database = Arc::clone(context.database());
-    let mut scan = table.scan(pikepole_engine::ScanRange::all(), &[]);
+    let mut scan = table.scan(pikepole_engine::ScanRange::all(), &[]).with_hints(ReadHints::VERSIONS);
     let counted = database.drive(context.transaction(), |tx| database.try_count(tx, table, &mut scan)).await;
     context.end_reading();
     match counted {

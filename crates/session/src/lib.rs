@@ -20,6 +20,7 @@ mod dbcc;
 mod dbcc_check;
 mod dbcc_space;
 mod dbcc_statistics;
+mod deadlock_graph;
 mod dependencies;
 pub mod error_log;
 mod functions;

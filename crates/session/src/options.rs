@@ -9,7 +9,7 @@ use pikepole_types::{DateFormat, Language, SqlError};
 /// What a session's SET statements left behind.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(crate) struct ClientOptions {
-    /// DEADLOCK_PRIORITY, -10 to 10; the victim is the session that closes the circle whatever it says.
+    /// DEADLOCK_PRIORITY, -10 to 10; the context has it too, for its waits.
     pub(crate) deadlock_priority: i32,
 }
 
@@ -129,7 +129,10 @@ impl ClientOptions {
             }
             ("ARITHABORT", _) => settings.arithabort = on,
             ("ARITHIGNORE", _) => settings.arithignore = on,
-            ("DEADLOCK_PRIORITY", _) => self.deadlock_priority = deadlock_priority(value)?,
+            ("DEADLOCK_PRIORITY", _) => {
+                self.deadlock_priority = deadlock_priority(value)?;
+                context.deadlock_priority = self.deadlock_priority;
+            }
             ("LANGUAGE", _) => {
                 let language = language(value)?;
                 // The language that there is changes nothing: what DATEFIRST and DATEFORMAT were set to holds.

@@ -164,6 +164,7 @@ impl Session {
             context.set_isolation(read.settings.isolation);
             context.settings = read.settings;
             context.context_info = read.context_info;
+            context.deadlock_priority = read.options.deadlock_priority;
             host.options = read.options;
         }
         host.cell.show_settings(context, &host.options);

@@ -10,9 +10,10 @@ use crate::cpu_history::CpuHistory;
 use crate::guids::GuidSequence;
 use crate::msdb::SystemDatabases;
 use crate::options::ClientOptions;
-use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, AtomicU64, Ordering};
+use pikepole_contention::sync::{Mutex, OnceLock};
 use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
+use pikepole_engine::Server;
 use pikepole_query::{Activity, ExecutionContext, Isolation, NullDefault, PlanCache, Progress, Running, Settings};
 use pikepole_types::{DateFormat, Language};
 use std::collections::BTreeMap;
@@ -305,7 +306,13 @@ pub struct Registry {
     guids: GuidSequence,
     cpu_history: CpuHistory,
     packets: Packets,
+    log: OnceLock<LogSink>,
+    /// CHECK_POLICY is not obeyed: any password will do.
+    lax_passwords: OnceLock<()>,
 }
+
+/// What takes the lines that sessions write into the server's log.
+type LogSink = Box<dyn Fn(i32, &str) + Send + Sync>;
 
 /// What connections that have ended read and wrote.
 #[derive(Default)]
@@ -317,15 +324,48 @@ struct Packets {
 impl Registry {
     /// An empty list.
     pub fn new(statistics: &Arc<Statistics>) -> Arc<Registry> {
+        Registry::with_plans(statistics, PlanCache::new())
+    }
+
+    /// An empty list of a server's sessions, whose plans are a part of the server's memory.
+    pub fn of_server(server: &Server) -> Arc<Registry> {
+        Registry::with_plans(server.statistics(), PlanCache::of_server(server.budget()))
+    }
+
+    fn with_plans(statistics: &Arc<Statistics>, plans: Arc<PlanCache>) -> Arc<Registry> {
         Arc::new(Registry {
             sessions: Spinlock::new(SpinlockClass::SESSION_TABLE, statistics, BTreeMap::new()),
-            plans: Arc::new(PlanCache::default()),
+            plans,
             server_name: machine_name(),
             system_databases: SystemDatabases::default(),
             guids: GuidSequence::new(),
             cpu_history: CpuHistory::begin(),
             packets: Packets::default(),
+            log: OnceLock::new(),
+            lax_passwords: OnceLock::new(),
         })
+    }
+
+    /// Says what takes the lines that sessions write into the server's log, with their numbers; the first to say so is obeyed.
+    pub fn log_into(&self, sink: impl Fn(i32, &str) + Send + Sync + 'static) {
+        let _ = self.log.set(Box::new(sink));
+    }
+
+    /// Writes a line of a session into the server's log, if there is one.
+    pub(crate) fn log(&self, session: i32, text: &str) {
+        if let Some(sink) = self.log.get() {
+            sink(session, text);
+        }
+    }
+
+    /// From now on any password will do, whatever CHECK_POLICY says.
+    pub fn take_any_password(&self) {
+        let _ = self.lax_passwords.set(());
+    }
+
+    /// Whether CHECK_POLICY asks something of passwords.
+    pub(crate) fn checks_passwords(&self) -> bool {
+        self.lax_passwords.get().is_none()
     }
 
     /// The compiled texts of the server.

@@ -218,6 +218,7 @@ impl Session {
         }
         context.settings = settings;
         host.options = ClientOptions::default();
+        context.deadlock_priority = 0;
         host.trace_flags.clear();
         host.session_context = SessionContext::default();
         host.cell.show_transaction(context);

@@ -125,6 +125,7 @@ impl Session {
         cell.kill_switch().cancels(Arc::clone(&context.cancelled));
         server.statistics().add(Counter::Logins, 1);
         server.statistics().add(Counter::UserConnections, 1);
+        crate::deadlock_graph::describe_deadlocks(&server, &registry);
         let host = SessionHost {
             server,
             registry,
@@ -132,6 +133,7 @@ impl Session {
             cell: Arc::clone(&cell),
             host_name: options.host_name,
             program_name: options.program_name,
+            original_database: first_database.clone(),
             options: ClientOptions::default(),
             trace_flags: BTreeSet::new(),
             session_context: SessionContext::default(),

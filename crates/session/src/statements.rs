@@ -4,7 +4,7 @@
 use crate::host::SessionHost;
 use crate::{backups, configuration, dbcc, security, unsupported};
 use pikepole_engine::{Object, Permission, ProcessAffinity, Securable, Table};
-use pikepole_query::{ExecutionContext, Output};
+use pikepole_query::{ExecutionContext, Output, check_key_column};
 use pikepole_tsql::{
     Backup, CreateStatistics, Dbcc, Kill, Literal, ServerConfiguration, SettingValue, Statement, StatementKind,
 };
@@ -34,24 +34,27 @@ pub(crate) async fn run(
         StatementKind::Shutdown { .. } => Err(unsupported("SHUTDOWN")),
         StatementKind::Backup(backup) => backups::backup(host, backup, context, output).await,
         StatementKind::Restore(restore) => backups::restore(host, restore, context, output).await,
-        StatementKind::Permission(permission) => security::change_permissions(host, permission, context).await,
+        StatementKind::Permission(permission) => security::change_permissions(host, permission, context, output).await,
         StatementKind::Principal(principal) => security::define_principal(host, principal, context).await,
         StatementKind::Drop(drop) => security::drop_principals(host, drop, context).await,
         StatementKind::ExecuteAs(execute_as) => security::execute_as(execute_as, context),
         StatementKind::Revert => security::revert(context),
         // There are no statistics to be made or brought up to date.
         StatementKind::UpdateStatistics(_) => Ok(()),
-        StatementKind::CreateStatistics(create) => check_statistics(create, context),
+        StatementKind::CreateStatistics(create) => check_statistics(host, create, context),
         _ => Err(unsupported("This statement")),
     }
 }
 
 /// CREATE STATISTICS: whether there could be such. Nothing is kept, since no plan asks for any.
-fn check_statistics(create: &CreateStatistics, context: &ExecutionContext) -> Result<(), SqlError> {
+fn check_statistics(host: &SessionHost, create: &CreateStatistics, context: &ExecutionContext) -> Result<(), SqlError> {
     let missing = || SqlError::object_not_found(create.table.dotted());
-    let has_column = |table: &Table| match create.columns.iter().find(|column| table.column(&column.text).is_none()) {
-        Some(column) => Err(SqlError::key_column_unknown(&column.text)),
-        None => Ok(()),
+    let (statistics, shown) = (create.name.text.as_str(), create.table.dotted());
+    let has_column = |table: &Table| {
+        create.columns.iter().try_for_each(|column| {
+            let place = table.column(&column.text).ok_or_else(|| SqlError::key_column_unknown(&column.text))?;
+            check_key_column(table, place, (statistics, &shown), context, host)
+        })
     };
     // A temporary table is the session's own.
     if create.table.is_temporary() {

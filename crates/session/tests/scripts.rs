@@ -4,10 +4,11 @@
 use pikepole_engine::{SchedulerChoice, Server, ServerOptions};
 use pikepole_machine::{Disk, SimulatedDisk};
 use pikepole_scheduler::Placement;
+use pikepole_scheduler::chaos::{self, Site, SiteCount};
 use pikepole_session::{ColumnInfo, Done, Output, Registry, Session, SessionOptions};
 use pikepole_types::{SqlError, SqlType, Value, to_text};
 use std::fmt::Write;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// Prints what a batch sends back, as plain lines.
@@ -42,6 +43,10 @@ impl Output for Printer {
         };
         let values: Vec<String> = row.iter().zip(&self.types).zip(&self.moments).map(text).collect();
         self.line(format!("  {}", values.join(" | ")));
+    }
+
+    fn is_full(&self) -> bool {
+        chaos::stops(Site::Client)
     }
 
     fn done(&mut self, done: Done) {
@@ -88,19 +93,25 @@ fn session(server: &Arc<Server>, registry: &Arc<Registry>) -> Session {
     Session::new(Arc::clone(server), Arc::clone(registry), SessionOptions::default()).expect("a session begins")
 }
 
-fn run(script: &str) -> String {
+/// The answer of a script, and the stops in it.
+fn run(script: &str, chaos: Option<chaos::Options>) -> (String, Vec<SiteCount>) {
     let (server, registry) = open();
     let mut session = session(&server, &registry);
     let mut printer = Printer::default();
+    if let Some(options) = chaos {
+        chaos::begin(options);
+    }
     for batch in pikepole_tsql::split_batches(script) {
         for _ in 0..batch.count {
+            chaos::heat();
             (session, printer) = run_batch(&server, session, printer, batch.text.to_string());
         }
         printer.line("--");
     }
+    let counts = chaos::end();
     server.schedulers().block_on(session.close());
     server.schedulers().block_on(server.shutdown()).expect("the databases close");
-    printer.text
+    (printer.text, counts)
 }
 
 /// Runs a batch as a server does: in the session's task.
@@ -114,37 +125,112 @@ fn run_batch(server: &Arc<Server>, mut session: Session, mut printer: Printer, t
     schedulers.block_on(task).expect("a batch does not panic")
 }
 
-#[test]
-fn scripts_answer_as_written_down() {
+/// The scripts of the folder, by name; with `SCRIPT` set only the one that is called so.
+fn scripts() -> Vec<(String, PathBuf)> {
     let own = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
     let folder = Path::new(&own).join("tests/scripts");
-    let mut scripts: Vec<_> = std::fs::read_dir(&folder)
+    let mut paths: Vec<_> = std::fs::read_dir(&folder)
         .expect("the folder is there")
         .filter_map(|entry| Some(entry.ok()?.path()))
         .filter(|path| path.extension().is_some_and(|extension| extension == "sql"))
         .collect();
-    scripts.sort();
-    assert!(!scripts.is_empty());
+    paths.sort();
+    assert!(!paths.is_empty());
     let wanted = std::env::var("SCRIPT").ok();
+    let named =
+        paths.into_iter().map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path));
+    named.filter(|(name, _)| wanted.as_ref().is_none_or(|wanted| wanted == name)).collect()
+}
+
+/// What a script answers otherwise than is written down.
+fn wrong_answer(path: &Path, answer: &str) -> Option<String> {
+    let expected = std::fs::read_to_string(path.with_extension("out")).unwrap_or_default();
+    first_difference(&expected, answer)
+}
+
+#[test]
+fn scripts_answer_as_written_down() {
     let mut wrong = Vec::new();
-    for path in scripts {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if wanted.as_ref().is_some_and(|wanted| *wanted != name) {
-            continue;
-        }
+    for (name, path) in scripts() {
         let script = std::fs::read_to_string(&path).expect("a script can be read");
-        let answer = run(&script);
-        let expected_path = path.with_extension("out");
+        let (answer, _) = run(&script, None);
         if std::env::var_os("BLESS").is_some() {
-            std::fs::write(&expected_path, &answer).expect("the answer can be written");
-            continue;
-        }
-        let expected = std::fs::read_to_string(&expected_path).unwrap_or_default();
-        if let Some(difference) = first_difference(&expected, &answer) {
+            std::fs::write(path.with_extension("out"), &answer).expect("the answer can be written");
+        } else if let Some(difference) = wrong_answer(&path, &answer) {
             wrong.push(format!("{name}: {difference}"));
         }
     }
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
+}
+
+/// Scripts that show whether tempdb is made, which the first spill file does.
+const SHOWS_TEMPDB: [&str; 3] = ["administration", "log_views", "suites"];
+
+/// Scripts that show how many pages were looked at: a look that has stopped is made again, and counted again.
+const COUNTS_LOOKS: [&str; 1] = ["statistics_io"];
+
+/// Answers that chaos has changed, and what each site was asked.
+#[derive(Default)]
+struct Outcome {
+    wrong: Vec<String>,
+    counts: Vec<SiteCount>,
+}
+
+impl Outcome {
+    fn add(&mut self, name: &str, path: &Path, chaos: chaos::Options) {
+        let script = std::fs::read_to_string(path).expect("a script can be read");
+        let (answer, counts) = run(&script, Some(chaos));
+        if let Some(difference) = wrong_answer(path, &answer) {
+            self.wrong.push(format!("seed {}, {name}: {difference}", chaos.seed));
+        }
+        self.counts.resize(counts.len(), SiteCount { site: Site::Pull, asked: 0, stopped: 0 });
+        for (total, own) in self.counts.iter_mut().zip(counts) {
+            let (asked, stopped) = (total.asked + own.asked, total.stopped + own.stopped);
+            *total = SiteCount { site: own.site, asked, stopped };
+        }
+    }
+}
+
+/// `PIKEPOLE_CHAOS_SEED` is the first seed, and `PIKEPOLE_CHAOS_ROUNDS` says how many there are.
+#[test]
+fn scripts_answer_the_same_in_chaos() {
+    let number = |name: &str| std::env::var(name).ok().and_then(|text| text.parse::<u64>().ok());
+    let (first, rounds) = (number("PIKEPOLE_CHAOS_SEED").unwrap_or(1), number("PIKEPOLE_CHAOS_ROUNDS").unwrap_or(3));
+    let mut outcome = Outcome::default();
+    for seed in first..first + rounds {
+        for (name, path) in scripts() {
+            let fills_memory = !SHOWS_TEMPDB.contains(&name.as_str());
+            if !COUNTS_LOOKS.contains(&name.as_str()) {
+                outcome.add(&name, &path, chaos::Options { fills_memory, ..chaos::Options::of(seed) });
+            }
+        }
+    }
+    let stopped: u64 = outcome.counts.iter().map(|count| count.stopped).sum();
+    let each: Vec<String> = outcome.counts.iter().map(SiteCount::to_string).collect();
+    println!("{stopped} steps stopped: {}", each.join(", "));
+    assert!(outcome.wrong.is_empty(), "{}", outcome.wrong.join("\n"));
+    // A filter may leave out what a site needs; a build without debug assertions has no chaos.
+    if cfg!(debug_assertions) && std::env::var_os("SCRIPT").is_none() {
+        let silent: Vec<&SiteCount> = outcome.counts.iter().filter(|count| count.stopped == 0).collect();
+        assert!(silent.is_empty(), "sites that have stopped nothing: {silent:?}");
+    }
+}
+
+/// The canary: operators that stop when they have taken a row and not kept it, as one did once, change answers.
+#[test]
+fn chaos_finds_operators_that_lose_rows() {
+    if !cfg!(debug_assertions) {
+        return;
+    }
+    let scripts = scripts();
+    for wanted in ["documents", "memory", "rows_kept", "top_sorts"] {
+        let Some((name, path)) = scripts.iter().find(|(name, _)| name == wanted) else { continue };
+        let mut outcome = Outcome::default();
+        for seed in 1..=3 {
+            outcome.add(name, path, chaos::Options { loses_rows: true, ..chaos::Options::of(seed) });
+        }
+        assert!(!outcome.wrong.is_empty(), "{name} answers as if no row was lost");
+    }
 }
 
 fn first_difference(expected: &str, answer: &str) -> Option<String> {

@@ -17,8 +17,12 @@ struct Fixture {
 
 impl Fixture {
     fn new() -> Self {
+        Self::on(SimulatedDisk::new(3))
+    }
+
+    fn on(disk: SimulatedDisk) -> Self {
         let options = ServerOptions {
-            disk: Disk::simulated(SimulatedDisk::new(3)),
+            disk: Disk::simulated(disk),
             schedulers: SchedulerChoice::Simulated { seed: 3, count: 2 },
             small: true,
             ..ServerOptions::new("/server")
@@ -131,6 +135,36 @@ fn a_batch_can_be_cancelled() {
     assert_eq!(output.errors().len(), 1);
     switch.store(false, Ordering::Relaxed);
     assert_eq!(scalar(&fixture.run(&mut session, "SELECT 7")), Value::Int(7));
+}
+
+#[test]
+fn that_reads_lock_survives_restarts_and_restores() {
+    let disk = SimulatedDisk::new(3);
+    let fixture = Fixture::on(disk.clone());
+    let mut session = fixture.session();
+    for sql in [
+        "CREATE DATABASE d",
+        "ALTER DATABASE d SET READ_COMMITTED_SNAPSHOT OFF",
+        "CREATE TABLE d.dbo.t (id int PRIMARY KEY); INSERT d.dbo.t VALUES (1)",
+        "BACKUP DATABASE d TO DISK = 'd.bak'; RESTORE DATABASE e FROM DISK = 'd.bak'",
+    ] {
+        assert_eq!(numbers(&fixture.run(&mut session, sql)), [0_i32; 0], "{sql}");
+    }
+    fixture.server.schedulers().block_on(session.close());
+    fixture.server.schedulers().block_on(fixture.server.shutdown()).expect("the databases close");
+    drop(fixture);
+    let fixture = Fixture::on(disk);
+    let (mut writer, mut reader) = (fixture.session(), fixture.session());
+    let shown = "SELECT COUNT(*) FROM sys.databases WHERE name IN ('d', 'e') AND is_read_committed_snapshot_on = 0";
+    assert_eq!(scalar(&fixture.run(&mut reader, shown)), Value::Int(2));
+    for database in ["d", "e"] {
+        fixture.run(&mut writer, &format!("BEGIN TRAN; INSERT {database}.dbo.t VALUES (2)"));
+        let read = fixture.run(&mut reader, &format!("SET LOCK_TIMEOUT 0; SELECT COUNT(*) FROM {database}.dbo.t"));
+        assert_eq!(numbers(&read), [1222], "{database}");
+        fixture.run(&mut writer, "ROLLBACK");
+    }
+    fixture.run(&mut writer, "ALTER DATABASE d SET READ_COMMITTED_SNAPSHOT ON; BEGIN TRAN; INSERT d.dbo.t VALUES (2)");
+    assert_eq!(scalar(&fixture.run(&mut reader, "SELECT COUNT(*) FROM d.dbo.t")), Value::Int(1));
 }
 
 #[test]

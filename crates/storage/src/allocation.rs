@@ -38,7 +38,7 @@ use crate::page::{PAGE_BYTES, PAGE_HEADER_BYTES, Page, PageKind, PageMut, get_u3
 use crate::pool::{Exclusive, PAGES_MAX};
 use crate::records::{ChangeList, Record};
 use crate::row::LogContext;
-use crate::store::Store;
+use crate::store::{Store, lock};
 
 /// Pages of an extent.
 pub const EXTENT_PAGES: u32 = 8;
@@ -503,7 +503,7 @@ impl Store {
             return Err(StorageError::DataFull { why: "the data file has its largest size".into() });
         }
         loop {
-            match self.data.allocate(bytes, step).and_then(|()| self.data_reaches(bytes + step)) {
+            match self.take_room(bytes, step) {
                 Ok(()) => break,
                 // Less than a step may still be there.
                 Err(error) if is_full(&error) && step > 8 * EXTENT_BYTES => {
@@ -519,6 +519,13 @@ impl Store {
         self.pool.statistics.add(Counter::DataFilesSize, step >> 10);
         self.pages_in_file.fetch_max(new * EXTENT_PAGES, Ordering::Release);
         Ok(())
+    }
+
+    /// Takes room for pages behind the file's `bytes`, and for their stamps.
+    fn take_room(&self, bytes: u64, step: u64) -> std::io::Result<()> {
+        self.data.allocate(bytes, step)?;
+        self.data_reaches(bytes + step)?;
+        lock(&self.stamps).allocate(((bytes + step) / PAGE_BYTES as u64) as u32)
     }
 
     /// File systems without preallocation do not extend the file by it.

@@ -30,13 +30,16 @@ use crate::checkpoint::Master;
 use crate::error::{PageId, StorageError};
 use crate::page::{PAGE_BYTES, Page, PageBytes, PageMut};
 use crate::pool::PAGES_MAX;
-use crate::store::{DOUBLE_WRITE_FILE, MASTER_FILE, PAGES_FILE, Store};
+use crate::stamps::Stamps;
+use crate::store::{DOUBLE_WRITE_FILE, MASTER_FILE, PAGES_FILE, STAMPS_FILE, Store};
 
 /// Extents that are read at once: a megabyte.
 const EXTENTS_AT_ONCE: usize = 16;
 /// How often a page that came out torn is looked at again, and the time between.
 const LOOKS: u32 = 200;
 const LOOK_PAUSE: Duration = Duration::from_millis(1);
+/// Blocks of stamps that restored pages keep in memory.
+const STAMPS_UNSAVED_MAX: usize = 512;
 
 /// The pages of a store that are in use.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -128,7 +131,7 @@ impl Store {
             }
             let id = PageId((first * EXTENT_PAGES as usize + index) as u32);
             let bytes: &PageBytes = bytes.try_into().expect("a page's length");
-            if Page(bytes).is_whole(id) {
+            if Page(bytes).is_whole(id) && self.check_stamp(id, Page(bytes)).is_ok() {
                 out.extend_from_slice(bytes);
             } else if let Some(bytes) = self.look_again(id)? {
                 out.extend_from_slice(&bytes[..]);
@@ -151,8 +154,8 @@ impl Store {
                 }
             }
             let bytes = self.read_page(id)?;
-            match Page(&bytes).validate(id) {
-                Ok(()) => return Ok(Some(bytes)),
+            match Page(&bytes).validate(id).and_then(|()| self.check_stamp(id, Page(&bytes))) {
+                Ok(_) => return Ok(Some(bytes)),
                 Err(error) => why = error.to_string(),
             }
             if self.object_of(id).is_none() {
@@ -189,11 +192,19 @@ pub fn check_page(bytes: &[u8]) -> Result<PageId, (PageId, String)> {
     }
 }
 
+fn restored_stamps(disk: &Disk, folder: &Path) -> Result<Stamps, StorageError> {
+    let options = OpenOptions { create: true, ..OpenOptions::default() };
+    let file = disk.open(folder.join(STAMPS_FILE), options);
+    let file = file.map_err(|error| StorageError::io("opening the file of stamps", error))?;
+    Ok(Stamps::new(file, true, Lsn::ZERO, 0))
+}
+
 /// The files of a store that is made from copied pages.
 pub struct RestoredPages {
     disk: Disk,
     folder: std::path::PathBuf,
     data: File,
+    stamps: Stamps,
     pages: u32,
     /// Pages behind the end make the file longer.
     grows: bool,
@@ -215,7 +226,8 @@ impl RestoredPages {
             data.set_len(bytes).map_err(io)?;
         }
         let (disk, folder) = (disk.clone(), folder.to_path_buf());
-        Ok(RestoredPages { disk, folder, data, pages, grows: false, run: AlignedBuffer::new() })
+        let stamps = restored_stamps(&disk, &folder)?;
+        Ok(RestoredPages { disk, folder, data, stamps, pages, grows: false, run: AlignedBuffer::new() })
     }
 
     /// The files in `folder`, which were [made](RestoredPages::finish) so and not opened since, for pages from log
@@ -230,7 +242,8 @@ impl RestoredPages {
         let data = disk.open(folder.join(PAGES_FILE), options).map_err(io)?;
         let pages = (data.len().map_err(io)? / PAGE_BYTES as u64) as u32;
         let (disk, folder) = (disk.clone(), folder.to_path_buf());
-        Ok(RestoredPages { disk, folder, data, pages, grows: true, run: AlignedBuffer::new() })
+        let stamps = restored_stamps(&disk, &folder)?;
+        Ok(RestoredPages { disk, folder, data, stamps, pages, grows: true, run: AlignedBuffer::new() })
     }
 
     /// Writes copied pages, which were [checked](check_page), to their places.
@@ -256,9 +269,22 @@ impl RestoredPages {
             self.data
                 .write_at(&self.run, u64::from(first) * PAGE_BYTES as u64)
                 .map_err(|error| StorageError::io("writing restored pages", error))?;
+            self.note_stamps(first);
             at = end;
         }
         Ok(())
+    }
+
+    /// Notes how the pages of the run, from `first` on, were written.
+    fn note_stamps(&mut self, first: u32) {
+        let (pages, _) = self.run.as_chunks::<PAGE_BYTES>();
+        for (id, bytes) in (first..).map(PageId).zip(pages) {
+            self.stamps.written(id, Page(bytes));
+        }
+        if self.stamps.unsaved() >= STAMPS_UNSAVED_MAX {
+            // No store is opened before it is finished: so the pages need not be durable first.
+            self.stamps.save();
+        }
     }
 
     /// Makes the file as long as so many pages need, in whole extents.
@@ -275,13 +301,14 @@ impl RestoredPages {
     ///
     /// # Errors
     /// Failed I/O.
-    pub fn finish(self, master: &Master) -> Result<(), StorageError> {
+    pub fn finish(mut self, master: &Master) -> Result<(), StorageError> {
         let io = |error| StorageError::io("making the data files durable", error);
         self.data.sync().map_err(io)?;
         let options = OpenOptions { create: true, ..OpenOptions::default() };
         self.disk.open(self.folder.join(DOUBLE_WRITE_FILE), options).map_err(io)?;
         let file = self.disk.open(self.folder.join(MASTER_FILE), options).map_err(io)?;
-        Master { clean: false, ..*master }.write(&file).map_err(io)?;
+        let stamps = self.stamps.save();
+        Master { clean: false, stamps, ..*master }.write(&file).map_err(io)?;
         self.disk.sync_dir(&self.folder).map_err(io)
     }
 }

@@ -134,7 +134,10 @@ impl Store {
         }
         let bytes = self.read_page(id)?;
         Page(&bytes).validate(id)?;
-        Ok(bytes)
+        match self.check_stamp(id, Page(&bytes))? {
+            Some(why) => Err(StorageError::corrupt(id, why)),
+            None => Ok(bytes),
+        }
     }
 }
 

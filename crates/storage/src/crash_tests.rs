@@ -146,7 +146,11 @@ impl Work {
     fn remove_from_heap(&mut self) -> Result<(), StorageError> {
         let Some((rid, old)) = self.some_rid() else { return Ok(()) };
         let context = context(self.xid);
-        self.until_done(|| self.heap.remove(&context, rid, old))?;
+        if self.xid.is_multiple_of(2) {
+            self.until_done(|| self.heap.remove(&context, rid, old))?;
+        } else {
+            self.until_done(|| self.heap.remove_ghost(&LogContext::new(0), rid, old))?;
+        }
         self.bulk_pages.remove(&rid.page);
         self.rids.remove(&rid);
         Ok(())

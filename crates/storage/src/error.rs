@@ -105,6 +105,15 @@ pub enum StorageError {
 }
 
 impl StorageError {
+    /// Returns true when there was no room on the disk.
+    pub fn is_full(&self) -> bool {
+        match self {
+            StorageError::LogFull | StorageError::DataFull { .. } => true,
+            StorageError::Io { error, .. } => pikepole_machine::is_full(error),
+            _ => false,
+        }
+    }
+
     pub(crate) fn corrupt(page: PageId, why: impl Into<String>) -> StorageError {
         StorageError::Corrupt { page, why: why.into() }
     }

@@ -24,6 +24,8 @@ pub(crate) enum Fault {
     NoOwner,
     /// A record may come below the ones of its page.
     NoPageOrder,
+    /// A page that is whole is taken for the newest one.
+    TrustPages,
 }
 
 /// Plants `fault` for the calling thread, or clears it away.
@@ -64,4 +66,6 @@ questions! {
     no_owner = NoOwner;
     /// Whether records are placed without regard to their pages.
     no_page_order = NoPageOrder;
+    /// True when pages are read without regard to their stamps.
+    trust_pages = TrustPages;
 }

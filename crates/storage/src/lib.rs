@@ -45,7 +45,11 @@ mod redo;
 mod row;
 mod rows_in_log;
 mod shape;
+#[cfg(test)]
+mod stale_tests;
+mod stamps;
 mod store;
+mod suspects;
 #[cfg(test)]
 mod test_support;
 mod tree;
@@ -69,6 +73,7 @@ pub use row::{LogContext, ROW_HEADER_BYTES, RowHeader};
 pub use rows_in_log::Unneeded;
 pub use shape::{LevelShape, ShapeDepth};
 pub use store::{HeapInsertTargets, PAGES_FILE, Store, StoreOptions};
+pub use suspects::SuspectPage;
 pub use tree::{
     ChangeOutcome, Direction, InsertOutcome, KEY_BYTES_MAX, LoggedPages, ScanRange, ScanRow, Tree, TreeCursor,
     TreeScan, UnderLatch,

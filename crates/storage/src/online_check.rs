@@ -4,6 +4,7 @@
 //! is judged is what one page says by itself, and what the map says of it:
 //!
 //! - checksum, number and structure;
+//! - that it is as it was last written (see `stamps`);
 //! - that the object on the page is the owner of its extent;
 //! - a page of a tree: its keys ascend and lie between its fences.
 //!
@@ -13,12 +14,14 @@
 
 use std::time::Duration;
 
+use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::sync::thread;
 use pikepole_machine::AlignedBuffer;
 
 use crate::allocation::{EXTENT_PAGES, OWNER_FREE, OWNER_STORE};
 use crate::check::Finding;
 use crate::error::{PageId, StorageError};
+use crate::frame::IO_IDLE;
 use crate::page::{PAGE_BYTES, Page, PageBytes, PageKind, PageMut};
 use crate::store::Store;
 
@@ -91,28 +94,31 @@ impl OnlineCheck {
 
     fn page(&mut self, store: &Store, id: PageId, owner: u32, bytes: &PageBytes) -> Result<(), StorageError> {
         self.pages += 1;
-        if judge(bytes, id, owner).is_ok() {
-            return Ok(());
-        }
-        let mut wrong = (owner, String::new());
-        for _ in 0..LOOKS {
-            let Some(owner) = owner_of(store, id) else { return Ok(()) };
-            let newer = match newest(store, id) {
-                Ok(newer) => newer,
-                Err(StorageError::Corrupt { why, .. }) => {
-                    wrong = (owner, why);
-                    thread::sleep(LOOK_PAUSE);
-                    continue;
+        let mut why = match judge(bytes, id, owner) {
+            Ok(()) => match store.check_stamp(id, Page(bytes)) {
+                Ok(None) => return Ok(()),
+                Ok(Some(what)) => {
+                    // The page is right, and its stamp has been put right by this look.
+                    self.findings.push(Finding { page: id, object: owner, what });
+                    return Ok(());
                 }
+                Err(StorageError::Corrupt { why, .. }) => why,
                 Err(error) => return Err(error),
-            };
-            match judge(&newer, id, owner) {
-                Ok(()) => return Ok(()),
-                Err(why) => wrong = (owner, why),
+            },
+            Err(why) => why,
+        };
+        let mut owner = owner;
+        for _ in 0..LOOKS {
+            let Some(now) = owner_of(store, id) else { return Ok(()) };
+            owner = now;
+            match look_again(store, id, owner)? {
+                None => return Ok(()),
+                Some(again) => why = again,
             }
             thread::sleep(LOOK_PAUSE);
         }
-        self.findings.push(Finding { page: id, object: wrong.0, what: wrong.1 });
+        store.suspect(id, Page(bytes).stored_crc() != Page(bytes).crc());
+        self.findings.push(Finding { page: id, object: owner, what: why });
         Ok(())
     }
 }
@@ -122,16 +128,42 @@ fn owner_of(store: &Store, id: PageId) -> Option<u32> {
     if crate::allocation::is_map_page(id) { Some(OWNER_STORE) } else { store.object_of(id) }
 }
 
-/// A page as the pool has it, if it is there, or the disk.
-fn newest(store: &Store, id: PageId) -> Result<Box<PageBytes>, StorageError> {
-    if store.pool.lookup(id).is_some() {
-        let copy = store.until_done(|| store.pool.shared(id).map(|guard| Box::new(*guard.page().0)));
-        if let Ok(mut page) = copy {
-            PageMut(&mut page).seal();
-            return Ok(page);
-        }
+/// The reason why a page does not hold now, as the pool has it where the disk is behind, or else as the disk has it.
+fn look_again(store: &Store, id: PageId, owner: u32) -> Result<Option<String>, StorageError> {
+    if let Some(page) = ahead_of_disk(store, id) {
+        return Ok(judge(&page, id, owner).err());
     }
-    store.read_page(id)
+    let read = store.read_page(id).and_then(|bytes| match judge(&bytes, id, owner) {
+        Ok(()) => of_stamp(store, id, &bytes),
+        Err(why) => Ok(Some(why)),
+    });
+    match read {
+        Err(StorageError::Corrupt { why, .. }) => Ok(Some(why)),
+        read => read,
+    }
+}
+
+/// A page that the disk does not have as it is, or is being given.
+fn ahead_of_disk(store: &Store, id: PageId) -> Option<Box<PageBytes>> {
+    store.pool.lookup(id)?;
+    let copy = store.until_done(|| {
+        store.pool.shared(id).map(|guard| {
+            let header = guard.header();
+            let is_ahead = header.rec_lsn.load(Ordering::Relaxed) != 0 || header.io.load(Ordering::Relaxed) != IO_IDLE;
+            is_ahead.then(|| Box::new(*guard.page().0))
+        })
+    });
+    let mut page = copy.ok()??;
+    PageMut(&mut page).seal();
+    Some(page)
+}
+
+/// The reason why a page, which is whole, is not the one that was last written.
+fn of_stamp(store: &Store, id: PageId, bytes: &PageBytes) -> Result<Option<String>, StorageError> {
+    match store.check_stamp(id, Page(bytes)) {
+        Err(StorageError::Corrupt { why, .. }) => Ok(Some(why)),
+        checked => checked,
+    }
 }
 
 /// What does not hold of a page by itself.

@@ -49,8 +49,12 @@ struct Part {
 
 struct FreeFrames {
     list: Vec<u32>,
+    /// Frames whose memory was given back to the system.
+    cold: Vec<u32>,
     /// Frames from here on were never used.
     fresh: u32,
+    /// Frames from here on have been granted no memory.
+    granted: u32,
 }
 
 /// Memory that is to be touched.
@@ -75,13 +79,15 @@ pub struct PartUse {
 
 impl Parts {
     /// Parts of so many frames for these memory nodes, as equal as can be; one part where no two nodes are named.
-    pub fn new(frames: u32, nodes: &[usize], statistics: &Arc<Statistics>) -> Parts {
+    /// None of them has been granted memory unless `granted`.
+    pub fn new(frames: u32, nodes: &[usize], granted: bool, statistics: &Arc<Statistics>) -> Parts {
         let count = (nodes.len() as u32).min(frames / PART_UNIT).max(1);
         let part_frames = if count == 1 { frames } else { frames / count / PART_UNIT * PART_UNIT };
         let part = |index: u32| {
             let first = index * part_frames;
             let end = if index + 1 == count { frames } else { first + part_frames };
-            let free = FreeFrames { list: Vec::new(), fresh: first };
+            let granted = if granted { end } else { first };
+            let free = FreeFrames { list: Vec::new(), cold: Vec::new(), fresh: first, granted };
             CachePadded::new(Part {
                 node: (count > 1).then(|| nodes[index as usize]),
                 frames: first..end,
@@ -120,7 +126,7 @@ impl Parts {
             let part = &self.parts[(near + step) % count];
             let mut free = part.free.lock();
             match free.list.pop() {
-                None if free.fresh < part.frames.end => {
+                None if free.fresh < free.granted => {
                     free.fresh += 1;
                     Some(free.fresh - 1)
                 }
@@ -134,6 +140,87 @@ impl Parts {
         self.parts[self.part_of(frame)].free.lock().list.push(frame);
     }
 
+    /// Frames that have memory, or have been granted it.
+    pub fn granted(&self) -> usize {
+        let of = |part: &CachePadded<Part>| {
+            let free = part.free.lock();
+            (free.granted - part.frames.start) as usize - free.cold.len()
+        };
+        self.parts.iter().map(of).sum()
+    }
+
+    /// Grants memory to so many frames more, as near as there are some; to how many.
+    pub fn grant(&self, count: usize) -> usize {
+        let (near, parts) = (self.near(), self.parts.len());
+        let mut left = count;
+        for step in 0..parts {
+            let part = &self.parts[(near + step) % parts];
+            let mut free = part.free.lock();
+            let warmed = left.min(free.cold.len());
+            let at = free.cold.len() - warmed;
+            let frames = free.cold.split_off(at);
+            free.list.extend(frames);
+            left -= warmed;
+            let fresh = left.min((part.frames.end - free.granted) as usize);
+            free.granted += fresh as u32;
+            left -= fresh;
+        }
+        count - left
+    }
+
+    /// Takes free frames out, up to so many, ascending. Their memory is to be given back, and then they go to [`Parts::cool`].
+    pub fn take_many(&self, count: usize) -> Vec<u32> {
+        let mut taken = Vec::new();
+        for part in &self.parts {
+            let mut free = part.free.lock();
+            while taken.len() < count {
+                match free.list.pop() {
+                    Some(frame) => taken.push(frame),
+                    None if free.fresh < free.granted => {
+                        taken.push(free.fresh);
+                        free.fresh += 1;
+                    }
+                    None => break,
+                }
+            }
+        }
+        taken.sort_unstable();
+        taken
+    }
+
+    /// Keeps frames that have no memory any more.
+    pub fn cool(&self, frames: &[u32]) {
+        for &frame in frames {
+            self.parts[self.part_of(frame)].free.lock().cold.push(frame);
+        }
+    }
+
+    /// Frames that memory is to be granted to before it can be touched ahead.
+    pub fn ungranted(&self, worth: usize) -> usize {
+        let of = |part: &Part| {
+            let (fresh, granted) = {
+                let free = part.free.lock();
+                (free.fresh, free.granted)
+            };
+            let wanted = part.frames.start as usize + self.wanted_bytes(part, fresh, worth) / PAGE_BYTES;
+            wanted.saturating_sub(granted as usize)
+        };
+        if self.is_touched_at_use() { 0 } else { self.parts.iter().map(|part| of(part)).sum() }
+    }
+
+    fn is_touched_at_use(&self) -> bool {
+        self.parts.iter().all(|part| part.touched.load(Ordering::Relaxed) == usize::MAX)
+    }
+
+    /// Bytes from the start of a part that are to be touched when its frames up to `fresh` were used.
+    fn wanted_bytes(&self, part: &Part, fresh: u32, worth: usize) -> usize {
+        // What is not worth a frame yet is not worth touching either.
+        let to_come = worth.saturating_sub(self.used().count());
+        let bytes_used = (fresh - part.frames.start) as usize * PAGE_BYTES;
+        let ahead = (bytes_used * TOUCHED_AHEAD_TIMES).min(TOUCHED_AHEAD_BYTES).min(to_come * PAGE_BYTES);
+        (bytes_used + ahead).min(part.frames.len() * PAGE_BYTES)
+    }
+
     /// The frames of each part that ever held a page.
     pub fn used(&self) -> Used {
         let used = |part: &CachePadded<Part>| part.frames.start..part.free.lock().fresh;
@@ -144,7 +231,7 @@ impl Parts {
     pub fn uses(&self) -> impl Iterator<Item = PartUse> {
         self.parts.iter().map(|part| {
             let free = part.free.lock();
-            let pages = (free.fresh - part.frames.start) as u64 - free.list.len() as u64;
+            let pages = (free.fresh - part.frames.start) as u64 - (free.list.len() + free.cold.len()) as u64;
             PartUse { node: part.node, frames: part.frames.len() as u64, pages }
         })
     }
@@ -158,16 +245,16 @@ impl Parts {
 
     /// The memory that will be used next and should be touched, if there is some; no more of the pool than `worth` frames.
     pub fn untouched(&self, worth: usize) -> Option<Untouched> {
-        let used = self.used();
-        // What is not worth a frame yet is not worth touching either.
-        let to_come = worth.saturating_sub(used.count());
-        self.parts.iter().zip(&used.ranges).enumerate().find_map(|(part, (of, used))| {
-            let bytes_used = used.len() * PAGE_BYTES;
-            let ahead = (bytes_used * TOUCHED_AHEAD_TIMES).min(TOUCHED_AHEAD_BYTES).min(to_come * PAGE_BYTES);
-            let wanted = (bytes_used + ahead).min(of.frames.len() * PAGE_BYTES);
-            let touched = of.touched.load(Ordering::Relaxed);
-            let start = of.frames.start as usize * PAGE_BYTES;
-            (touched < wanted).then(|| Untouched { part, bytes: start + touched..start + wanted, start })
+        self.parts.iter().enumerate().find_map(|(index, part)| {
+            let (fresh, granted) = {
+                let free = part.free.lock();
+                (free.fresh, free.granted)
+            };
+            let granted = (granted - part.frames.start) as usize * PAGE_BYTES;
+            let wanted = self.wanted_bytes(part, fresh, worth).min(granted);
+            let touched = part.touched.load(Ordering::Relaxed);
+            let start = part.frames.start as usize * PAGE_BYTES;
+            (touched < wanted).then(|| Untouched { part: index, bytes: start + touched..start + wanted, start })
         })
     }
 
@@ -207,7 +294,7 @@ mod tests {
     use super::*;
 
     fn parts(frames: u32, nodes: &[usize]) -> Parts {
-        Parts::new(frames, nodes, &Statistics::new())
+        Parts::new(frames, nodes, true, &Statistics::new())
     }
 
     fn take_near(parts: &Parts, node: Option<usize>, count: usize) -> Vec<u32> {
@@ -250,6 +337,25 @@ mod tests {
         let rest = take_near(&parts, Some(7), 2 * PART_UNIT as usize - 7);
         assert_eq!((rest[0], rest[rest.len() - 1]), (PART_UNIT + 4, PART_UNIT - 1), "the other part's come last");
         assert_eq!(parts.take(), None);
+    }
+
+    #[test]
+    fn frames_without_memory_are_granted_some_before_they_are_taken() {
+        let parts = Parts::new(2 * PART_UNIT, &[], false, &Statistics::new());
+        assert_eq!((parts.take(), parts.granted()), (None, 0));
+        assert_eq!((parts.grant(3), parts.granted()), (3, 3));
+        let taken: Vec<Option<u32>> = (0..4).map(|_| parts.take()).collect();
+        assert_eq!(taken, [Some(0), Some(1), Some(2), None]);
+        parts.give(2);
+        parts.give(0);
+        assert_eq!(parts.take_many(1), [0]);
+        parts.cool(&[0]);
+        assert_eq!(parts.granted(), 2);
+        assert_eq!((parts.take(), parts.take()), (Some(2), None));
+        assert_eq!(parts.uses().map(|part| part.pages).sum::<u64>(), 2);
+        assert_eq!(parts.grant(2), 2);
+        assert_eq!((parts.take(), parts.take(), parts.take()), (Some(0), Some(3), None), "cold ones first");
+        assert_eq!(parts.grant(10_000), 2 * PART_UNIT as usize - 4);
     }
 
     #[test]

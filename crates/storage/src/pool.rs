@@ -28,7 +28,9 @@ use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::{Counter, SpinlockClass, Spinner, Statistics};
 use pikepole_log::{Lsn, LsnRange};
-use pikepole_machine::{MemoryGrant, Pages, Region};
+use pikepole_machine::memory::{Budget, Clerk};
+use pikepole_machine::{LARGE_PAGE, MemoryGrant, Pages, Region};
+use pikepole_scheduler::chaos::{self, Site};
 
 use crate::error::{Need, PageId, Stop};
 use crate::frame::{FrameHeader, IO_IDLE, Readers};
@@ -110,9 +112,16 @@ pub enum PoolGrowth {
     Reads,
 }
 
-/// Frames that a pool uses before anything was read: this share of it, and this much at the least.
+/// Frames that a pool uses before anything was read: this share of it, between these two.
 const FIRST_SHARE: usize = 8;
 const FIRST_BYTES_MIN: usize = 64 << 20;
+const FIRST_BYTES_MAX: usize = 128 << 20;
+/// Frames that memory is asked for at once: a large page of them.
+const GRANT_FRAMES: usize = LARGE_PAGE / PAGE_BYTES;
+/// Frames that a pool always keeps.
+const KEPT_FRAMES: usize = GRANT_FRAMES;
+/// The smallest region that is tried when the system has no addresses for a larger one.
+const REGION_BYTES_MIN: usize = 16 << 20;
 
 /// See the module.
 pub(crate) struct Pool {
@@ -121,6 +130,10 @@ pub(crate) struct Pool {
     /// The kind of pages that both are in.
     grant: MemoryGrant,
     frames: u32,
+    /// The source of its memory; `None`: all of it is its own.
+    budget: Option<Arc<Budget>>,
+    /// Frames that it can have as long as memory is short; more than there are: it is not.
+    limit: AtomicUsize,
     /// How many frames are to be in use at the most; above that pages are written and leave.
     worth: AtomicUsize,
     map: PageMap,
@@ -130,6 +143,14 @@ pub(crate) struct Pool {
     hand: Mutex<u32>,
     pub readers: Readers,
     pub statistics: Arc<Statistics>,
+}
+
+impl Drop for Pool {
+    fn drop(&mut self) {
+        if let Some(budget) = &self.budget {
+            budget.map(Clerk::BufferPool, -(self.granted_bytes() as i64));
+        }
+    }
 }
 
 // SAFETY: the regions are plain memory. Headers are atomics; a page's bytes are reached only through `Exclusive`,
@@ -148,9 +169,21 @@ pub(crate) struct Swept {
 
 impl Pool {
     pub fn new(options: &StoreOptions, statistics: &Arc<Statistics>) -> std::io::Result<Pool> {
+        let mut bytes = options.pool_bytes;
+        loop {
+            match Pool::of_bytes(bytes, options, statistics) {
+                // Addresses cost nothing, but a limit of the process or a system that promises no more than it has may withhold them.
+                Err(error) if error.kind() == std::io::ErrorKind::OutOfMemory && bytes > REGION_BYTES_MIN => bytes /= 2,
+                made => return made,
+            }
+        }
+    }
+
+    fn of_bytes(pool_bytes: usize, options: &StoreOptions, statistics: &Arc<Statistics>) -> std::io::Result<Pool> {
         let pages = options.memory_pages;
-        let frames = (options.pool_bytes / PAGE_BYTES).clamp(FRAMES_MIN, u32::MAX as usize / 2);
-        let parts = Parts::new(frames as u32, &options.memory_nodes, statistics);
+        let frames = (pool_bytes / PAGE_BYTES).clamp(FRAMES_MIN, u32::MAX as usize / 2);
+        let is_granted = options.budget.is_none() || pages == Pages::Reserved;
+        let parts = Parts::new(frames as u32, &options.memory_nodes, is_granted, statistics);
         let region = |frame_bytes| Region::granted(frames * frame_bytes, pages, &parts.of_region(frame_bytes));
         let (bytes, grant) = region(PAGE_BYTES)?;
         let (headers, of_headers) = region(size_of::<FrameHeader>())?;
@@ -159,16 +192,24 @@ impl Pool {
         if !options.touch_ahead || grant.got == Pages::Reserved {
             parts.touch_nothing();
         }
-        statistics.add(Counter::TargetPages, frames as u64);
         let first = match options.pool_growth {
             PoolGrowth::Demand => frames,
-            PoolGrowth::Reads => (frames / FIRST_SHARE).max(FIRST_BYTES_MIN / PAGE_BYTES).min(frames),
+            PoolGrowth::Reads => {
+                let share = (frames / FIRST_SHARE).min(FIRST_BYTES_MAX / PAGE_BYTES);
+                share.max(FIRST_BYTES_MIN / PAGE_BYTES).min(frames)
+            }
         };
+        if let Some(budget) = options.budget.as_ref().filter(|_| is_granted) {
+            budget.map(Clerk::BufferPool, (frames * PAGE_BYTES) as i64);
+        }
+        statistics.add(Counter::TargetPages, frames as u64);
         Ok(Pool {
             headers,
             bytes,
             grant,
             frames: frames as u32,
+            budget: options.budget.clone(),
+            limit: AtomicUsize::new(usize::MAX),
             worth: AtomicUsize::new(first),
             map: PageMap::new(),
             parts,
@@ -184,8 +225,103 @@ impl Pool {
         &self.grant
     }
 
+    /// Frames that it can have now.
     pub fn frames(&self) -> usize {
-        self.frames as usize
+        self.limit.load(Ordering::Relaxed).min(self.frames as usize)
+    }
+
+    /// Frames that hold a page, or are about to.
+    fn used_frames(&self) -> usize {
+        self.frames as usize - self.free_count.load(Ordering::Relaxed)
+    }
+
+    /// Bytes of the frames that have memory.
+    pub fn granted_bytes(&self) -> u64 {
+        (self.parts.granted() * PAGE_BYTES) as u64
+    }
+
+    /// Asks for memory for more frames; whether there is some. The first ones are always given.
+    fn grow(&self) -> bool {
+        let Some(budget) = &self.budget else { return false };
+        let granted = self.parts.granted();
+        let count = GRANT_FRAMES.min((self.frames as usize).saturating_sub(granted));
+        if count == 0 {
+            return false;
+        }
+        let bytes = (count * PAGE_BYTES) as u64;
+        if granted < KEPT_FRAMES {
+            budget.map(Clerk::BufferPool, bytes as i64);
+        } else if !budget.grow_cache(Clerk::BufferPool, bytes, (granted * PAGE_BYTES) as u64) {
+            self.limit.store(granted.max(FRAMES_MIN), Ordering::Relaxed);
+            return false;
+        }
+        let missing = count - self.parts.grant(count);
+        budget.map(Clerk::BufferPool, -((missing * PAGE_BYTES) as i64));
+        missing < count
+    }
+
+    /// Memory is not short any more, as far as is known: frames are asked for again.
+    pub fn lift_limit(&self) {
+        self.limit.store(usize::MAX, Ordering::Relaxed);
+    }
+
+    /// Gives memory back, of free frames and of clean pages, without waiting for anything; how many bytes. Pages that were
+    /// changed are left to the lazy writer, and so are inner pages of trees, whose readers would have to be waited for.
+    pub fn give_way(&self, bytes: u64) -> u64 {
+        let granted = self.parts.granted();
+        let spare = granted.saturating_sub(KEPT_FRAMES);
+        let wanted = usize::try_from(bytes).unwrap_or(usize::MAX).div_ceil(PAGE_BYTES).min(spare);
+        let Some(budget) = self.budget.as_ref().filter(|_| wanted > 0 && self.grant.got != Pages::Reserved) else {
+            return 0;
+        };
+        let mut given = self.retire(wanted);
+        if given < wanted {
+            self.evict_leaves(wanted - given);
+            given += self.retire(wanted - given);
+        }
+        // The lazy writer makes room below this.
+        let left = granted - wanted;
+        self.limit.store(left.max(FRAMES_MIN), Ordering::Relaxed);
+        self.worth.fetch_min(left.max(FRAMES_MIN), Ordering::Relaxed);
+        budget.map(Clerk::BufferPool, -((given * PAGE_BYTES) as i64));
+        (given * PAGE_BYTES) as u64
+    }
+
+    /// Gives the memory of free frames back to the system.
+    fn retire(&self, count: usize) -> usize {
+        let frames = self.parts.take_many(count);
+        for run in frames.chunk_by(|frame, next| frame + 1 == *next) {
+            let (first, last) = (run[0] as usize, run[run.len() - 1] as usize);
+            // SAFETY: these frames were taken out of the free list above, so they hold no page and no other thread takes them; a
+            // thread that still follows an old hint sees under the latch, or by the level, that the page is not there.
+            unsafe { self.bytes.forget(first * PAGE_BYTES..(last + 1) * PAGE_BYTES) };
+        }
+        self.parts.cool(&frames);
+        frames.len()
+    }
+
+    /// Frees frames with clean leaves, those first that were not used lately.
+    fn evict_leaves(&self, count: usize) {
+        let used = self.used();
+        let start = *self.hand.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut freed = 0;
+        for lately in [false, true] {
+            let (before, behind): (Vec<u32>, Vec<u32>) = used.frames().partition(|frame| *frame < start);
+            for frame in behind.into_iter().chain(before) {
+                if freed >= count {
+                    return;
+                }
+                let header = self.header(frame);
+                let is_leaf = header.page().is_some() && header.level.load(Ordering::Relaxed) == 0;
+                if !is_leaf || header.rec_lsn.load(Ordering::Relaxed) != 0 {
+                    continue;
+                }
+                if lately {
+                    header.referenced.store(0, Ordering::Relaxed);
+                }
+                freed += usize::from(self.evict(frame));
+            }
+        }
     }
 
     /// What each of its parts holds.
@@ -195,12 +331,15 @@ impl Pool {
 
     /// Whether too little has been touched of the memory that will be used next.
     pub fn wants_touch(&self) -> bool {
-        self.parts.untouched(self.worth.load(Ordering::Relaxed)).is_some()
+        let worth = self.worth.load(Ordering::Relaxed).min(self.frames());
+        self.parts.ungranted(worth) > 0 || self.parts.untouched(worth).is_some()
     }
 
     /// Touches a step of the memory that will be used next, if too little of it has been; whether it did.
     pub fn touch_ahead(&self) -> bool {
-        let Some(untouched) = self.parts.untouched(self.worth.load(Ordering::Relaxed)) else { return false };
+        let worth = self.worth.load(Ordering::Relaxed).min(self.frames());
+        while self.parts.ungranted(worth) > 0 && self.grow() {}
+        let Some(untouched) = self.parts.untouched(worth) else { return false };
         let step = untouched.bytes.start..untouched.bytes.end.min(untouched.bytes.start + TOUCH_STEP_BYTES);
         // What cannot be touched ahead is left to its first use.
         let end = self.bytes.touch(step.clone()).is_ok().then_some(step.end);
@@ -208,15 +347,15 @@ impl Pool {
         end.is_some()
     }
 
+    /// Frames that can be taken, as far as is known.
     pub fn free_frames(&self) -> usize {
-        self.free_count.load(Ordering::Relaxed)
+        self.frames().saturating_sub(self.used_frames())
     }
 
     /// Whether fewer frames are left to be used than should be: an eighth of those that are to be in use, 64 MB at the most.
     pub fn is_short_of_frames(&self) -> bool {
         let worth = self.worth.load(Ordering::Relaxed).min(self.frames());
-        let used = self.frames() - self.free_frames();
-        worth.saturating_sub(used) < (worth / 8).min(FREE_BYTES_MAX / PAGE_BYTES)
+        worth.saturating_sub(self.used_frames()) < (worth / 8).min(FREE_BYTES_MAX / PAGE_BYTES)
     }
 
     /// So many pages were read from the disk.
@@ -274,6 +413,9 @@ impl Pool {
     /// Takes the exclusive latch of `frame` if it still holds `page`; `None` if not.
     #[inline]
     pub fn exclusive_at(&self, frame: u32, page: PageId) -> Result<Option<Exclusive<'_>>, Stop> {
+        if chaos::stops(Site::Page) {
+            return Err(Stop::Need(Need::PageLatch(page)));
+        }
         let header = self.header(frame);
         if !header.try_exclusive() {
             self.spin(page, || header.try_exclusive())?;
@@ -286,6 +428,9 @@ impl Pool {
     pub fn shared(&self, page: PageId) -> Result<Shared<'_>, Stop> {
         self.statistics.add(Counter::PageLookups, 1);
         let frame = self.lookup(page).ok_or(Need::Page(page))?;
+        if chaos::stops(Site::Page) {
+            return Err(Stop::Need(Need::PageLatch(page)));
+        }
         let header = self.header(frame);
         if !header.try_shared() {
             self.spin(page, || header.try_shared())?;
@@ -322,7 +467,7 @@ impl Pool {
 
     /// Takes a free frame for a page to come, and its latch.
     pub fn take_free(&self) -> Result<FreeFrame<'_>, Stop> {
-        let frame = self.parts.take().ok_or(Need::Frame)?;
+        let frame = self.take_frame().ok_or(Need::Frame)?;
         self.free_count.fetch_sub(1, Ordering::Relaxed);
         let header = self.header(frame);
         // Somebody who followed an old hint can hold the latch for a moment.
@@ -338,6 +483,10 @@ impl Pool {
             return Err(Stop::Need(Need::Frame));
         }
         Ok(FreeFrame(Some(Exclusive { pool: self, frame })))
+    }
+
+    fn take_frame(&self) -> Option<u32> {
+        self.parts.take().or_else(|| if self.grow() { self.parts.take() } else { None })
     }
 
     fn give_free(&self, frame: u32) {
@@ -644,5 +793,46 @@ mod tests {
         let pool = pool(PoolGrowth::Demand);
         let all = pool.frames();
         assert_eq!(unhindered(&pool), all - all / 8 + 1);
+    }
+
+    #[test]
+    fn pools_share_a_budget_and_give_way() {
+        let budget = Budget::new(1 << 40);
+        let options = StoreOptions {
+            pool_bytes: 64 << 20,
+            touch_ahead: false,
+            budget: Some(Arc::clone(&budget)),
+            ..StoreOptions::default()
+        };
+        let pool = Pool::new(&options, &Statistics::new()).expect("memory that nobody touches");
+        assert_eq!(budget.mapped(Clerk::BufferPool), 0, "nothing is granted before it is used");
+        let mut taken: Vec<FreeFrame<'_>> = (0..3 * GRANT_FRAMES).map(|_| pool.take_free().expect("a frame")).collect();
+        let granted = (3 * GRANT_FRAMES * PAGE_BYTES) as u64;
+        assert_eq!((pool.granted_bytes(), budget.mapped(Clerk::BufferPool)), (granted, granted));
+        taken[0].bytes_mut()[7] = 7;
+        // Pages that were read are clean: they may leave.
+        for (number, spare) in taken.drain(..2 * GRANT_FRAMES).enumerate() {
+            let (guard, _) = pool.install(spare, PageId(number as u32)).unwrap_or_else(|_| panic!("a free frame"));
+            drop(guard);
+        }
+        drop(taken);
+        assert_eq!(pool.give_way(1 << 20), 1 << 20, "free frames go first");
+        assert_eq!(pool.used_frames(), 2 * GRANT_FRAMES);
+        assert_eq!(pool.give_way(1 << 40), granted - (1 << 20) - (KEPT_FRAMES * PAGE_BYTES) as u64);
+        assert_eq!(pool.granted_bytes(), (KEPT_FRAMES * PAGE_BYTES) as u64, "a pool keeps something to work with");
+        assert_eq!(budget.mapped(Clerk::BufferPool), pool.granted_bytes());
+        assert_eq!(pool.give_way(1), 0);
+        // No memory is left: who needs a frame takes those of the pool, whatever its region has room for.
+        budget.set_limits(1, 0);
+        let own = KEPT_FRAMES - pool.used_frames();
+        let frames: Vec<FreeFrame<'_>> = (0..own).map(|_| pool.take_free().expect("a frame of its own")).collect();
+        assert!(pool.take_free().is_err());
+        assert_eq!((pool.frames(), pool.free_frames()), (KEPT_FRAMES, 0));
+        drop(frames);
+        budget.set_limits(1 << 40, 0);
+        pool.lift_limit();
+        assert!(pool.free_frames() > KEPT_FRAMES && pool.take_free().is_ok());
+        drop(pool);
+        assert_eq!(budget.mapped(Clerk::BufferPool), 0);
     }
 }

@@ -224,7 +224,7 @@ record_table! {
             /// The heap or tree.
             object: Varint32,
         },
-        /// The undo of the two above, or, of transaction 0, the removal of a page's only row: the page is not in use any more. Its extent stays the heap's.
+        /// The undo of the two above, or, of transaction 0, the end of a page that loses its last row: the page is not in use any more. Its extent stays the heap's.
         12 = FreePage {
             /// Flags of the transaction.
             flags: Byte,

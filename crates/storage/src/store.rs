@@ -4,16 +4,17 @@
 //!   data/pages          the pages                         direct I/O
 //!   data/double-write   copies of pages about to be overwritten (see `checkpoint::writer`)
 //!   data/master         where recovery begins (see `checkpoint::master`)
+//!   data/stamps         how each page was last written (see `stamps`)
 //! ```
 //!
 //! Order of latches and locks, outermost first: checkpointing -> growth -> writer -> clock hand -> a heap's shared target ->
-//! page latches (parent, child, new page, map page) -> space, free list. No latch and no spinlock is held across a need; the
+//! page latches (parent, child, new page, map page) -> space, free list, stamps. No latch and no spinlock is held across a need; the
 //! first three are only taken by blocking code, which may satisfy needs while it holds them. See `docs/locks.md`.
 
 use std::collections::HashSet;
 use std::io::IoSliceMut;
 use std::path::Path;
-use std::sync::Arc;
+use std::sync::{Arc, Weak};
 use std::task::Poll;
 use std::time::Duration;
 
@@ -21,7 +22,8 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU
 use pikepole_contention::sync::{Condvar, Mutex, MutexGuard, thread};
 use pikepole_contention::{Counter, LatchClass, Spinlock, SpinlockClass, Statistics};
 use pikepole_log::{FlushOutcome, Log, Lsn, LsnRange, Refused};
-use pikepole_machine::{AlignedBuffer, Disk, File, MemoryGrant, OpenOptions, Pages, clock};
+use pikepole_machine::memory::{Budget, Cache};
+use pikepole_machine::{AlignedBuffer, Disk, File, MemoryGrant, OpenOptions, Pages, clock, is_full};
 
 use crate::allocation::{EXTENT_PAGES, EXTENTS_FREE_MIN, Space};
 use crate::checkpoint::{Master, Writer};
@@ -34,11 +36,14 @@ use crate::pool::{FreeFrame, Pool, PoolGrowth};
 use crate::records::Record;
 use crate::row::LogContext;
 use crate::rows_in_log::RowsInLog;
+use crate::stamps::{Stamps, Verdict};
+use crate::suspects::Suspects;
 
 /// Name of the file of pages in the store's folder.
 pub const PAGES_FILE: &str = "pages";
 pub(crate) const DOUBLE_WRITE_FILE: &str = "double-write";
 pub(crate) const MASTER_FILE: &str = "master";
+pub(crate) const STAMPS_FILE: &str = "stamps";
 /// How long a thread that may block leaves a flush of the log to whoever is at it.
 const FLUSH_PAUSE: Duration = Duration::from_micros(50);
 
@@ -51,6 +56,8 @@ const READS_A_THREAD: usize = 8;
 pub struct StoreOptions {
     /// Bytes of pages kept in memory; at least 64 pages are.
     pub pool_bytes: usize,
+    /// The source of their memory; `None`: all of them are the store's own.
+    pub budget: Option<Arc<Budget>>,
     /// The pages of the system that they are kept in.
     pub memory_pages: Pages,
     /// The memory nodes that schedulers are near to: with two or more, a part of the pool has memory of each.
@@ -63,6 +70,8 @@ pub struct StoreOptions {
     pub growth_bytes_max: u64,
     /// Whether files are opened past the page cache.
     pub direct: bool,
+    /// Set when a page is found damaged: [`Store::take_suspects`] tells which. One for all stores of a server.
+    pub damage_seen: Arc<AtomicBool>,
     /// Threads that apply the log when a store is opened that was not closed in order; 0: the caller's, which then does all
     /// of the opening. None: one a CPU, and on a simulated disk none, so that its runs can be replayed.
     pub redo_threads: Option<usize>,
@@ -72,12 +81,14 @@ impl Default for StoreOptions {
     fn default() -> StoreOptions {
         StoreOptions {
             pool_bytes: 256 << 20,
+            budget: None,
             memory_pages: Pages::default(),
             memory_nodes: Vec::new(),
             touch_ahead: true,
             pool_growth: PoolGrowth::default(),
             growth_bytes_max: 256 << 20,
             direct: true,
+            damage_seen: Arc::default(),
             redo_threads: None,
         }
     }
@@ -106,6 +117,8 @@ pub struct Store {
     pub(crate) checkpointing: Mutex<()>,
     pub(crate) growth: Mutex<()>,
     pub(crate) writer: Mutex<Writer>,
+    pub(crate) stamps: Mutex<Stamps>,
+    pub(crate) suspects: Suspects,
     pub(crate) rows_in_log: RowsInLog,
     /// The redo start that the master names.
     pub(crate) redo_start: AtomicU64,
@@ -127,6 +140,17 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 
 fn cpus() -> usize {
     thread::available_parallelism().map_or(1, std::num::NonZero::get)
+}
+
+/// The pool.
+impl Cache for Store {
+    fn bytes(&self) -> u64 {
+        self.pool.granted_bytes()
+    }
+
+    fn give_way(&self, bytes: u64) -> u64 {
+        self.pool.give_way(bytes)
+    }
 }
 
 impl Store {
@@ -170,6 +194,7 @@ impl Store {
     ) -> Result<Arc<Store>, StorageError> {
         let folder = folder.as_ref();
         let master = Master::read(disk, folder)?;
+        let had_stamps = disk.exists(folder.join(STAMPS_FILE));
         let pages_at_checkpoint = master.pages;
         let store = Store::start(disk, folder, options, log, statistics, master)?;
         let pages = store.pages_in_file.load(Ordering::Relaxed);
@@ -185,7 +210,15 @@ impl Store {
             writer.restore_torn(&store.data)?;
         }
         drop(writer);
-        Ok(store)
+        if !had_stamps {
+            disk.sync_dir(folder).map_err(|error| StorageError::io("making the file of stamps", error))?;
+        }
+        let room = lock(&store.stamps).allocate(pages);
+        match room {
+            // It is the room of a folder without stamps that may be lacking; then there are none.
+            Err(error) if !is_full(&error) => Err(StorageError::io("taking room for the stamps", error)),
+            _ => Ok(store),
+        }
     }
 
     /// What recovery must know before the log and the store can be opened.
@@ -210,13 +243,14 @@ impl Store {
         };
         let data = open(PAGES_FILE, options.direct)?;
         let writer = Writer::new(open(DOUBLE_WRITE_FILE, options.direct)?, open(MASTER_FILE, false)?, master);
+        let stamps = Stamps::new(open(STAMPS_FILE, false)?, master.stamps, master.redo_lsn, options.pool_bytes);
         let len = data.len().map_err(|error| StorageError::io("reading the data file's length", error))?;
         let pool = Pool::new(&options, &statistics)
             .map_err(|error| StorageError::io("reserving memory for the buffer pool", error))?;
         let extent_bytes = PAGE_BYTES as u64 * EXTENT_PAGES as u64;
         let is_simulated = disk.as_simulated().is_some();
         statistics.add(Counter::DataFilesSize, len >> 10);
-        Ok(Arc::new(Store {
+        let store = Arc::new(Store {
             pool,
             log,
             data,
@@ -226,6 +260,8 @@ impl Store {
             checkpointing: Mutex::new(()),
             growth: Mutex::new(()),
             writer: Mutex::new(writer),
+            stamps: Mutex::new(stamps),
+            suspects: Suspects::default(),
             rows_in_log: RowsInLog::default(),
             redo_start: AtomicU64::new(master.redo_lsn.0),
             stopping: AtomicBool::new(false),
@@ -236,7 +272,12 @@ impl Store {
             poisoned: Mutex::new(None),
             heap_insert_targets: AtomicU8::new(HeapInsertTargets::PerScheduler as u8),
             options,
-        }))
+        });
+        if let Some(budget) = &store.options.budget {
+            let cache: Weak<Store> = Arc::downgrade(&store);
+            budget.add_cache(cache);
+        }
+        Ok(store)
     }
 
     /// Switches how inserts into heaps find their page; takes effect with the next insert.
@@ -266,6 +307,16 @@ impl Store {
     /// Empties the buffer pool of pages that are on disk as they are in it.
     pub fn drop_clean_pages(&self) {
         self.pool.evict_clean();
+    }
+
+    /// Bytes of the pool's frames that have memory.
+    pub fn pool_bytes(&self) -> u64 {
+        self.pool.granted_bytes()
+    }
+
+    /// Memory is not short any more: the pool may ask for frames again.
+    pub fn lift_pool_limit(&self) {
+        self.pool.lift_limit();
     }
 
     /// The pages of the system that the buffer pool is in.
@@ -523,6 +574,38 @@ impl Store {
         Ok(bytes)
     }
 
+    /// Notes a page that was read, if it is damaged. One that was never written may only have been asked for too early.
+    fn note_damage(&self, id: PageId, page: Page<'_>, error: &StorageError) {
+        let is_empty = page.0.iter().all(|byte| *byte == 0);
+        if matches!(error, StorageError::Corrupt { .. }) && !is_empty {
+            self.suspect(id, page.stored_crc() != page.crc());
+        }
+    }
+
+    /// Compares a page that was read, and found whole, with its last write. A text is returned for a page that is right, but
+    /// whose stamp was lost.
+    ///
+    /// # Errors
+    /// [`StorageError::Corrupt`] for an older page, and for one that is newer than the log; failed I/O.
+    pub(crate) fn check_stamp(&self, id: PageId, page: Page<'_>) -> Result<Option<String>, StorageError> {
+        if fault::trust_pages() {
+            return Ok(None);
+        }
+        let mut stamps = lock(&self.stamps);
+        // Behind the lock, which the writer of the page has taken too, after the log was durable.
+        let durable = self.log.durable();
+        if page.lsn() > durable.0 && !fault::no_wal_rule() {
+            let (found, end) = (Lsn(page.lsn()).in_parts(), durable.in_parts());
+            let why = format!("its log sequence number (LSN) ({found}) lies beyond the end of the log ({end})");
+            return Err(StorageError::corrupt(id, why));
+        }
+        match stamps.judge(id, page).map_err(|error| StorageError::io("reading the stamps of pages", error))? {
+            Verdict::Current => Ok(None),
+            Verdict::Stale(why) => Err(StorageError::corrupt(id, why)),
+            Verdict::StampLost(why) => Ok(Some(why)),
+        }
+    }
+
     /// Reads pages that follow each other, whose loading the caller has begun, into frames and puts these into the pool.
     ///
     /// # Errors
@@ -539,7 +622,10 @@ impl Store {
         self.pool.count_reads(frames.len());
         for (page, mut frame) in (first.0..).map(PageId).zip(frames) {
             let content = Page(frame.bytes_mut());
-            content.validate(page)?;
+            if let Err(error) = content.validate(page).and_then(|()| self.check_stamp(page, content)) {
+                self.note_damage(page, content, &error);
+                return Err(error);
+            }
             let level = content.level();
             if let Some(mut guard) = self.pool.publish(frame, page) {
                 guard.set_level(level);

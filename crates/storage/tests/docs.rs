@@ -76,7 +76,11 @@ fn the_boxes_of_the_document_are_found_in_the_files() {
     let copy = (known.sequence % 2) as usize * 4096;
     assert_eq!(&master[copy..copy + 8], b"PIKEMSTR");
     let field = |at| number::<8>(&master, copy + at);
-    assert_eq!([number::<4>(&master, copy + 8), number::<4>(&master, copy + 12)], [1, 1], "version, closed in order");
+    assert_eq!(
+        [number::<4>(&master, copy + 8), number::<4>(&master, copy + 12)],
+        [1, 1 | 4],
+        "version, closed in order, with stamps"
+    );
     assert_eq!([field(16), field(24)], [known.sequence, known.checkpoint_lsn.0]);
     assert_eq!([field(32), field(40), field(48)], [known.redo_lsn.0, known.recovery_lsn.0, 8]);
     assert_eq!(number::<4>(&master, copy + 56), u64::from(store.file_pages()));
@@ -105,6 +109,17 @@ fn the_boxes_of_the_document_are_found_in_the_files() {
     assert_eq!(pages[20], PageKind::Map as u8);
     assert_eq!([number::<4>(&pages, 64), number::<4>(&pages, extent)], [1, u64::from(OBJECT)], "owners");
     assert_eq!(pages[extent + 4..extent + 8], [1 << (root.0 % EXTENT_PAGES), 0, 0, 0], "pages in use");
+
+    // The first write of a block goes to its second copy.
+    let stamps = file(DATA, "stamps");
+    let (block, page_stamp) = (root.0 as usize / 336, 64 + 12 * (root.0 as usize % 336));
+    let copies = [0, 1].map(|copy| &stamps[8192 * block + 4096 * copy..][..4096]);
+    let copy = copies.into_iter().max_by_key(|copy| number::<8>(copy, 16)).expect("two copies");
+    assert_eq!(number::<4>(copy, 0), u64::from(crc32c::crc32c(&copy[4..])));
+    assert_eq!((&copy[4..8], number::<4>(copy, 8)), (&b"PKST"[..], block as u64));
+    assert!(std::ptr::eq(copy, copies[(number::<8>(copy, 16) % 2) as usize]), "copy by sequence");
+    assert_eq!(number::<8>(copy, page_stamp), number::<8>(page, 8), "lsn");
+    assert_eq!(number::<4>(copy, page_stamp + 8), number::<4>(page, 0), "checksum");
 
     let segment = file(LOG, "segment-00000001");
     assert_eq!([&segment[0..4], &segment[4096..4100]], [b"PKLS", b"PKLB"]);

@@ -36,7 +36,7 @@ use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
 
-use crate::lock::LockMode;
+use crate::lock::{Blocker, LockMode};
 
 const SHARDS: usize = 64;
 
@@ -206,7 +206,7 @@ impl OfObject {
         keys: Keys<'a>,
         mode: LockMode,
         ticket: Option<u64>,
-    ) -> impl Iterator<Item = u64> + 'a {
+    ) -> impl Iterator<Item = Blocker> + 'a {
         let holders = self.holders(keys).filter(move |holder| holder.owner != owner && holder.mode.conflicts(mode));
         let is_shared = matches!(mode, LockMode::S | LockMode::RangeSS);
         let earlier = self.waiters.iter().filter(move |waiter| {
@@ -216,7 +216,27 @@ impl OfObject {
                 && waiter.keys.borrowed().overlaps(keys)
                 && !self.holders(waiter.keys.borrowed()).any(|holder| holder.owner == owner)
         });
-        holders.map(|holder| holder.owner).chain(earlier.map(|waiter| waiter.owner))
+        let holders = holders.map(|holder| Blocker { owner: holder.owner, mode: holder.mode, is_holder: true });
+        holders.chain(earlier.map(|waiter| Blocker { owner: waiter.owner, mode: waiter.mode, is_holder: false }))
+    }
+
+    /// The least key among `keys` that others have locked, or wait for, so that `owner` cannot have it. None: there is
+    /// none, or nothing is before it.
+    fn first_blocked(&self, owner: u64, keys: Keys<'_>, mode: LockMode) -> Option<Vec<u8>> {
+        let blocks = |holder: &Holder| holder.owner != owner && holder.mode.conflicts(mode);
+        let rows =
+            self.rows.iter().filter(|(key, holders)| keys.overlaps(Keys::One(key)) && holders.iter().any(blocks));
+        let rows = rows.map(|(key, _)| Bound::Included(&**key));
+        let ranges = self.ranges.iter().filter(|range| blocks(&range.holder) && keys.overlaps(range.keys()));
+        let waiters = self.waiters.iter().filter(|waiter| {
+            waiter.owner != owner && waiter.mode.conflicts(mode) && waiter.keys.borrowed().overlaps(keys)
+        });
+        let lows = ranges.map(|range| range.keys().low()).chain(waiters.map(|waiter| waiter.keys.borrowed().low()));
+        let lows = rows.chain(lows).map(|low| match low {
+            Bound::Included(key) | Bound::Excluded(key) => key,
+            Bound::Unbounded => &[],
+        });
+        lows.min().map(<[u8]>::to_vec)
     }
 
     /// Adds a lock that nothing is in the way of. False: the owner had it.
@@ -368,6 +388,17 @@ impl KeyLocks {
         Some(is_new)
     }
 
+    /// The part of a range in front of the first key that keeps `owner` from the whole; None for an empty part.
+    pub fn free_part(&self, owner: u64, lock: &KeyLock) -> Option<KeyLock> {
+        let LockedKeys::Range(low, _) = &lock.keys else { return None };
+        let shard = self.of(lock.object).shard.lock();
+        let of_object = shard.objects.get(&lock.object)?;
+        let first = of_object.first_blocked(owner, lock.keys.borrowed(), lock.mode).filter(|key| !key.is_empty())?;
+        let keys = LockedKeys::Range(low.clone(), Bound::Excluded(first));
+        let is_empty = is_below(keys.borrowed().high(), keys.borrowed().low());
+        (!is_empty).then_some(KeyLock { keys, ..lock.clone() })
+    }
+
     /// Gives back what `owner` has kept, and wakes those who wait.
     pub fn release(&self, owner: u64, kept: &Kept) {
         let object = match kept {
@@ -406,21 +437,26 @@ impl KeyLocks {
         pikepole_scheduler::wake_all(wakers);
     }
 
-    /// A number for a wait.
-    pub fn new_ticket(&self) -> u64 {
-        self.tickets.fetch_add(1, Ordering::Relaxed)
+    /// Puts a wait into the list: its number. Those that come later stand behind it.
+    pub fn enter(&self, owner: u64, lock: &KeyLock) -> u64 {
+        let mut shard = self.of(lock.object).shard.lock();
+        // Dealt under the lock of the list, so the list is in the order of its numbers.
+        let ticket = self.tickets.fetch_add(1, Ordering::Relaxed);
+        let waiter = Waiter { owner, ticket, keys: lock.keys.clone(), mode: lock.mode, waker: Waker::noop().clone() };
+        shard.objects.entry(lock.object).or_default().waiters.push(waiter);
+        ticket
     }
 
-    /// Those who keep `owner` from a lock that it waits for.
-    pub fn blockers(&self, owner: u64, lock: &KeyLock, ticket: u64) -> Vec<u64> {
-        let shard = self.of(lock.object).shard.lock();
-        let of_object = shard.objects.get(&lock.object);
-        let blockers =
-            |of_object: &OfObject| of_object.blockers(owner, lock.keys.borrowed(), lock.mode, Some(ticket)).collect();
-        of_object.map(blockers).unwrap_or_default()
+    /// Those who are in the way of a listed wait; None: it is not listed any more.
+    pub fn blockers(&self, object: u32, ticket: u64) -> Option<Vec<Blocker>> {
+        let shard = self.of(object).shard.lock();
+        let of_object = shard.objects.get(&object)?;
+        let Waiter { owner, keys, mode, .. } = of_object.waiters.iter().find(|waiter| waiter.ticket == ticket)?;
+        Some(of_object.blockers(*owner, keys.borrowed(), *mode, Some(ticket)).collect())
     }
 
-    fn forget_waiter(&self, object: u32, ticket: u64) {
+    /// Takes a wait off the list, and wakes those who stood behind it.
+    pub fn leave(&self, object: u32, ticket: u64) {
         let mut shard = self.of(object).shard.lock();
         let Some(of_object) = shard.objects.get_mut(&object) else {
             return;
@@ -461,11 +497,10 @@ impl KeyLock {
     }
 }
 
-/// Completes when nobody is in the way of a lock, which is not taken.
+/// Completes when nobody is in the way of a listed wait; the lock is not taken, and the wait stays listed until its owner leaves.
 pub(crate) struct KeyWait<'a> {
     pub locks: &'a KeyLocks,
-    pub owner: u64,
-    pub lock: &'a KeyLock,
+    pub object: u32,
     pub ticket: u64,
 }
 
@@ -473,31 +508,17 @@ impl Future for KeyWait<'_> {
     type Output = ();
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<()> {
-        let Self { locks, owner, lock, ticket } = *self;
-        {
-            let mut shard = locks.of(lock.object).shard.lock();
-            let of_object = shard.objects.entry(lock.object).or_default();
-            // Registered under the lock of the look: whoever releases after it finds the waker.
-            let waker = context.waker().clone();
-            match of_object.waiters.iter_mut().find(|waiter| waiter.ticket == ticket) {
-                Some(waiter) => waiter.waker = waker,
-                None => {
-                    let keys = lock.keys.clone();
-                    of_object.waiters.push(Waiter { owner, ticket, keys, mode: lock.mode, waker });
-                }
-            }
-            if of_object.blockers(owner, lock.keys.borrowed(), lock.mode, Some(ticket)).next().is_some() {
-                return Poll::Pending;
-            }
+        let Self { locks, object, ticket } = *self;
+        let mut shard = locks.of(object).shard.lock();
+        let of_object = shard.objects.get_mut(&object).expect("a wait is listed");
+        // The waker is left under the lock of the look: whoever releases after it finds the waker.
+        let at = of_object.waiters.iter().position(|waiter| waiter.ticket == ticket).expect("a wait is listed");
+        of_object.waiters[at].waker.clone_from(context.waker());
+        let Waiter { owner, keys, mode, .. } = &of_object.waiters[at];
+        if of_object.blockers(*owner, keys.borrowed(), *mode, Some(ticket)).next().is_some() {
+            return Poll::Pending;
         }
-        locks.forget_waiter(lock.object, ticket);
         Poll::Ready(())
-    }
-}
-
-impl Drop for KeyWait<'_> {
-    fn drop(&mut self) {
-        self.locks.forget_waiter(self.lock.object, self.ticket);
     }
 }
 
@@ -575,6 +596,21 @@ mod tests {
     }
 
     #[test]
+    fn of_a_range_that_is_waited_for_the_part_before_the_first_key_in_the_way_is_free() {
+        let locks = locks();
+        assert_eq!(locks.try_acquire(1, &one(b"k", LockMode::X)), Some(true));
+        let wanted = range(b"b", b"x", LockMode::RangeSS);
+        assert_eq!(locks.try_acquire(2, &wanted), None);
+        assert_eq!(locks.free_part(2, &wanted), Some(range(b"b", b"k", LockMode::RangeSS)));
+        assert_eq!(locks.free_part(2, &range(b"k", b"x", LockMode::RangeSS)), None, "it begins with the key");
+        assert_eq!(locks.free_part(1, &wanted), None, "nothing is in its way");
+        let all = LockedKeys::Range(Bound::Unbounded, Bound::Unbounded);
+        let all = KeyLock { object: 7, keys: all, mode: LockMode::RangeXX };
+        assert_eq!(locks.try_acquire(1, &all), Some(true));
+        assert_eq!(locks.free_part(2, &wanted), None, "all is locked");
+    }
+
+    #[test]
     fn an_empty_range_locks_nothing() {
         let locks = locks();
         assert_eq!(locks.try_acquire(1, &range(b"m", b"a", LockMode::RangeSS)), Some(true));
@@ -589,14 +625,17 @@ mod tests {
         assert_eq!(locks.try_acquire(1, &one(b"k", LockMode::S)), Some(true));
         let wanted = one(b"k", LockMode::X);
         let mut context = Context::from_waker(Waker::noop());
-        let mut wait = Box::pin(KeyWait { locks: &locks, owner: 2, lock: &wanted, ticket: locks.new_ticket() });
+        let ticket = locks.enter(2, &wanted);
+        let mut wait = Box::pin(KeyWait { locks: &locks, object: 7, ticket });
         assert!(wait.as_mut().poll(&mut context).is_pending());
-        assert_eq!(locks.blockers(2, &wanted, 0), [1]);
+        let blocker = Blocker { owner: 1, mode: LockMode::S, is_holder: true };
+        assert_eq!(locks.blockers(7, ticket), Some(vec![blocker]));
         assert_eq!(locks.try_acquire(3, &one(b"k", LockMode::S)), None, "the writer comes first");
         assert_eq!(locks.try_acquire(1, &one(b"k", LockMode::U)), Some(false), "who has it may have more");
         locks.release(1, &Kept::Key(7, b"k".as_slice().into()));
         assert!(wait.as_mut().poll(&mut context).is_ready());
-        drop(wait);
+        locks.leave(7, ticket);
+        assert_eq!(locks.blockers(7, ticket), None);
         assert_eq!(locks.try_acquire(3, &one(b"k", LockMode::S)), Some(true));
     }
 }

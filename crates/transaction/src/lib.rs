@@ -21,7 +21,8 @@
 //! | `version` | older row versions |
 //! | `lock` | table locks |
 //! | `key_lock` | locks of rows that were only read, and of ranges of keys |
-//! | `wait` | waiting for other transactions, deadlocks |
+//! | `wait` | waiting for other transactions, the search for deadlocks |
+//! | `deadlock` | a deadlock as it was found |
 //! | `undo` | undo entries, and undoing one |
 //! | `transaction` | a session's transaction: begin, commit, rollback, its locks |
 //! | `nested` | children of a transaction, for parallel workers: their chains, the parent's latch |
@@ -30,6 +31,7 @@
 //! | `recovery` | transactions that a crash cut short |
 
 mod bulk;
+mod deadlock;
 mod error;
 mod id;
 mod key_lock;
@@ -46,9 +48,12 @@ mod undo;
 mod version;
 mod wait;
 
+#[cfg(all(test, shuttle, not(loom)))]
+mod shuttle_models;
 #[cfg(test)]
 mod tests;
 
+pub use deadlock::{Deadlock, DeadlockProcess, Standing};
 pub use error::{Need, Stop, TransactionError};
 pub use id::{TransactionId, TransactionIds};
 pub use key_lock::{KeyLock, LockedKeys};
@@ -56,7 +61,7 @@ pub use lock::{LockMode, TableLock};
 pub use nested::{Family, NestedTransactions};
 pub use recovery::{Analysis, now};
 pub use registry::{LockRow, LockedThing, OpenTransaction, TransactionRow};
-pub use rows::{Inserted, Seen, View};
+pub use rows::{Inserted, RowStanding, Seen, View};
 pub use status::Status;
 pub use structure::{RID_BYTES, Structure};
 pub use transaction::{Isolation, Mark, Transaction};

@@ -10,7 +10,9 @@
 //! A weak taker adds to a stripe, then reads the gate; a strong one sets its bit in the gate, then sums the stripes. Both
 //! steps of both are SeqCst, so at least one sees the other: a weak taker that sees a conflicting bit gives its count back
 //! and waits; a strong one that sees counts waits until they are gone. The bit of a waiting strong taker keeps new weak ones
-//! out, so it is not starved; but not those who hold the table already, for whom it waits itself.
+//! out, so it is not starved; but not those who hold the table already, for whom it waits itself, nor those who have waited
+//! longer. It stands behind those, too: a strong taker that comes again and again, because it is a deadlock's victim each time,
+//! starves nobody.
 //!
 //! | | Sch-S | IS | IX | S | BU | X | Sch-M |
 //! |---|---|---|---|---|---|---|---|
@@ -25,6 +27,11 @@
 //! The modes of rows and ranges are in the same list, since views and waits show them together; `key_lock` holds those locks.
 //!
 //! An owner never conflicts with itself.
+//!
+//! # Waiting
+//! A waiter enters the list before its first poll, under the mutex of the wait graph (`wait`), which is searched in the same
+//! step. [`Strong::blockers`] alone says who is in the way of a listed wait: the poll that grants the lock asks it, and so does
+//! the search for deadlocks. A grant takes the waiter off the list in the step that makes it a holder.
 
 use std::future::Future;
 use std::pin::Pin;
@@ -101,7 +108,7 @@ impl LockMode {
         self.conflict_bits() & other.bit() != 0
     }
 
-    fn is_weak(self) -> bool {
+    pub(crate) fn is_weak(self) -> bool {
         self < LockMode::S
     }
 
@@ -198,12 +205,30 @@ impl LockMode {
     }
 }
 
-struct Waiter {
+/// What an owner wants of a table lock.
+#[derive(Debug, Clone, Copy)]
+struct Wish {
     owner: u64,
+    mode: LockMode,
+    /// It holds the table in another mode, so those who wait for the table may wait for it: it does not stand behind them.
+    has_some: bool,
+}
+
+struct Waiter {
+    wish: Wish,
     /// One owner can wait several times: a transaction and its children.
     ticket: u64,
-    mode: LockMode,
+    /// Nothing's before the first poll, which looks at the lock by itself.
     waker: Waker,
+}
+
+/// An owner that keeps another from a lock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Blocker {
+    pub owner: u64,
+    pub mode: LockMode,
+    /// It holds the lock, rather than waiting in front.
+    pub is_holder: bool,
 }
 
 #[derive(Default)]
@@ -211,6 +236,23 @@ struct Strong {
     holders: Vec<(u64, LockMode)>,
     waiters: Vec<Waiter>,
     ticket_next: u64,
+}
+
+impl Strong {
+    /// The holders of strong locks, and those who have waited longer, that keep `wish` from its lock. Without a ticket it does not
+    /// wait yet, and all who wait came earlier. Holders of weak locks are counted, not listed: those in the way of a strong wish are
+    /// looked up in the registry.
+    fn blockers(&self, wish: Wish, ticket: Option<u64>) -> impl Iterator<Item = Blocker> + '_ {
+        let held = self.holders.iter().map(|(owner, mode)| Blocker { owner: *owner, mode: *mode, is_holder: true });
+        let is_earlier = move |waiter: &&Waiter| ticket.is_none_or(|ticket| waiter.ticket < ticket);
+        let waited = self.waiters.iter().filter(move |_| !wish.has_some).filter(is_earlier);
+        let waited = waited.map(|w| Blocker { owner: w.wish.owner, mode: w.wish.mode, is_holder: false });
+        held.chain(waited).filter(move |other| other.owner != wish.owner && other.mode.conflicts(wish.mode))
+    }
+
+    fn wakers(&self) -> Vec<Waker> {
+        self.waiters.iter().map(|waiter| waiter.waker.clone()).collect()
+    }
 }
 
 /// The lock of one table (or of another thing with a number, such as the catalog).
@@ -257,11 +299,9 @@ impl TableLock {
         self.object
     }
 
-    /// A number for a wait for this lock.
-    pub(crate) fn new_ticket(&self) -> u64 {
-        let mut strong = lock(&self.strong);
-        strong.ticket_next += 1;
-        strong.ticket_next
+    /// What tells it from other locks while it is there.
+    pub(crate) fn address(&self) -> usize {
+        std::ptr::from_ref(self).addr()
     }
 
     /// Whether somebody holds or waits for a lock that conflicts with `mode`, the asker's own included.
@@ -270,9 +310,9 @@ impl TableLock {
         self.gate.load(Ordering::Relaxed) & mode.conflict_bits() != 0
     }
 
-    /// Takes the lock if it is free for `owner`, who holds `own` of it already.
+    /// Takes the lock if it is free for `owner`, who holds it already in the modes `own`.
     #[inline]
-    pub(crate) fn try_acquire(&self, owner: u64, own: &[Grant], mode: LockMode) -> Option<Grant> {
+    pub(crate) fn try_acquire(&self, owner: u64, own: &[LockMode], mode: LockMode) -> Option<Grant> {
         if mode.is_weak() {
             let stripe = slot::current() % STRIPES;
             // SeqCst: see the protocol in the module's header; pairs with `try_strong`.
@@ -281,39 +321,33 @@ impl TableLock {
             if self.gate.load(Ordering::SeqCst) & mode.conflict_bits() == 0 {
                 return Some(grant);
             }
-            return self.settle_weak(owner, own, grant);
+            return self.settle_weak(Wish { owner, mode, has_some: !own.is_empty() }, grant);
         }
-        self.try_strong(&mut lock(&self.strong), owner, own, mode)
+        self.try_strong(&mut lock(&self.strong), Wish { owner, mode, has_some: !own.is_empty() }, own, None)
     }
 
     /// A weak taker met a conflicting bit: it may be its own.
     #[cold]
-    fn settle_weak(&self, owner: u64, own: &[Grant], grant: Grant) -> Option<Grant> {
-        let strong = lock(&self.strong);
-        let in_the_way = strong
-            .holders
-            .iter()
-            .map(|(o, m)| (*o, *m))
-            .chain(strong.waiters.iter().filter(|w| own.is_empty() && !w.mode.is_weak()).map(|w| (w.owner, w.mode)))
-            .any(|(o, m)| o != owner && m.conflicts(grant.mode));
-        drop(strong);
+    fn settle_weak(&self, wish: Wish, grant: Grant) -> Option<Grant> {
+        let in_the_way = lock(&self.strong).blockers(wish, None).next().is_some();
         if !in_the_way {
             return Some(grant);
         }
-        self.release(owner, grant);
+        self.release(wish.owner, grant);
         None
     }
 
-    fn try_strong(&self, strong: &mut Strong, owner: u64, own: &[Grant], mode: LockMode) -> Option<Grant> {
-        if strong.holders.iter().any(|(o, m)| *o != owner && m.conflicts(mode)) {
+    fn try_strong(&self, strong: &mut Strong, wish: Wish, own: &[LockMode], ticket: Option<u64>) -> Option<Grant> {
+        if strong.blockers(wish, ticket).next().is_some() {
             return None;
         }
+        let Wish { owner, mode, .. } = wish;
         // SeqCst: see the protocol in the module's header.
         self.gate.fetch_or(mode.bit(), Ordering::SeqCst);
         let words = || self.stripes.iter().map(|stripe| stripe.load(Ordering::SeqCst));
         let of_others = |weak: LockMode| {
             let counted: u64 = words().map(|word| weak.counted(word)).sum();
-            counted > own.iter().filter(|g| g.mode == weak).count() as u64
+            counted > own.iter().filter(|held| **held == weak).count() as u64
         };
         if WEAK.iter().any(|weak| weak.conflicts(mode) && of_others(*weak)) {
             self.reset_gate(strong);
@@ -325,7 +359,7 @@ impl TableLock {
 
     fn reset_gate(&self, strong: &Strong) {
         let modes = strong.holders.iter().map(|(_, m)| *m);
-        let waited = strong.waiters.iter().map(|w| w.mode).filter(|m| !m.is_weak());
+        let waited = strong.waiters.iter().map(|w| w.wish.mode).filter(|m| !m.is_weak());
         let bits = modes.chain(waited).fold(0, |bits, m| bits | m.bit());
         self.gate.store(bits, Ordering::SeqCst);
     }
@@ -351,24 +385,24 @@ impl TableLock {
 
     #[cold]
     fn wake_all(&self) {
-        let wakers: Vec<Waker> = lock(&self.strong).waiters.iter().map(|w| w.waker.clone()).collect();
+        let wakers = lock(&self.strong).wakers();
         pikepole_scheduler::wake_all(wakers);
     }
 
-    /// The owners other than `owner` whose strong locks, held or waited for, keep it from taking `mode`; `has_some`: it holds the
-    /// table in another mode.
-    pub(crate) fn strong_blockers(&self, owner: u64, mode: LockMode, has_some: bool) -> Vec<u64> {
-        let strong = lock(&self.strong);
-        let held = strong.holders.iter().map(|(o, m)| (*o, *m));
-        let waited = strong
-            .waiters
-            .iter()
-            .filter(|w| mode.is_weak() && !has_some && !w.mode.is_weak())
-            .map(|w| (w.owner, w.mode));
-        held.chain(waited).filter(|(o, m)| *o != owner && m.conflicts(mode)).map(|(o, _)| o).collect()
+    /// Puts a wait into the list: its number. From now on it keeps others out as waits of its mode do. `own`: the modes that
+    /// the owner holds the lock in.
+    pub(crate) fn enter(&self, owner: u64, own: &[LockMode], mode: LockMode) -> u64 {
+        let mut strong = lock(&self.strong);
+        strong.ticket_next += 1;
+        let ticket = strong.ticket_next;
+        let wish = Wish { owner, mode, has_some: !own.is_empty() };
+        strong.waiters.push(Waiter { wish, ticket, waker: Waker::noop().clone() });
+        self.reset_gate(&strong);
+        ticket
     }
 
-    fn forget_waiter(&self, ticket: u64) {
+    /// Takes a wait off the list, unless it was granted.
+    pub(crate) fn leave(&self, ticket: u64) {
         let mut strong = lock(&self.strong);
         let before = strong.waiters.len();
         strong.waiters.retain(|w| w.ticket != ticket);
@@ -378,15 +412,20 @@ impl TableLock {
             self.wake_all();
         }
     }
+
+    /// The owners of strong locks that are in the way of a listed wait; None: it is not listed any more.
+    pub(crate) fn blockers(&self, ticket: u64) -> Option<Vec<Blocker>> {
+        let strong = lock(&self.strong);
+        let waiter = strong.waiters.iter().find(|waiter| waiter.ticket == ticket)?;
+        Some(strong.blockers(waiter.wish, Some(ticket)).collect())
+    }
 }
 
-/// Waits until the lock is granted.
+/// Waits until the lock is granted to a wait that is in its list. Whoever drops it takes the wait off the list.
 pub(crate) struct LockWait<'a> {
     pub lock: &'a TableLock,
-    pub owner: u64,
-    pub own: &'a [Grant],
-    pub mode: LockMode,
-    /// Which of the waits for this lock it is; [`TableLock::new_ticket`].
+    pub own: &'a [LockMode],
+    /// Which of the waits for this lock it is; [`TableLock::enter`].
     pub ticket: u64,
 }
 
@@ -394,23 +433,23 @@ impl Future for LockWait<'_> {
     type Output = Grant;
 
     fn poll(self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Grant> {
-        let (table, owner, mode) = (self.lock, self.owner, self.mode);
+        let Self { lock: table, own, ticket } = *self;
         let mut strong = lock(&table.strong);
-        // Registered before the try: whoever releases after it finds the waker.
-        strong.waiters.retain(|w| w.ticket != self.ticket);
-        strong.waiters.push(Waiter { owner, ticket: self.ticket, mode, waker: context.waker().clone() });
-        table.reset_gate(&strong);
-        let granted = if mode.is_weak() {
-            drop(strong);
-            table.try_weak_waiting(owner, self.own, mode)
+        // The waker is left before the try: whoever releases after it finds the waker.
+        let waiter = strong.waiters.iter_mut().find(|waiter| waiter.ticket == ticket);
+        let waiter = waiter.expect("a wait is in the list until it is granted or dropped");
+        waiter.waker.clone_from(context.waker());
+        let wish = waiter.wish;
+        let granted = if wish.mode.is_weak() {
+            table.try_weak_waiting(&strong, wish, ticket)
         } else {
-            let granted = table.try_strong(&mut strong, owner, self.own, mode);
-            drop(strong);
-            granted
+            table.try_strong(&mut strong, wish, own, Some(ticket))
         };
         match granted {
             Some(grant) => {
-                table.forget_waiter(self.ticket);
+                // Nobody may go on because of this: those behind it stand behind a holder now.
+                strong.waiters.retain(|waiter| waiter.ticket != ticket);
+                table.reset_gate(&strong);
                 Poll::Ready(grant)
             }
             None => Poll::Pending,
@@ -419,18 +458,15 @@ impl Future for LockWait<'_> {
 }
 
 impl TableLock {
-    /// As [`TableLock::try_acquire`], without waking others when it fails: they would wake the asker in turn for ever.
-    fn try_weak_waiting(&self, owner: u64, own: &[Grant], mode: LockMode) -> Option<Grant> {
-        if !self.strong_blockers(owner, mode, !own.is_empty()).is_empty() {
+    /// Takes a weak lock for a wait. No strong one can come to it meanwhile: that takes the mutex of the strong part.
+    fn try_weak_waiting(&self, strong: &Strong, wish: Wish, ticket: u64) -> Option<Grant> {
+        if strong.blockers(wish, Some(ticket)).next().is_some() {
             return None;
         }
-        self.try_acquire(owner, own, mode)
-    }
-}
-
-impl Drop for LockWait<'_> {
-    fn drop(&mut self) {
-        self.lock.forget_waiter(self.ticket);
+        let stripe = slot::current() % STRIPES;
+        // SeqCst: as in `try_acquire`.
+        self.stripes[stripe].fetch_add(wish.mode.unit(), Ordering::SeqCst);
+        Some(Grant { mode: wish.mode, stripe })
     }
 }
 
@@ -468,12 +504,17 @@ mod tests {
         let table = TableLock::new(7);
         let weak = table.try_acquire(1, &[], LockMode::IX).expect("free");
         let mut context = Context::from_waker(Waker::noop());
-        let mut wait = Box::pin(LockWait { lock: &table, owner: 2, own: &[], mode: LockMode::SchM, ticket: 1 });
+        let ticket = table.enter(2, &[], LockMode::SchM);
+        let mut wait = Box::pin(LockWait { lock: &table, own: &[], ticket });
         assert!(wait.as_mut().poll(&mut context).is_pending());
         assert!(table.try_acquire(3, &[], LockMode::SchS).is_none());
-        assert_eq!(table.strong_blockers(3, LockMode::SchS, false), vec![2]);
-        let more =
-            table.try_acquire(1, &[weak], LockMode::SchS).expect("who is waited for does not wait behind who waits");
+        let behind = table.enter(3, &[], LockMode::SchS);
+        let waiting = Blocker { owner: 2, mode: LockMode::SchM, is_holder: false };
+        assert_eq!(table.blockers(behind), Some(vec![waiting]));
+        table.leave(behind);
+        assert_eq!(table.blockers(behind), None);
+        let more = table.try_acquire(1, &[LockMode::IX], LockMode::SchS);
+        let more = more.expect("who is waited for does not wait behind who waits");
         table.release(1, more);
         table.release(1, weak);
         let Poll::Ready(grant) = wait.as_mut().poll(&mut context) else {
@@ -485,12 +526,38 @@ mod tests {
     }
 
     #[test]
+    fn a_strong_taker_that_comes_later_does_not_pass_a_weak_one() {
+        let table = TableLock::new(7);
+        let held = table.try_acquire(1, &[], LockMode::SchM).expect("free");
+        let weak = table.enter(2, &[], LockMode::IX);
+        let strong = table.enter(3, &[], LockMode::X);
+        let mut context = Context::from_waker(Waker::noop());
+        let mut wait = Box::pin(LockWait { lock: &table, own: &[], ticket: weak });
+        assert!(wait.as_mut().poll(&mut context).is_pending());
+        table.release(1, held);
+        let Poll::Ready(grant) = wait.as_mut().poll(&mut context) else {
+            panic!("only who came later wants it");
+        };
+        assert!(table.try_acquire(4, &[], LockMode::IX).is_none(), "who comes now stands behind");
+        assert_eq!(table.blockers(strong), Some(vec![]), "who has it now is in the registry");
+        drop(wait);
+        let earlier = table.enter(5, &[], LockMode::IX);
+        table.leave(strong);
+        table.release(2, grant);
+        assert!(table.try_acquire(3, &[], LockMode::X).is_none(), "nor does one that waits for nothing yet");
+        table.leave(earlier);
+        assert!(table.try_acquire(3, &[], LockMode::X).is_some());
+    }
+
+    #[test]
     fn a_dropped_wait_leaves_nothing() {
         let table = TableLock::new(7);
         let _held = table.try_acquire(1, &[], LockMode::IX).expect("free");
-        let mut wait = Box::pin(LockWait { lock: &table, owner: 2, own: &[], mode: LockMode::X, ticket: 1 });
+        let ticket = table.enter(2, &[], LockMode::X);
+        let mut wait = Box::pin(LockWait { lock: &table, own: &[], ticket });
         assert!(wait.as_mut().poll(&mut Context::from_waker(Waker::noop())).is_pending());
         drop(wait);
+        table.leave(ticket);
         assert!(table.try_acquire(3, &[], LockMode::IX).is_some());
     }
 }

@@ -24,7 +24,7 @@ use pikepole_log::Lsn;
 
 use crate::id::TransactionId;
 use crate::key_lock::Shown;
-use crate::lock::LockMode;
+use crate::lock::{Blocker, LockMode};
 use crate::status::SnapshotsSeen;
 
 /// No snapshot, no first LSN.
@@ -33,6 +33,16 @@ pub(crate) const NONE: u64 = u64::MAX;
 /// Locks a mutex whose data stays whole whatever a panicking holder did: each critical section changes it in one step.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
+}
+
+/// A table lock that a session holds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct HeldLock {
+    /// The number of what is locked.
+    pub object: u32,
+    pub mode: LockMode,
+    /// Which lock it is: numbers may be given again.
+    pub address: usize,
 }
 
 /// What one session shows to the others.
@@ -55,8 +65,10 @@ pub(crate) struct SessionCell {
     pub reserved_bytes: AtomicU64,
     pub log_bytes: AtomicU64,
     pub log_records: AtomicU64,
+    /// At or below the numbers that it has been dealt of an order which all transactions share; [`NONE`] while there are none.
+    pub first_number: AtomicU64,
     /// Table locks it holds, for the search of deadlocks.
-    pub held: Mutex<Vec<(u32, LockMode)>>,
+    pub held: Mutex<Vec<HeldLock>>,
 }
 
 /// One open transaction, for the views.
@@ -152,6 +164,7 @@ impl Registry {
             reserved_bytes: AtomicU64::new(0),
             log_bytes: AtomicU64::new(0),
             log_records: AtomicU64::new(0),
+            first_number: AtomicU64::new(NONE),
             held: Mutex::new(Vec::new()),
         }));
         lock(&self.cells).push(cell.clone());
@@ -198,26 +211,46 @@ impl Registry {
             .map(Lsn)
     }
 
+    /// At or below the lowest number that an open transaction has been dealt. Acquire, here and where the caller looked how far numbers
+    /// are dealt: pairs with the Release of whoever deals them, so that the cell of each number below is seen, and with that
+    /// of `Transaction::ended`.
+    pub fn oldest_number(&self) -> Option<u64> {
+        let cells = lock(&self.cells);
+        cells.iter().map(|cell| cell.first_number.load(Ordering::Acquire)).filter(|number| *number != NONE).min()
+    }
+
     /// The session whose open transaction has this id.
     pub fn owner_of(&self, id: TransactionId) -> Option<u64> {
         lock(&self.cells).iter().find(|cell| cell.id.load(Ordering::Relaxed) == id.0).map(|cell| cell.owner)
     }
 
-    /// Whether `owner` holds a lock on `object`.
-    pub fn holds(&self, object: u32, owner: u64) -> bool {
-        let cells = lock(&self.cells);
-        let own = cells.iter().filter(|cell| cell.owner == owner);
-        own.into_iter().any(|cell| lock(&cell.held).iter().any(|(held, _)| *held == object))
+    /// The modes in which `owner` holds the lock at `address`, in all its transactions of the database.
+    pub fn own_modes(&self, address: usize, owner: u64) -> Vec<LockMode> {
+        let mut modes = Vec::new();
+        for cell in lock(&self.cells).iter().filter(|cell| cell.owner == owner) {
+            modes.extend(lock(&cell.held).iter().filter(|held| held.address == address).map(|held| held.mode));
+        }
+        modes
     }
 
-    /// The sessions other than `owner` that hold a lock on `object` which conflicts with `mode`.
-    pub fn holders(&self, object: u32, mode: LockMode, owner: u64) -> Vec<u64> {
-        lock(&self.cells)
-            .iter()
-            .filter(|cell| cell.owner != owner)
-            .filter(|cell| lock(&cell.held).iter().any(|(o, held)| *o == object && held.conflicts(mode)))
-            .map(|cell| cell.owner)
-            .collect()
+    /// The owners other than `owner` that hold the lock at `address` in a weak mode that conflicts with `mode`.
+    pub fn weak_holders(&self, address: usize, mode: LockMode, owner: u64) -> Vec<Blocker> {
+        let in_the_way = |held: &HeldLock| held.address == address && held.mode.is_weak() && held.mode.conflicts(mode);
+        let cells = lock(&self.cells);
+        let others = cells.iter().filter(|cell| cell.owner != owner);
+        let blocker = |cell: &Arc<CachePadded<SessionCell>>| {
+            let held = lock(&cell.held).iter().copied().find(in_the_way)?;
+            Some(Blocker { owner: cell.owner, mode: held.mode, is_holder: true })
+        };
+        others.filter_map(blocker).collect()
+    }
+
+    /// The open transaction of an owner and the bytes that it has logged, its children's among them.
+    pub fn of_owner(&self, owner: u64) -> (Option<TransactionId>, u64) {
+        let cells = lock(&self.cells);
+        let own = cells.iter().filter(|cell| cell.owner == owner);
+        let id = own.clone().find_map(|cell| cell.open(&cells)).map(|open| open.id);
+        (id, own.map(|cell| cell.log_bytes.load(Ordering::Relaxed)).sum())
     }
 
     pub fn rows(&self) -> Vec<TransactionRow> {
@@ -264,7 +297,7 @@ impl Registry {
             let mut held = lock(&cell.held).clone();
             held.sort_unstable();
             rows.extend(held.chunk_by(|a, b| a == b).map(|same| {
-                let (object, mode) = same[0];
+                let HeldLock { object, mode, .. } = same[0];
                 row(LockedThing::Object(object), mode, true, same.len())
             }));
             if first == at {

@@ -59,6 +59,17 @@ pub enum Seen {
     Nothing,
 }
 
+/// The standing of a row that was copied, by its writer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum RowStanding {
+    /// It is the transaction itself, or had committed when the row was copied: the row is what it is.
+    Settled,
+    /// It has ended since: the row is to be copied again.
+    Outdated,
+    /// It has not ended.
+    Claimed(TransactionId),
+}
+
 /// A change that others may have locked the row against.
 struct Guarded<'a, K> {
     /// None: the row is the writer's own.
@@ -162,6 +173,59 @@ impl Transaction {
     /// The same, with what nobody has committed or without it, whatever the level is.
     pub fn view_of(&mut self, uncommitted: bool) -> View {
         View { own: self.own_id_if_dealt(), snapshot: self.snapshot(), uncommitted }
+    }
+
+    /// A view of all that has committed; older versions are held for it.
+    pub fn newest_view(&mut self) -> View {
+        self.snapshot();
+        View { own: self.own_id_if_dealt(), snapshot: Lsn(u64::MAX), uncommitted: false }
+    }
+
+    /// The snapshot that is held, taken when there is none.
+    #[inline]
+    pub fn held_snapshot(&mut self) -> Lsn {
+        self.snapshot()
+    }
+
+    /// The moment for [`Transaction::standing`]: what has committed before is in every copy made later.
+    pub fn moment(&self) -> Lsn {
+        self.home.clock()
+    }
+
+    /// The quick judgement of a row's header: true when its writer is the transaction itself, or has committed by the
+    /// snapshot that is held. False says nothing.
+    #[inline]
+    pub fn is_settled(&self, header: RowHeader) -> bool {
+        let Some(snapshot) = self.snapshot else { return false };
+        let writer = header.xid();
+        writer == self.own_id_if_dealt()
+            || matches!(self.home.settled(TransactionId(writer)), Status::Committed(lsn) if lsn <= snapshot)
+    }
+
+    /// Judges a row by its header in a copy made at `moment`.
+    ///
+    /// # Errors
+    /// The log failed: the row could not be undone.
+    #[inline]
+    pub fn standing(&mut self, header: RowHeader, moment: Lsn) -> Result<RowStanding, Stop> {
+        let writer = TransactionId(header.xid());
+        if writer.0 == self.own_id_if_dealt() {
+            return Ok(RowStanding::Settled);
+        }
+        match self.home.settled(writer) {
+            Status::Committed(lsn) if lsn <= moment => {
+                if self.snapshot.is_none_or(|snapshot| lsn > snapshot) {
+                    // It acts on what came behind its snapshot.
+                    self.after = self.after.max(lsn);
+                }
+                Ok(RowStanding::Settled)
+            }
+            Status::Active => Ok(RowStanding::Claimed(writer)),
+            _ => {
+                self.refuse_undone(header)?;
+                Ok(RowStanding::Outdated)
+            }
+        }
     }
 
     fn context(&mut self, single: bool) -> LogContext {

@@ -29,6 +29,7 @@ use pikepole_storage::records::Record;
 use pikepole_storage::{LogContext, TreeCursor};
 
 use crate::bulk::Unlogged;
+use crate::deadlock::Standing;
 use crate::error::{Need, Stop, TransactionError};
 use crate::id::{Dealt, TransactionId};
 use crate::key_lock::{Kept, KeyWait};
@@ -51,7 +52,8 @@ const END_RECORD: i64 = 64;
 pub enum Isolation {
     /// Everything, committed or not.
     ReadUncommitted,
-    /// What was committed when the statement began.
+    /// What was committed when the statement began; what is newest where the database or a hint says so, and for rows
+    /// that are changed.
     #[default]
     ReadCommitted,
     /// What is newest; what was read stays as it is until the transaction ends.
@@ -82,6 +84,8 @@ struct Held {
     lock: Arc<TableLock>,
     grant: Grant,
     in_use: bool,
+    /// To the end of the transaction, not of the statement.
+    lasts: bool,
 }
 
 /// The transaction of a session.
@@ -97,6 +101,8 @@ pub struct Transaction {
     pub(crate) undo: UndoLog,
     /// The cell shows the id and the first LSN.
     announced: bool,
+    /// Its cell has a number that it was dealt.
+    numbered: bool,
     /// A record with the id is in the log.
     logged: bool,
     records: u64,
@@ -104,15 +110,24 @@ pub struct Transaction {
     /// Where the last commit ends that nobody has waited for; zero: none.
     unhardened: Lsn,
     /// What the next record must come behind: the session's last record, and the commits of others that it acts on.
-    after: Lsn,
+    pub(crate) after: Lsn,
     held: Vec<Held>,
     /// Rows and keys that it has locked.
     keys: Vec<Kept>,
+    /// The number of waits for other transactions, and what it was when the snapshot was taken.
+    waits: u64,
+    snapshot_waits: u64,
+    /// The statement reads under locks at READ COMMITTED.
+    locks_reads: bool,
     pub(crate) kinship: Kinship,
     /// Pages whose rows are not in the log.
     pub(crate) unlogged: Option<Unlogged>,
     pub(crate) name: Vec<u8>,
     cursor: TreeCursor,
+    /// DEADLOCK_PRIORITY.
+    priority: i32,
+    /// Bytes that the session's transaction has logged in other databases.
+    elsewhere_bytes: u64,
 }
 
 impl Transaction {
@@ -127,6 +142,7 @@ impl Transaction {
     }
 
     fn with_cell(home: Arc<Transactions>, cell: Arc<CachePadded<SessionCell>>) -> Self {
+        let locks_reads = home.locks_reads();
         Self {
             home,
             cell,
@@ -137,6 +153,7 @@ impl Transaction {
             snapshot: None,
             undo: UndoLog::default(),
             announced: false,
+            numbered: false,
             logged: false,
             records: 0,
             undo_bytes: 0,
@@ -144,10 +161,15 @@ impl Transaction {
             after: Lsn::ZERO,
             held: Vec::new(),
             keys: Vec::new(),
+            waits: 0,
+            snapshot_waits: 0,
+            locks_reads,
             kinship: Kinship::default(),
             unlogged: None,
             name: Vec::new(),
             cursor: TreeCursor::default(),
+            priority: 0,
+            elsewhere_bytes: 0,
         }
     }
 
@@ -159,7 +181,10 @@ impl Transaction {
         child.dealt = self.dealt;
         child.isolation = self.isolation;
         child.after = self.after;
+        child.locks_reads = self.locks_reads;
         child.snapshot = self.snapshot;
+        child.priority = self.priority;
+        child.elsewhere_bytes = self.elsewhere_bytes;
         if let Some(snapshot) = self.snapshot {
             // SeqCst: as any snapshot; the parent holds it at this moment.
             child.cell.snapshot.store(snapshot.0, Ordering::SeqCst);
@@ -282,9 +307,30 @@ impl Transaction {
         self.isolation = isolation;
     }
 
+    /// Sets DEADLOCK_PRIORITY: of the sessions in a deadlock, one of the lowest priority is the victim.
+    pub fn set_deadlock_priority(&mut self, priority: i32) {
+        self.priority = priority;
+    }
+
+    /// Sets the bytes that the session's transaction has logged in other databases: of a deadlock's sessions of one priority, the
+    /// one that has logged least is the victim.
+    pub fn set_elsewhere_bytes(&mut self, bytes: u64) {
+        self.elsewhere_bytes = bytes;
+    }
+
+    /// Bytes of log records of its changes so far.
+    pub fn log_bytes(&self) -> u64 {
+        self.cell.log_bytes.load(Ordering::Relaxed)
+    }
+
     /// The present point of the transaction.
     pub fn mark(&self) -> Mark {
         Mark(self.undo.position())
+    }
+
+    /// Bytes that are kept to undo it.
+    pub fn undo_bytes(&self) -> usize {
+        self.undo.position()
     }
 
     /// A statement begins: under READ COMMITTED its first read takes a new snapshot.
@@ -293,6 +339,7 @@ impl Transaction {
             return self.mark();
         }
         self.count_begin();
+        self.locks_reads = self.home.locks_reads();
         if !self.isolation.is_per_transaction() {
             self.drop_snapshot();
         }
@@ -304,8 +351,7 @@ impl Transaction {
         if !self.isolation.is_per_transaction() || !self.explicit {
             self.drop_snapshot();
         }
-        let held = self.held.iter_mut();
-        for held in held.filter(|h| h.grant.mode == LockMode::SchS) {
+        for held in self.held.iter_mut().filter(|h| !h.lasts) {
             held.in_use = false;
         }
         self.give_back_wanted();
@@ -331,6 +377,7 @@ impl Transaction {
                 let home = &self.home;
                 let snapshot = home.registry.take_snapshot(&self.cell, || home.clock());
                 self.snapshot = Some(snapshot);
+                self.snapshot_waits = self.waits;
                 snapshot
             }
         }
@@ -381,6 +428,15 @@ impl Transaction {
         }
         let flags = if self.logged { 0 } else { LogContext::FIRST };
         LogContext::new(id.0).with(flags).after(self.after)
+    }
+
+    /// A number of an order that all transactions share is about to be dealt to this one, `next` or a higher one. Until it ends
+    /// [`crate::Transactions::oldest_number`] is no higher. The Release by which the number is dealt publishes it.
+    pub fn expect_number(&mut self, next: u64) {
+        if !self.numbered {
+            self.numbered = true;
+            self.cell.first_number.store(next, Ordering::Relaxed);
+        }
     }
 
     /// What is logged from now on comes behind everything that has been: for what depends on more than rows that were
@@ -539,6 +595,10 @@ impl Transaction {
             self.undo.clear();
             self.unlogged = None;
         }
+        if std::mem::take(&mut self.numbered) {
+            // Release: who no longer sees the number sees the transaction's end. Pairs with the Acquire in `oldest_number`.
+            self.cell.first_number.store(NONE, Ordering::Release);
+        }
         self.logged = false;
         self.begun = false;
         if self.explicit {
@@ -632,6 +692,9 @@ impl Transaction {
     pub async fn satisfy(&mut self, need: &Need) -> Result<(), TransactionError> {
         self.rest();
         let home = self.home.clone();
+        if matches!(need, Need::TransactionEnd(_) | Need::Keys(_) | Need::Lock(..)) {
+            self.waits += 1;
+        }
         match need {
             Need::Storage(_) | Need::LogSpace | Need::Checkpoint(_) => Ok(()),
             Need::Nesting(family) => {
@@ -655,39 +718,60 @@ impl Transaction {
                 Ok(durable?)
             }
             Need::TransactionEnd(id) => {
-                let _edge = self.wait_in_graph(&home, WaitedFor::Transaction(*id))?;
+                let edge = self.wait_in_graph(WaitedFor::Transaction(*id))?;
                 let wait = EndWait { id: *id, sleepers: &home.sleepers, table: &home.status };
-                scheduler::wait(LockMode::X.wait_type(), wait).await;
-                Ok(())
+                edge.awaited(LockMode::X.wait_type(), wait).await
             }
             Need::Keys(wanted) => {
-                let ticket = home.keys.new_ticket();
-                let waited = WaitedFor::Keys(home.keys.clone(), (**wanted).clone(), ticket);
-                let _edge = self.wait_in_graph(&home, waited)?;
-                let wait = KeyWait { locks: &home.keys, owner: self.cell.owner, lock: wanted, ticket };
-                scheduler::wait(wanted.mode.wait_type(), wait).await;
-                Ok(())
+                let edge = self.wait_in_graph(WaitedFor::Keys((**wanted).clone()))?;
+                let wait = KeyWait { locks: &home.keys, object: wanted.object, ticket: edge.ticket() };
+                edge.awaited(wanted.mode.wait_type(), wait).await
             }
             Need::Lock(table, mode) => {
-                let edge = self.wait_in_graph(&home, WaitedFor::Lock(table.clone(), *mode))?;
-                let own = self.own_grants(table);
-                let ticket = table.new_ticket();
-                let wait = LockWait { lock: table, owner: self.cell.owner, own: &own, mode: *mode, ticket };
-                let grant = scheduler::wait(mode.wait_type(), wait).await;
+                let own = self.all_own_modes(table);
+                let edge = self.wait_in_graph(WaitedFor::Lock(table.clone(), *mode, own.clone()))?;
+                let wait = LockWait { lock: table, own: &own, ticket: edge.ticket() };
+                let granted = edge.awaited(mode.wait_type(), wait).await;
                 drop(edge);
-                self.hold(table.clone(), grant);
+                // The call that asks again says how long it is for.
+                self.hold(table.clone(), granted?, false);
                 Ok(())
             }
         }
     }
 
-    fn wait_in_graph<'h>(&self, home: &'h Transactions, waited: WaitedFor) -> Result<Edge<'h>, TransactionError> {
-        home.statistics.add(Counter::LockWaits, 1);
-        let edge = home.graph.draw(self.cell.owner, waited, &home.registry);
-        edge.ok_or_else(|| {
-            home.statistics.add(Counter::Deadlocks, 1);
-            TransactionError::Deadlock
-        })
+    /// The number of waits for other transactions. What was copied of rows before such a wait may be outdated by
+    /// what was waited for.
+    #[inline]
+    pub fn waits(&self) -> u64 {
+        self.waits
+    }
+
+    /// Tells if it has waited for another transaction since it took its snapshot: others are newer.
+    pub fn has_outwaited_snapshot(&self) -> bool {
+        self.snapshot.is_some() && self.waits != self.snapshot_waits
+    }
+
+    /// A row was found to have changed since it was copied, which outdates what else was copied then.
+    pub fn saw_change(&mut self) {
+        self.waits += 1;
+    }
+
+    /// Tells if the statement reads under locks at READ COMMITTED: the database's option when it began.
+    #[inline]
+    pub fn locks_reads(&self) -> bool {
+        self.locks_reads
+    }
+
+    fn wait_in_graph(&self, waited: WaitedFor) -> Result<Edge, TransactionError> {
+        self.home.statistics.add(Counter::LockWaits, 1);
+        let standing = Standing {
+            session_id: self.cell.session_id,
+            priority: self.priority,
+            isolation: self.isolation,
+            elsewhere_bytes: self.elsewhere_bytes,
+        };
+        self.home.graph.begin(self.cell.owner, waited, &self.home, standing)
     }
 
     /// What became of the writer of a row, once it is not in the middle of its commit. The transaction acts on it: what it

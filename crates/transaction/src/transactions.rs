@@ -47,6 +47,8 @@ pub struct Transactions {
     /// Nobody takes orphans any more.
     closed: AtomicBool,
     nested: AtomicU8,
+    /// READ_COMMITTED_SNAPSHOT is off.
+    locks_reads: AtomicBool,
 }
 
 impl Transactions {
@@ -73,6 +75,7 @@ impl Transactions {
             orphans: Mutex::new(Vec::new()),
             closed: AtomicBool::new(false),
             nested: AtomicU8::new(NestedTransactions::default() as u8),
+            locks_reads: AtomicBool::new(false),
             log,
             statistics,
         })
@@ -107,6 +110,17 @@ impl Transactions {
         NestedTransactions::of(self.nested.load(Ordering::Relaxed))
     }
 
+    /// Switches whether READ COMMITTED reads under locks; for statements that begin from now on.
+    pub fn set_locks_reads(&self, locks: bool) {
+        self.locks_reads.store(locks, Ordering::Relaxed);
+    }
+
+    /// Tells if READ COMMITTED reads under locks.
+    #[inline]
+    pub fn locks_reads(&self) -> bool {
+        self.locks_reads.load(Ordering::Relaxed)
+    }
+
     /// The log of the database.
     pub fn log(&self) -> &Arc<Log> {
         &self.log
@@ -130,6 +144,11 @@ impl Transactions {
     /// The transactions that have changed something and not ended.
     pub fn active(&self) -> Vec<TransactionRow> {
         self.registry.rows()
+    }
+
+    /// At or below the lowest number that an open transaction has been dealt, see [`Transaction::expect_number`].
+    pub fn oldest_number(&self) -> Option<u64> {
+        self.registry.oldest_number()
     }
 
     /// The transactions that sessions have begun and not ended, in the order of their sessions.
@@ -198,6 +217,11 @@ impl Transactions {
 
     pub(crate) fn add_orphan(&self, orphan: Transaction) {
         lock(&self.orphans).push(orphan);
+    }
+
+    /// Returns true when a transaction whose session went away waits to be taken.
+    pub fn has_orphans(&self) -> bool {
+        !lock(&self.orphans).is_empty()
     }
 
     /// Transactions whose session went away before they ended, and which have no child at work: roll them back.

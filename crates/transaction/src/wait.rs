@@ -4,40 +4,97 @@
 //!   session 51 --waits for--> end of 130 --run by--> session 52 --waits for--> lock on t --held by--> session 51 : deadlock
 //! ```
 //!
-//! A row's lock is its writer's id, so waiting for a row is waiting for the end of that transaction. Who is about to wait
-//! draws its edge in the graph and looks whether it leads back to itself, both under one mutex: of the edges of a circle the
-//! last one drawn finds it. Its session is the victim.
+//! A row's lock is its writer's id, so waiting for a row is waiting for the end of that transaction.
 //!
-//! The databases of a server share one graph: a session that is in several of them has one number in all, and each edge says in
-//! which of them it waits.
+//! # The graph has no edges of its own
+//! It lists the waits. Who is in the way of one is asked of the lock it is for, at the moment of the search: the list of a
+//! table lock, the list of an object's keys, the sessions' cells. So nothing is stored that a grant, a release or another wait
+//! could make untrue.
+//!
+//! # Every circle is found by the last wait that comes to it
+//! A wait enters the list of its lock, and the graph, and the circles through its owner are searched: one step, under the mutex
+//! of the graph. The edges of a circle come into being when
+//!
+//! | event | why its circle is found |
+//! |---|---|
+//! | a wait enters, and so waits for others, and others for it | its own search sees all of that |
+//! | a session that does not wait comes to hold something | it has no edge out; when it waits, that wait's search sees what it holds |
+//! | one of a family holds something while another of it waits | [`WaitGraph::look_again`] searches |
+//! | a wait is granted | it has no edge out from the same step on; as the two above |
+//! | something is released, a wait is left | no edge comes into being |
+//!
+//! A search reads one lock after the other. It sees no circle that is none: a session of the graph that waits throughout has
+//! done nothing in between, and no session that does not wait is part of a circle. [`WaitGraph::search`] looks at all waits, as
+//! a backstop.
+//!
+//! # The victim
+//! is of the circle's sessions the one with the lowest DEADLOCK_PRIORITY, of these the one that has logged least, and then the
+//! one whose wait is youngest. Its wait is marked, has no edges any more, and ends with [`TransactionError::Deadlock`].
+//!
+//! The databases of a server share one graph: a session that is in several of them has one number in all, and each wait says in
+//! which of them it is.
 //!
 //! # No end is missed
 //! A waiter marks the status word (WAITED) under the lock of its shard, where it leaves its waker; the end swaps the word
 //! and, if it was marked, takes the wakers under the same lock. Whoever comes too late to mark finds the word ended.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::future::Future;
 use std::pin::Pin;
 use std::task::{Context, Poll, Waker};
 
+use pikepole_contention::fault::planted;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
-use pikepole_contention::sync::{Arc, Mutex};
+use pikepole_contention::sync::{Arc, Mutex, OnceLock};
+use pikepole_contention::{Counter, WaitType};
+use pikepole_machine::clock;
+use pikepole_scheduler as scheduler;
 
+use crate::deadlock::{Deadlock, DeadlockProcess, Standing};
+use crate::error::TransactionError;
 use crate::id::TransactionId;
-use crate::key_lock::{KeyLock, KeyLocks};
-use crate::lock::{LockMode, TableLock};
+use crate::key_lock::KeyLock;
+use crate::lock::{Blocker, LockMode, TableLock};
 use crate::registry::{LockedThing, Registry, lock};
 use crate::status::{Status, StatusTable};
+use crate::transactions::Transactions;
 
 const SHARDS: usize = 16;
 
-/// What a session waits for.
+/// What a session wants to wait for.
 #[derive(Clone)]
 pub(crate) enum WaitedFor {
     Transaction(TransactionId),
-    Lock(Arc<TableLock>, LockMode),
-    /// With the number of the wait.
-    Keys(Arc<KeyLocks>, KeyLock, u64),
+    /// With the modes in which its owner holds the lock already.
+    Lock(Arc<TableLock>, LockMode, Vec<LockMode>),
+    Keys(KeyLock),
+}
+
+impl WaitedFor {
+    /// Enters the lock's own list: the number there.
+    fn enter(&self, owner: u64, home: &Transactions) -> u64 {
+        match self {
+            WaitedFor::Transaction(_) => 0,
+            WaitedFor::Lock(table, mode, own) => table.enter(owner, own, *mode),
+            WaitedFor::Keys(keys) => home.keys.enter(owner, keys),
+        }
+    }
+
+    fn leave(&self, ticket: u64, home: &Transactions) {
+        match self {
+            WaitedFor::Transaction(_) => (),
+            WaitedFor::Lock(table, ..) => table.leave(ticket),
+            WaitedFor::Keys(keys) => home.keys.leave(keys.object, ticket),
+        }
+    }
+
+    fn thing(&self) -> (LockedThing, LockMode) {
+        match self {
+            WaitedFor::Transaction(id) => (LockedThing::RowOf(*id), LockMode::X),
+            WaitedFor::Lock(table, mode, _) => (LockedThing::Object(table.object()), *mode),
+            WaitedFor::Keys(keys) => (LockedThing::Keys(keys.object, keys.hash()), keys.mode),
+        }
+    }
 }
 
 /// Sleepers by the id whose end they wait for.
@@ -98,30 +155,203 @@ impl Future for EndWait<'_> {
 pub struct WaitGraph {
     waits: Mutex<Waits>,
     owners_dealt: AtomicU64,
+    observer: OnceLock<Observer>,
+}
+
+/// Hears of each deadlock before its victim does.
+type Observer = Box<dyn Fn(&Deadlock) + Send + Sync>;
+
+/// How a search ends a wait.
+#[derive(Default)]
+struct Verdict {
+    state: Mutex<VerdictState>,
+}
+
+#[derive(Default)]
+struct VerdictState {
+    is_doomed: bool,
+    waker: Option<Waker>,
+}
+
+impl Verdict {
+    fn doom(&self) {
+        let mut state = lock(&self.state);
+        state.is_doomed = true;
+        let waker = state.waker.take();
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
+        }
+    }
+
+    /// Whether the wait is to end; if not, `context` is woken when it is.
+    fn poll_doomed(&self, context: &mut Context<'_>) -> bool {
+        let mut state = lock(&self.state);
+        if !state.is_doomed && !state.waker.as_ref().is_some_and(|waker| waker.will_wake(context.waker())) {
+            state.waker = Some(context.waker().clone());
+        }
+        state.is_doomed
+    }
 }
 
 struct Wait {
-    edge: u64,
+    /// Later ones have higher numbers.
+    number: u64,
     waited: WaitedFor,
+    /// In the list of the lock.
+    ticket: u64,
     /// Of the database that it waits in.
-    registry: Arc<Registry>,
+    home: Arc<Transactions>,
+    standing: Standing,
+    since_us: u64,
+    verdict: Arc<Verdict>,
+    /// A victim: it waits for nobody any more.
+    is_chosen: bool,
+}
+
+impl Wait {
+    /// Who is in the way of it, at this moment.
+    fn blockers(&self, owner: u64) -> Vec<Blocker> {
+        if self.is_chosen {
+            return Vec::new();
+        }
+        match &self.waited {
+            WaitedFor::Transaction(id) => {
+                let is_active = matches!(self.home.status.status(*id), Status::Active);
+                let holder = self.home.registry.owner_of(*id).filter(|holder| is_active && *holder != owner);
+                holder.map(|owner| Blocker { owner, mode: LockMode::X, is_holder: true }).into_iter().collect()
+            }
+            WaitedFor::Lock(table, mode, _) => {
+                let Some(mut blockers) = table.blockers(self.ticket) else {
+                    // It was granted, and its task has not run since.
+                    return Vec::new();
+                };
+                if !mode.is_weak() {
+                    blockers.extend(self.home.registry.weak_holders(table.address(), *mode, owner));
+                }
+                blockers
+            }
+            WaitedFor::Keys(keys) => self.home.keys.blockers(keys.object, self.ticket).unwrap_or_default(),
+        }
+    }
+}
+
+/// An edge of the graph as a search has found it: a wait of `owner` for another owner.
+#[derive(Clone, Copy)]
+struct Link {
+    owner: u64,
+    number: u64,
+    blocker: Blocker,
 }
 
 #[derive(Default)]
 struct Waits {
-    edges: HashMap<u64, Vec<Wait>>,
-    edge_next: u64,
+    by_owner: HashMap<u64, Vec<Wait>>,
+    number_next: u64,
 }
 
 impl Waits {
-    fn remove(&mut self, owner: u64, edge: u64) {
-        if let Some(edges) = self.edges.get_mut(&owner) {
-            edges.retain(|wait| wait.edge != edge);
-            if edges.is_empty() {
-                self.edges.remove(&owner);
+    fn of(&self, owner: u64) -> &[Wait] {
+        self.by_owner.get(&owner).map_or(&[], |waits| waits)
+    }
+
+    fn find(&self, owner: u64, number: u64) -> Option<&Wait> {
+        self.of(owner).iter().find(|wait| wait.number == number)
+    }
+
+    fn remove(&mut self, owner: u64, number: u64) -> Option<Wait> {
+        let waits = self.by_owner.get_mut(&owner)?;
+        let at = waits.iter().position(|wait| wait.number == number)?;
+        let wait = waits.swap_remove(at);
+        if waits.is_empty() {
+            self.by_owner.remove(&owner);
+        }
+        Some(wait)
+    }
+
+    /// The edges out of `owner`, at this moment.
+    fn links(&self, owner: u64) -> Vec<Link> {
+        let of_wait = |wait: &Wait| {
+            let number = wait.number;
+            wait.blockers(owner).into_iter().map(move |blocker| Link { owner, number, blocker })
+        };
+        self.of(owner).iter().flat_map(of_wait).collect()
+    }
+
+    /// A circle of waits through `owner`, if there is one; `links` gives the edges out of an owner.
+    fn circle_through(owner: u64, mut links: impl FnMut(u64) -> Vec<Link>) -> Option<Vec<Link>> {
+        let mut reached: HashMap<u64, Link> = HashMap::new();
+        let mut open = vec![owner];
+        while let Some(at) = open.pop() {
+            for link in links(at) {
+                let next = link.blocker.owner;
+                if next == owner {
+                    let mut circle = vec![link];
+                    while circle[circle.len() - 1].owner != owner {
+                        circle.push(reached[&circle[circle.len() - 1].owner]);
+                    }
+                    circle.reverse();
+                    return Some(circle);
+                }
+                reached.entry(next).or_insert_with(|| {
+                    open.push(next);
+                    link
+                });
             }
         }
+        None
     }
+
+    /// Chooses a victim for each circle through `owner`.
+    fn end_circles_through(&mut self, owner: u64, by_monitor: bool) -> Vec<Found> {
+        let mut found = Vec::new();
+        while let Some(circle) = Waits::circle_through(owner, |at| self.links(at)) {
+            let Some(chosen) = self.choose(&circle, by_monitor) else {
+                break;
+            };
+            found.push(chosen);
+        }
+        found
+    }
+
+    /// Chooses the victim of a circle. None: it is of waits that are not there.
+    fn choose(&mut self, circle: &[Link], by_monitor: bool) -> Option<Found> {
+        let now_us = clock::now_us();
+        let process = |link: &Link| {
+            let wait = self.find(link.owner, link.number)?;
+            let (id, logged) = wait.home.registry.of_owner(link.owner);
+            let (thing, wanted) = wait.waited.thing();
+            Some(DeadlockProcess {
+                standing: wait.standing,
+                transaction: id,
+                log_bytes: wait.standing.elsewhere_bytes + logged,
+                waited_us: now_us.saturating_sub(wait.since_us),
+                home: Arc::clone(&wait.home),
+                thing,
+                wanted,
+                held: link.blocker.mode,
+                is_held: link.blocker.is_holder,
+                number: wait.number,
+            })
+        };
+        let processes = circle.iter().map(process).collect::<Option<Vec<DeadlockProcess>>>()?;
+        let rank = |process: &DeadlockProcess| {
+            (process.standing.priority, process.log_bytes, std::cmp::Reverse(process.number))
+        };
+        let victim = (0..processes.len()).min_by_key(|at| rank(&processes[*at]))?;
+        let Link { owner, number, .. } = circle[victim];
+        let wait = self.by_owner.get_mut(&owner)?.iter_mut().find(|wait| wait.number == number)?;
+        wait.is_chosen = true;
+        wait.home.statistics.add(Counter::Deadlocks, 1);
+        let verdict = Arc::clone(&wait.verdict);
+        Some(Found { deadlock: Deadlock { processes, victim, by_monitor }, verdict })
+    }
+}
+
+/// A deadlock whose victim has not been woken yet.
+struct Found {
+    deadlock: Deadlock,
+    verdict: Arc<Verdict>,
 }
 
 impl WaitGraph {
@@ -130,128 +360,163 @@ impl WaitGraph {
         self.owners_dealt.fetch_add(1, Ordering::Relaxed) + 1
     }
 
+    /// Has `observer` hear of each deadlock from now on, before its victim does. Only the first call counts.
+    pub fn observe(&self, observer: impl Fn(&Deadlock) + Send + Sync + 'static) {
+        let _ = self.observer.set(Box::new(observer));
+    }
+
     /// What each owner that waits in the database of `registry` waits for, and how it wants it.
     pub(crate) fn all(&self, registry: &Arc<Registry>) -> HashMap<u64, Vec<(LockedThing, LockMode)>> {
         let waits = lock(&self.waits);
-        let thing = |wait: &Wait| match &wait.waited {
-            WaitedFor::Transaction(id) => (LockedThing::RowOf(*id), LockMode::X),
-            WaitedFor::Lock(table, mode) => (LockedThing::Object(table.object()), *mode),
-            WaitedFor::Keys(_, lock, _) => (LockedThing::Keys(lock.object, lock.hash()), lock.mode),
+        let here = |wait: &&Wait| Arc::ptr_eq(&wait.home.registry, registry);
+        let of_owner = |(owner, waits): (&u64, &Vec<Wait>)| {
+            (*owner, waits.iter().filter(here).map(|wait| wait.waited.thing()).collect())
         };
-        let here = |wait: &&Wait| Arc::ptr_eq(&wait.registry, registry);
-        waits.edges.iter().map(|(owner, edges)| (*owner, edges.iter().filter(here).map(thing).collect())).collect()
+        waits.by_owner.iter().map(of_owner).collect()
     }
 
     /// One of those that `owner` waits for, whose wait is for keys.
     pub(crate) fn key_blocker(&self, owner: u64) -> Option<u64> {
         let waits = lock(&self.waits);
-        let blocker = |wait: &Wait| match &wait.waited {
-            WaitedFor::Keys(locks, lock, ticket) => locks.blockers(owner, lock, *ticket).first().copied(),
-            WaitedFor::Transaction(_) | WaitedFor::Lock(..) => None,
-        };
-        waits.edges.get(&owner)?.iter().find_map(blocker)
+        let for_keys = waits.of(owner).iter().filter(|wait| matches!(wait.waited, WaitedFor::Keys(_)));
+        for_keys.flat_map(|wait| wait.blockers(owner)).map(|blocker| blocker.owner).next()
     }
 
-    /// Draws an edge of `owner`. None: it would close a circle and was not drawn.
-    pub(crate) fn draw(&self, owner: u64, waited: WaitedFor, registry: &Arc<Registry>) -> Option<Edge<'_>> {
-        let edge = self.begin(owner, waited, registry)?;
-        Some(Edge { graph: self, owner, edge })
-    }
-
-    /// Draws an edge; its number is for [`WaitGraph::end`].
-    fn begin(&self, owner: u64, waited: WaitedFor, registry: &Arc<Registry>) -> Option<u64> {
+    /// Begins a wait: puts it into the list of its lock and into the graph, and ends the circles that it closes.
+    ///
+    /// # Errors
+    /// Deadlock: its owner is the victim of one.
+    pub(crate) fn begin(
+        self: &Arc<Self>,
+        owner: u64,
+        waited: WaitedFor,
+        home: &Arc<Transactions>,
+        standing: Standing,
+    ) -> Result<Edge, TransactionError> {
+        let verdict = Arc::<Verdict>::default();
         let mut waits = lock(&self.waits);
-        waits.edge_next += 1;
-        let edge = waits.edge_next;
-        waits.edges.entry(owner).or_default().push(Wait { edge, waited, registry: registry.clone() });
-        let mut seen = Vec::new();
-        let mut open = vec![owner];
-        while let Some(at) = open.pop() {
-            let edges = waits.edges.get(&at).map_or(&[][..], |edges| edges);
-            for next in edges.iter().flat_map(|wait| blockers(at, &wait.waited, &wait.registry)) {
-                if next == owner {
-                    waits.remove(owner, edge);
-                    return None;
-                }
-                if !seen.contains(&next) {
-                    seen.push(next);
-                    open.push(next);
-                }
+        let ticket = waited.enter(owner, home);
+        waits.number_next += 1;
+        let number = waits.number_next;
+        let (kept, since_us) = (waited.clone(), clock::now_us());
+        let wait = Wait {
+            number,
+            waited: kept,
+            ticket,
+            home: Arc::clone(home),
+            standing,
+            since_us,
+            verdict: Arc::clone(&verdict),
+            is_chosen: false,
+        };
+        waits.by_owner.entry(owner).or_default().push(wait);
+        let found = if planted("looks_for_no_circle") { Vec::new() } else { waits.end_circles_through(owner, false) };
+        if planted("enters_list_late") {
+            waited.leave(ticket, home);
+        }
+        drop(waits);
+        let mut edge = Edge { graph: Arc::clone(self), owner, number, ticket, waited, home: Arc::clone(home), verdict };
+        self.tell(found);
+        if lock(&edge.verdict.state).is_doomed {
+            return Err(TransactionError::Deadlock);
+        }
+        if planted("enters_list_late") {
+            edge.enter_late();
+        }
+        Ok(edge)
+    }
+
+    /// Looks for circles through an owner that has come to hold something while another of its transactions may wait.
+    #[cold]
+    pub(crate) fn look_again(&self, owner: u64) {
+        let mut waits = lock(&self.waits);
+        if waits.of(owner).is_empty() || planted("families_look_once") {
+            return;
+        }
+        let found = waits.end_circles_through(owner, false);
+        drop(waits);
+        self.tell(found);
+    }
+
+    /// Looks for circles among all waits and ends them: how many there were.
+    pub fn search(&self) -> usize {
+        let mut waits = lock(&self.waits);
+        let blockers = |owner: &u64| waits.links(*owner).into_iter().map(|link| link.blocker.owner).collect();
+        let mut waiting: HashMap<u64, HashSet<u64>> = waits.by_owner.keys().map(|o| (*o, blockers(o))).collect();
+        // Who waits for nobody that waits is in no circle. The usual case ends here.
+        loop {
+            let suspects: HashSet<u64> = waiting.keys().copied().collect();
+            waiting.retain(|_, blockers| !blockers.is_disjoint(&suspects));
+            if waiting.len() == suspects.len() {
+                break;
             }
         }
-        Some(edge)
+        let found: Vec<Found> = waiting.keys().flat_map(|o| waits.end_circles_through(*o, true)).collect();
+        drop(waits);
+        let count = found.len();
+        self.tell(found);
+        count
     }
 
-    /// The wait is over.
-    fn end(&self, owner: u64, edge: u64) {
-        lock(&self.waits).remove(owner, edge);
-    }
-}
-
-/// An edge of the wait graph, gone when the wait is, cancelled or not.
-pub(crate) struct Edge<'g> {
-    graph: &'g WaitGraph,
-    owner: u64,
-    edge: u64,
-}
-
-impl Drop for Edge<'_> {
-    fn drop(&mut self) {
-        self.graph.end(self.owner, self.edge);
-    }
-}
-
-fn blockers(owner: u64, waited: &WaitedFor, registry: &Registry) -> Vec<u64> {
-    match waited {
-        WaitedFor::Transaction(id) => registry.owner_of(*id).into_iter().collect(),
-        WaitedFor::Lock(table, mode) => {
-            let has_some = registry.holds(table.object(), owner);
-            let mut owners = table.strong_blockers(owner, *mode, has_some);
-            owners.extend(registry.holders(table.object(), *mode, owner));
-            owners
+    /// Has the observer hear of deadlocks, then wakes their victims.
+    fn tell(&self, found: Vec<Found>) {
+        for Found { deadlock, verdict } in found {
+            if let Some(observer) = self.observer.get() {
+                observer(&deadlock);
+            }
+            verdict.doom();
         }
-        WaitedFor::Keys(locks, lock, ticket) => locks.blockers(owner, lock, *ticket),
+    }
+}
+
+/// A wait that is in the graph, and in the list of its lock; gone from both when it is over, cancelled or not.
+pub(crate) struct Edge {
+    graph: Arc<WaitGraph>,
+    owner: u64,
+    number: u64,
+    ticket: u64,
+    waited: WaitedFor,
+    home: Arc<Transactions>,
+    verdict: Arc<Verdict>,
+}
+
+impl Edge {
+    /// Its number in the list of the lock.
+    pub fn ticket(&self) -> u64 {
+        self.ticket
+    }
+
+    /// Awaits what it is for, unless it becomes a victim.
+    ///
+    /// # Errors
+    /// Deadlock.
+    pub async fn awaited<F: Future>(&self, wait_type: WaitType, future: F) -> Result<F::Output, TransactionError> {
+        let mut future = std::pin::pin!(future);
+        let unless_doomed = std::future::poll_fn(|context| {
+            if self.verdict.poll_doomed(context) {
+                return Poll::Ready(Err(TransactionError::Deadlock));
+            }
+            future.as_mut().poll(context).map(Ok)
+        });
+        scheduler::wait(wait_type, unless_doomed).await
+    }
+
+    /// The fault of a model: the list is entered when the search is over.
+    fn enter_late(&mut self) {
+        self.ticket = self.waited.enter(self.owner, &self.home);
+        let mut waits = lock(&self.graph.waits);
+        let own = waits.by_owner.get_mut(&self.owner).into_iter().flatten();
+        own.filter(|wait| wait.number == self.number).for_each(|wait| wait.ticket = self.ticket);
+    }
+}
+
+impl Drop for Edge {
+    fn drop(&mut self) {
+        // First, so that nobody waits behind a wait which is not in the graph.
+        self.waited.leave(self.ticket, &self.home);
+        lock(&self.graph.waits).remove(self.owner, self.number);
     }
 }
 
 #[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn the_last_edge_of_a_circle_finds_it() {
-        let registry = Arc::new(Registry::new());
-        let cells: Vec<_> = (0..3).map(|i| registry.register(1 + i as u64, 51 + i)).collect();
-        for (i, cell) in cells.iter().enumerate() {
-            cell.id.store(100 + i as u64, Ordering::Relaxed);
-        }
-        let graph = WaitGraph::default();
-        let table = Arc::new(TableLock::new(5));
-        lock(&cells[0].held).push((5, LockMode::IX));
-        let on = |id| WaitedFor::Transaction(TransactionId(id));
-        assert!(graph.begin(cells[0].owner, on(101), &registry).is_some());
-        let edge = graph.begin(cells[1].owner, on(102), &registry).expect("no circle");
-        let of_table = WaitedFor::Lock(table, LockMode::SchM);
-        assert!(graph.begin(cells[2].owner, of_table.clone(), &registry).is_none());
-        graph.end(cells[1].owner, edge);
-        assert!(graph.begin(cells[2].owner, of_table, &registry).is_some());
-    }
-
-    #[test]
-    fn a_circle_through_two_databases_is_found() {
-        let (one, other) = (Arc::new(Registry::new()), Arc::new(Registry::new()));
-        let graph = WaitGraph::default();
-        let (a, b) = (graph.new_owner(), graph.new_owner());
-        // Each has changed a row of one database, and both go by the same id there.
-        let (in_one, in_other) = (one.register(a, 51), other.register(b, 52));
-        in_one.id.store(100, Ordering::Relaxed);
-        in_other.id.store(100, Ordering::Relaxed);
-        let _idle = (other.register(a, 51), one.register(b, 52));
-        let on = || WaitedFor::Transaction(TransactionId(100));
-        let edge = graph.begin(a, on(), &other).expect("b does not wait yet");
-        assert_eq!(graph.begin(b, on(), &one), None);
-        assert_eq!((graph.all(&other)[&a].len(), graph.all(&one)[&a].len()), (1, 0));
-        graph.end(a, edge);
-        assert!(graph.begin(b, on(), &one).is_some());
-    }
-}
+mod tests;

@@ -36,9 +36,9 @@ pub use tree::*;
 /// How deep parentheses, functions, queries and statements may nest in each other; error 191 beyond.
 pub const NESTING_MAX: u32 = 200;
 
-/// How high the tree of one expression or query may be; error 191 beyond. `a + a + ...` is as high as it has operators, for it
-/// leans to the left; AND, OR, lists of values and lists of statements do not lean. A tree is nowhere higher than this and
-/// [`NESTING_MAX`] together, so walking one by recursion is safe.
+/// How high the tree of one expression or query may be; error 191 beyond. Operators of one precedence, AND, OR, set operators and
+/// lists are one node however many operands they have. A tree is nowhere higher than this and [`NESTING_MAX`] together, so
+/// walking one by recursion is safe.
 pub const HEIGHT_MAX: u32 = 500;
 
 /// How a text is read.
@@ -99,6 +99,28 @@ pub fn variable_uses(text: &str) -> Vec<(usize, &str)> {
     let tokens = lexer::lex(text, true).tokens;
     let places = tokens.iter().filter(|token| token.kind == lexer::TokenKind::Variable);
     places.map(|token| (token.start as usize, &text[token.start as usize..token.end as usize])).collect()
+}
+
+/// The calls in a text by a name without a schema, each with its line.
+pub fn bare_calls(text: &str) -> Vec<(&str, u32)> {
+    use lexer::{Symbol, TokenKind};
+    let tokens = lexer::lex(text, true).tokens;
+    let is_call = |at: usize| {
+        let before = at.checked_sub(1).map(|before| tokens[before].kind);
+        let behind = tokens.get(at + 1).map(|token| token.kind);
+        before != Some(TokenKind::Symbol(Symbol::Dot)) && behind == Some(TokenKind::Symbol(Symbol::Open))
+    };
+    let words = tokens.iter().enumerate().filter(|(at, token)| token.kind == TokenKind::Word && is_call(*at));
+    words.map(|(_, token)| (&text[token.start as usize..token.end as usize], token.line)).collect()
+}
+
+/// Whether a text has a name that is a temporary object's: `#t`, `[#t]`.
+pub fn names_temporary(text: &str) -> bool {
+    use lexer::TokenKind;
+    let is_name = |kind: TokenKind| matches!(kind, TokenKind::Word | TokenKind::QuotedName { .. });
+    let names = lexer::lex(text, true).tokens.into_iter().filter(|token| is_name(token.kind));
+    let mut starts = names.map(|token| text[token.start as usize..].trim_start_matches(['[', '"']));
+    starts.any(|name| name.starts_with('#'))
 }
 
 /// The query of a text that opens a cursor by the protocol, without what may stand behind it, as behind that of DECLARE CURSOR: FOR

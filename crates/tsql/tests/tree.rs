@@ -21,7 +21,10 @@ fn select(text: &str) -> Select {
 /// The text of an expression with all its parentheses.
 fn grouped(expr: &Expr) -> String {
     match &expr.kind {
-        ExprKind::Binary(binary) => format!("({} {} {})", grouped(&binary.left), binary.op, grouped(&binary.right)),
+        ExprKind::Chain(chain) => chain
+            .rest
+            .iter()
+            .fold(grouped(&chain.first), |left, link| format!("({left} {} {})", link.op, grouped(&link.operand))),
         ExprKind::Unary(UnaryOp::Minus, operand) => format!("(-{})", grouped(operand)),
         ExprKind::Collate(operand, name) => format!("({} COLLATE {name})", grouped(operand)),
         _ => expr.to_string(),
@@ -46,6 +49,27 @@ fn operators_bind_as_in_sql_server() {
     ] {
         assert_eq!(grouped(&parse_expression(text).unwrap()), wanted);
     }
+}
+
+#[test]
+fn operators_may_stand_in_pieces() {
+    for (apart, together) in [
+        ("SELECT 1 WHERE a < = 1 AND b > = 1 AND c < > 1", "SELECT 1 WHERE a <= 1 AND b >= 1 AND c <> 1"),
+        ("SELECT 1 WHERE d ! = 1 AND e !\n< 1 AND f ! /* so */ > 1", "SELECT 1 WHERE d != 1 AND e !< 1 AND f !> 1"),
+        ("UPDATE t SET a + = 1, b - = 1, c * = 2, d / = 2", "UPDATE t SET a += 1, b -= 1, c *= 2, d /= 2"),
+        ("UPDATE t SET @a = a + = 1, @b % = 2", "UPDATE t SET @a = a += 1, @b %= 2"),
+        ("SET @a & = 1", "SET @a &= 1"),
+        ("SELECT @a | = 1, @b ^ = 1, @c || = 'x'", "SELECT @a |= 1, @b ^= 1, @c ||= 'x'"),
+    ] {
+        assert_eq!(one(apart), one(together), "{apart}");
+    }
+}
+
+#[test]
+fn words_of_statements_that_are_gone_are_names() {
+    one("SELECT disk, load AS dump FROM dbo.load AS disk WHERE disk.dump = 1");
+    one("CREATE TABLE dump (disk int, load int)");
+    one("BACKUP DATABASE d TO DISK = 'f'");
 }
 
 #[test]
@@ -84,8 +108,8 @@ fn statements_and_names_know_where_they_stand() {
     let QueryBody::Select(select) = &query.body else { panic!("SELECT") };
     let SelectItem::Expr { expr, .. } = &select.items[1] else { panic!("an expression") };
     assert_eq!((expr.line(), &text[expr.span.range()]), (3, "dbo.f(x) + b"));
-    let ExprKind::Binary(sum) = &expr.kind else { panic!("a sum") };
-    assert_eq!(&text[sum.left.span.range()], "dbo.f(x)");
+    let ExprKind::Chain(sum) = &expr.kind else { panic!("a sum") };
+    assert_eq!(&text[sum.first.span.range()], "dbo.f(x)");
     let TableSource::Table(table) = &select.from[0] else { panic!("a table") };
     assert_eq!((table.name.span().line, &text[table.name.span().range()]), (4, "t"));
 }

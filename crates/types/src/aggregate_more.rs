@@ -96,10 +96,12 @@ impl Extra {
             }
             Extra::Percentile { values, .. } => values.push(value.clone()),
             Extra::Text { separator, joined, page, units_max } => {
+                let text = value.as_str().unwrap_or_default();
+                crate::memory::reserve_text(joined, separator.len() + text.len())?;
                 if count > 1 {
                     joined.push_str(separator);
                 }
-                joined.push_str(value.as_str().unwrap_or_default());
+                joined.push_str(text);
                 // Units are counted only where there can be too many.
                 if units_max.is_some_and(|maximum| joined.len() > maximum && page.units(joined) > maximum) {
                     return Err(SqlError::string_agg_too_long());

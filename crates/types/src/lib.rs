@@ -15,6 +15,7 @@
 //! | result sets as text | [`to_text`] |
 //! | bytes of `char` and `varchar` | [`CodePage`] |
 //! | masks of columns | [`Mask`] |
+//! | memory for large values | [`memory`] |
 //! | places in a tree, shapes | [`hierarchy`], [`spatial`] |
 
 mod aggregate;
@@ -34,6 +35,7 @@ pub mod hierarchy;
 pub mod json;
 mod like;
 mod mask;
+pub mod memory;
 mod row;
 mod second_name;
 pub mod spatial;
@@ -48,7 +50,7 @@ pub use aggregate_more::percentile;
 pub use arithmetic::{ArithmeticOp, arithmetic, arithmetic_into, bit_not, negate, operator_type};
 pub use clr::{CLR_ASSEMBLY, CLR_ASSEMBLY_FULL, ClrType, shown as clr_text};
 pub use code_page::CodePage;
-pub use collation::{Collated, Collation};
+pub use collation::{Collated, Collation, Search};
 pub use compare::{compare, hash, order};
 pub use convert::{Conversion, Target, assign, assign_in, conversion, convert, convert_in, convert_into};
 pub use datetime::{
@@ -62,7 +64,7 @@ pub use functions::{
     cut_message, format_message, lookup,
 };
 pub use like::LikePattern;
-pub use mask::{Mask, without_values};
+pub use mask::{Mask, without_row_values, without_values};
 pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout, content_bytes_max};
 pub use second_name::SecondName;
 pub use sql_type::{Length, SqlType, implicit_type};

@@ -1,17 +1,24 @@
 //! LIKE and PATINDEX: `%` any text, `_` one character, `[a-f]` one of a set, `[^a-f]` one outside it.
 
-use crate::collation::Collation;
+use crate::collation::{Collation, Places};
 use std::fmt::{self, Display, Formatter, Write};
 use std::str::Chars;
+use std::sync::OnceLock;
 
 /// A compiled pattern. Matching takes time in proportion to the text times the pattern at worst and allocates nothing
 /// for ASCII text.
 ///
-/// Blanks at the end of the text may be left over, as for `char` and `varchar` in SQL Server.
+/// Blanks at the end of the text may be left over, as for `char` and `varchar` in SQL Server. Where a character can
+/// stand for several, as in
+/// `Straße` LIKE 'strass%', such patterns and texts match by units and not by characters.
 #[derive(Debug, Clone)]
 pub struct LikePattern {
     parts: Vec<Part>,
     collation: Collation,
+    /// Each character of it is one unit.
+    plain: bool,
+    /// The parts by units, made when a text first asks for them.
+    runs: OnceLock<Vec<Run>>,
     /// A set without its bracket, or an escape without its character: matches nothing.
     malformed: bool,
 }
@@ -21,6 +28,15 @@ enum Part {
     Any,
     One,
     Char(char),
+    Set { negated: bool, ranges: Vec<(char, char)> },
+}
+
+/// A part of a pattern by units.
+#[derive(Debug, Clone)]
+enum Run {
+    Any,
+    One,
+    Text(Places),
     Set { negated: bool, ranges: Vec<(char, char)> },
 }
 
@@ -49,7 +65,8 @@ impl Display for LikePattern {
 impl LikePattern {
     /// Compiles a pattern; `escape` makes the character after it stand for itself.
     pub fn new(pattern: &str, escape: Option<char>, collation: Collation) -> LikePattern {
-        let mut compiled = LikePattern { parts: Vec::new(), collation, malformed: false };
+        let plain = collation.is_single(pattern);
+        let mut compiled = LikePattern { parts: Vec::new(), collation, plain, runs: OnceLock::new(), malformed: false };
         let mut chars = pattern.chars();
         while let Some(c) = chars.next() {
             let part = match c {
@@ -70,13 +87,93 @@ impl LikePattern {
 
     /// Whether the whole text matches.
     pub fn matches(&self, text: &str) -> bool {
-        !self.malformed && self.matches_from(&self.parts, text)
+        !self.malformed
+            && if self.is_by_characters(text) {
+                self.matches_from(&self.parts, text)
+            } else {
+                let places = Places::of(self.collation, text);
+                self.runs_match(self.runs(), text, &places, 0)
+            }
+    }
+
+    fn is_by_characters(&self, text: &str) -> bool {
+        self.plain && self.collation.is_single(text)
+    }
+
+    fn runs(&self) -> &[Run] {
+        self.runs.get_or_init(|| {
+            let mut runs = Vec::new();
+            let mut text = String::new();
+            let ended = |text: &mut String, runs: &mut Vec<Run>| {
+                if !text.is_empty() {
+                    runs.push(Run::Text(Places::of(self.collation, text)));
+                    text.clear();
+                }
+            };
+            for part in &self.parts {
+                let run = match part {
+                    Part::Char(c) => {
+                        text.push(*c);
+                        continue;
+                    }
+                    Part::Any => Run::Any,
+                    Part::One => Run::One,
+                    Part::Set { negated, ranges } => Run::Set { negated: *negated, ranges: ranges.clone() },
+                };
+                ended(&mut text, &mut runs);
+                runs.push(run);
+            }
+            ended(&mut text, &mut runs);
+            runs
+        })
+    }
+
+    /// Whether runs match the rest of a text from one of its places, where a character begins.
+    fn runs_match(&self, runs: &[Run], text: &str, places: &Places, start: usize) -> bool {
+        let (mut at, mut place) = (0, start);
+        // Where to go on after a mismatch: behind the last `%`, one character later.
+        let mut retry: Option<(usize, usize)> = None;
+        loop {
+            let next = match runs.get(at) {
+                Some(Run::Any) => {
+                    at += 1;
+                    if at == runs.len() {
+                        return true;
+                    }
+                    retry = Some((at, place));
+                    continue;
+                }
+                None if places.is_blank_from(text, place) => return true,
+                None => None,
+                Some(Run::Text(run)) => places.behind_run(place, run),
+                Some(Run::One) => places.character(text, place).map(|_| places.behind(place)),
+                Some(Run::Set { negated, ranges }) => {
+                    let inside = |c: char| ranges.iter().any(|&(first, last)| self.collation.in_range(c, first, last));
+                    let found = places.character(text, place).filter(|c| inside(*c) != *negated);
+                    found.map(|_| places.behind(place))
+                }
+            };
+            if let Some(next) = next {
+                (at, place) = (at + 1, next);
+                continue;
+            }
+            match &mut retry {
+                Some((part, from)) if *from < places.len() => {
+                    *from = places.behind(*from);
+                    (at, place) = (*part, *from);
+                }
+                _ => return false,
+            }
+        }
     }
 
     /// The byte offset at which the pattern, less a leading `%`, first matches: PATINDEX.
     pub(crate) fn find(&self, text: &str) -> Option<usize> {
         if self.malformed {
             return None;
+        }
+        if !self.is_by_characters(text) {
+            return self.find_by_units(text);
         }
         match self.parts.split_first() {
             Some((Part::Any, rest)) => {
@@ -87,14 +184,14 @@ impl LikePattern {
         }
     }
 
-    /// The text that every match starts with, when the pattern begins with plain characters; for key ranges. Folded to
-    /// lower case.
-    pub fn literal_prefix(&self) -> String {
-        let plain = self.parts.iter().map_while(|part| match part {
-            Part::Char(c) => Some(*c),
-            _ => None,
-        });
-        plain.collect()
+    fn find_by_units(&self, text: &str) -> Option<usize> {
+        let places = Places::of(self.collation, text);
+        let Some((Run::Any, rest)) = self.runs().split_first() else {
+            return self.runs_match(self.runs(), text, &places, 0).then_some(0);
+        };
+        let mut starts = (0..=places.len()).filter(|&at| places.begins(at));
+        let found = starts.find(|&at| self.runs_match(rest, text, &places, at))?;
+        Some(if found < places.len() { places.bytes(found).0 } else { text.len() })
     }
 
     fn matches_from(&self, parts: &[Part], text: &str) -> bool {
@@ -137,11 +234,10 @@ impl LikePattern {
     fn part_matches(&self, part: &Part, c: char) -> bool {
         match part {
             Part::Any | Part::One => true,
-            Part::Char(wanted) => self.collation.fold(c) == *wanted,
+            Part::Char(wanted) => c == *wanted || self.collation.is_same(c, *wanted),
             Part::Set { negated, ranges } => {
                 let inside = ranges.iter().any(|&(first, last)| {
-                    self.collation.fold(first) == self.collation.fold(c)
-                        || first != last && self.collation.in_range(c, first, last)
+                    self.collation.is_same(first, c) || first != last && self.collation.in_range(c, first, last)
                 });
                 inside != *negated
             }
@@ -240,7 +336,42 @@ mod tests {
         assert_eq!(find("b%", "abc"), None);
         assert_eq!(find("%[0-9]%", "ab12"), Some(2));
         assert_eq!(find("%c", "abcbc"), Some(4));
-        assert_eq!(LikePattern::new("Abc%d", None, Collation::default()).literal_prefix(), "abc");
+    }
+
+    #[test]
+    fn what_stands_for_several_matches_them() {
+        let yes = [
+            ("Straße", "strasse"),
+            ("Straße", "STRASS%"),
+            ("Æther", "aether"),
+            ("aether", "Æ%"),
+            ("e\u{301}t\u{e9}", "\u{e9}te\u{301}"),
+            ("ﬁn", "fin"),
+            ("co-op", "co-op"),
+            ("a\0b", "ab"),
+            ("a\0", "a_"),
+            ("é", "[d-f]"),
+            ("ＡＢ", "a_"),
+            ("x\u{e9} ", "x_"),
+        ];
+        for (text, pattern) in yes {
+            assert!(like(text, pattern), "{text} LIKE {pattern}");
+        }
+        // A set is of characters, and a match begins and ends where one does.
+        let no = [
+            ("Strasse", "stra[ß]e%"),
+            ("Straße", "%s%se"),
+            ("Straße", "stras_e"),
+            ("e\u{301}", "e%"),
+            ("co-op", "coop"),
+            ("Straße", "stras%e"),
+            ("é", "e"),
+        ];
+        for (text, pattern) in no {
+            assert!(!like(text, pattern), "{text} LIKE {pattern}");
+        }
+        let find = |pattern: &str, text: &str| LikePattern::new(pattern, None, Collation::default()).find(text);
+        assert_eq!((find("%ss%", "Straße"), find("%Æ%", "Caesar"), find("%e", "éte")), (Some(4), Some(1), Some(3)));
     }
 
     #[test]

@@ -175,6 +175,26 @@ pub fn without_values(error: SqlError) -> SqlError {
     SqlError { message, ..error }
 }
 
+/// Errors of expressions that tell of a value.
+const TELLS_VALUES: [i32; 7] = [220, 232, 244, 245, 248, 2628, 9819];
+/// Errors of keys, which tell of one at their end.
+const TELLS_KEYS: [i32; 3] = [1505, 2601, 2627];
+
+/// The same of an error that arose somewhere in a statement: only where it is one that tells of a value of a row. That of a key keeps
+/// the names of what it is a key of.
+pub fn without_row_values(error: SqlError) -> SqlError {
+    if TELLS_VALUES.contains(&error.number) {
+        return without_values(error);
+    }
+    let template = ERRORS.iter().find(|template| TELLS_KEYS.contains(&error.number) && template.number == error.number);
+    let before =
+        template.and_then(|template| template.text.rsplit_once('{')).and_then(|(text, _)| text.rsplit_once('}'));
+    match before.and_then(|(_, words)| error.message.split_once(words).map(|(start, _)| format!("{start}{words}"))) {
+        Some(start) => SqlError { message: format!("{start}({HIDDEN})."), ..error },
+        None => error,
+    }
+}
+
 /// The arguments up to the closing parenthesis, blanks around them apart, and what stands behind it. A comma or parenthesis in
 /// double quotes is part of a text.
 fn arguments(text: &str) -> Option<(Vec<String>, &str)> {
@@ -469,5 +489,18 @@ mod tests {
         assert_eq!(without_values(error).message, hidden);
         let error = SqlError::new(99_999, 16, 1, "It is 'this' or 'that'.");
         assert_eq!(without_values(error).message, "It is '******' or '******'.");
+    }
+
+    #[test]
+    fn an_error_of_a_key_keeps_its_names() {
+        let error = SqlError::duplicate_key("PRIMARY KEY", "pk", "dbo.t", "(1, a (b))");
+        let shown = "Violation of PRIMARY KEY constraint 'pk'. Cannot insert duplicate key in object 'dbo.t'. The duplicate key value is (******).";
+        assert_eq!(without_row_values(error).message, shown);
+        let error = SqlError::duplicate_key_in_index("dbo.t", "ix", "(1)");
+        let shown = "Cannot insert duplicate key row in object 'dbo.t' with unique index 'ix'. The duplicate key value is (******).";
+        assert_eq!(without_row_values(error).message, shown);
+        let error = SqlError::truncated_in_column("master.dbo.t", "name", "abc");
+        assert!(!without_row_values(error).message.contains("abc"));
+        assert_eq!(without_row_values(SqlError::divide_by_zero()), SqlError::divide_by_zero());
     }
 }

@@ -77,6 +77,16 @@ impl Value {
         }
     }
 
+    /// Bytes of its text or its binary; 0 for all others.
+    #[inline]
+    pub fn text_bytes(&self) -> usize {
+        match self {
+            Value::Str(text) => text.len(),
+            Value::Bin(bytes) => bytes.len(),
+            _ => 0,
+        }
+    }
+
     /// The value of any integer type or bit, widened; `None` for all others and NULL.
     #[inline]
     pub fn as_i64(&self) -> Option<i64> {

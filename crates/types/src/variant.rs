@@ -162,6 +162,87 @@ pub(crate) fn hash(variant: &Variant, collation: Collation) -> u64 {
     }
 }
 
+/// Appends what compares as bytes as [`order`] compares values: the family, then the value.
+///
+/// ```text
+///   1 uniqueidentifier   the 16 bytes as they are compared
+///   2 binary             the bytes without zeros at the end, 0 as 0 255, then 0 0
+///   3 text               the sort key of the default collation
+///   4 exact numbers      0x80 for 0; else 0x90, 64 + the exponent, each two digits plus 1, 0; all turned for a negative one
+///   5 approximate        8 bytes
+///   6 dates and times    8 bytes: ticks in UTC
+/// ```
+pub(crate) fn write_key(value: &Value, out: &mut Vec<u8>) {
+    let value = bare(value);
+    let family = Family::of(value);
+    out.push(family.rank());
+    match (family, value) {
+        (Family::Exact(exact), _) => write_exact(exact, out),
+        (Family::Approximate(number), _) => {
+            // Adding 0 makes -0 into 0.
+            let bits = (number + 0.0).to_bits();
+            let turned = if bits >> 63 == 1 { !bits } else { bits ^ 1 << 63 };
+            out.extend_from_slice(&turned.to_be_bytes());
+        }
+        (Family::Moment(ticks), _) => out.extend_from_slice(&(ticks as u64 ^ 1 << 63).to_be_bytes()),
+        (Family::Guid, Value::Guid(bytes)) => out.extend(compare::GUID_ORDER.map(|at| bytes[at])),
+        (Family::Binary, Value::Bin(bytes)) => {
+            for &byte in compare::trim_zeros(bytes) {
+                out.push(byte);
+                if byte == 0 {
+                    out.push(0xFF);
+                }
+            }
+            out.extend_from_slice(&[0, 0]);
+        }
+        (Family::Text, Value::Str(text)) => Collation::DEFAULT.write_key(text, out),
+        _ => {}
+    }
+}
+
+const ZERO: u8 = 0x80;
+const POSITIVE: u8 = 0x90;
+
+fn write_exact(exact: crate::decimal::Decimal, out: &mut Vec<u8>) {
+    let digits = exact.mantissa().unsigned_abs().to_string();
+    let exponent = digits.len() as i32 - i32::from(exact.scale());
+    let digits = digits.trim_end_matches('0').as_bytes();
+    if digits.is_empty() {
+        return out.push(ZERO);
+    }
+    let start = out.len();
+    out.extend_from_slice(&[POSITIVE, (64 + exponent) as u8]);
+    out.extend(digits.chunks(2).map(|pair| {
+        let low = pair.get(1).map_or(0, |low| low - b'0');
+        (pair[0] - b'0') * 10 + low + 1
+    }));
+    out.push(0);
+    if exact.mantissa() < 0 {
+        out[start..].iter_mut().for_each(|byte| *byte = !*byte);
+    }
+}
+
+/// How many bytes the key has that `bytes` start with; `None` when they hold no whole one.
+pub(crate) fn key_length(mut bytes: impl Iterator<Item = u8>) -> Option<usize> {
+    match bytes.next()? {
+        0 => Some(1),
+        1 => bytes.nth(15).map(|_| 17),
+        2 => Some(1 + crate::collation::binary_key_length(bytes)?),
+        3 => Some(1 + Collation::DEFAULT.key_length(bytes)?),
+        4 => {
+            let first = bytes.next()?;
+            if first == ZERO {
+                return Some(2);
+            }
+            let end = if first == POSITIVE { 0 } else { 0xFF };
+            bytes.next()?;
+            Some(bytes.position(|byte| byte == end)? + 4)
+        }
+        5 | 6 => bytes.nth(7).map(|_| 9),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -204,10 +285,54 @@ mod tests {
         for (at, left) in values.iter().enumerate() {
             for (place, right) in values.iter().enumerate() {
                 assert_eq!(compare::order(left, right, Collation::default()), at.cmp(&place), "{left:?} {right:?}");
+                assert_eq!(key(left).cmp(&key(right)), at.cmp(&place), "{left:?} {right:?}");
             }
+            assert_eq!(key_length(key(left).into_iter()), Some(key(left).len()), "{left:?}");
         }
         // A value beside a variant is taken for one.
         assert_eq!(compare::order(&values[3], &Value::Int(0), Collation::default()), Ordering::Less);
+    }
+
+    fn key(value: &Value) -> Vec<u8> {
+        let mut key = Vec::new();
+        write_key(value, &mut key);
+        key
+    }
+
+    #[test]
+    fn keys_of_exact_numbers_compare_as_they_do() {
+        let texts = [
+            "-99999999999999999999999999999999999999",
+            "-100.5",
+            "-100",
+            "-20",
+            "-2.01",
+            "-2",
+            "-0.5",
+            "-0.05",
+            "0",
+            "0.00000000000000000000000000000000000001",
+            "0.05",
+            "0.5",
+            "1",
+            "1.99",
+            "2",
+            "10",
+            "99",
+            "100",
+            "100.01",
+        ];
+        let of = |text: &str| {
+            let positive = Decimal::from_literal(text.trim_start_matches('-')).expect("a decimal");
+            let sign = if text.starts_with('-') { -1 } else { 1 };
+            let number = Decimal::new(positive.mantissa() * sign, 38, positive.scale()).expect("it fits");
+            key(&Value::Decimal(number))
+        };
+        for pair in texts.windows(2) {
+            assert!(of(pair[0]) < of(pair[1]), "{pair:?}");
+            assert_eq!(key_length(of(pair[0]).into_iter()), Some(of(pair[0]).len()));
+        }
+        assert_eq!(of("2.00"), key(&Value::TinyInt(2)));
     }
 
     #[test]

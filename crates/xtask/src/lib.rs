@@ -3,6 +3,7 @@
 //!
 //! `cargo xtask tidy` prints the findings; the test `tidy` fails on any. [`instructions`] counts what no clock measures here.
 
+mod files;
 pub mod instructions;
 mod layers;
 mod sources;

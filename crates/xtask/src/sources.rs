@@ -39,11 +39,14 @@ fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
 }
 
 fn check_text(path: &Path, text: &str, findings: &mut Vec<Finding>) {
+    let is_test = is_test_path(path);
+    let product = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or(text);
+    if !is_test {
+        crate::files::check_text(path, product, findings);
+    }
     let mut find = |line: usize, what: String| {
         findings.push(Finding { path: path.to_path_buf(), line, what });
     };
-    let is_test = is_test_path(path);
-    let product = text.split("\n#[cfg(test)]\nmod ").next().unwrap_or(text);
     let long_with_reason = text.starts_with(LONG_FILE_MARK);
     let lines = product.lines().count();
     if !is_test && lines > FILE_LINES_MAX && !long_with_reason {

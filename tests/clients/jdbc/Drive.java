@@ -259,7 +259,7 @@ public final class Drive {
     private static void tableValued() throws Exception {
         try (Connection connection = connect()) {
             run(connection, "DROP PROCEDURE IF EXISTS dbo.java_tvp", "DROP TYPE IF EXISTS dbo.java_list", "CREATE TYPE dbo.java_list AS TABLE (id int, name nvarchar(20))",
-                "CREATE PROCEDURE dbo.java_tvp @list dbo.java_list READONLY AS SELECT COUNT(*), MAX(name) FROM @list");
+                "CREATE PROCEDURE dbo.java_tvp @list dbo.java_list READONLY, @more int = 0 AS SELECT COUNT(*) + @more, MAX(name) FROM @list");
             SQLServerDataTable table = new SQLServerDataTable();
             table.addColumnMetadata("id", Types.INTEGER);
             table.addColumnMetadata("name", Types.NVARCHAR);
@@ -269,6 +269,16 @@ public final class Drive {
                 statement.unwrap(SQLServerPreparedStatement.class).setStructured(1, "dbo.java_list", table);
                 try (ResultSet result = statement.executeQuery()) {
                     equal(rows(result), List.of(List.of(2, "b")), "answer");
+                }
+            }
+            // The driver names the table in its call, and not what follows it.
+            for (String text : new String[] {"EXEC dbo.java_tvp ?, ?", "{call dbo.java_tvp(?, ?)}"}) {
+                try (PreparedStatement statement = connection.prepareStatement(text)) {
+                    statement.unwrap(SQLServerPreparedStatement.class).setStructured(1, "dbo.java_list", table);
+                    statement.setInt(2, 5);
+                    try (ResultSet result = statement.executeQuery()) {
+                        equal(rows(result), List.of(List.of(7, "b")), text);
+                    }
                 }
             }
         }

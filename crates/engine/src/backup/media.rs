@@ -10,22 +10,30 @@
 //!   | "PIKEBACK" | crc | version | sequence | media id | sets | 0  | end | zeros  | offset u64, bytes u64 | ... | 4096
 //! ```
 //! A set counts when the directory names it, which is the last step of writing it: the set is durable by then. So a set that
-//! was not written to its end is none, and the next one takes its place. A file that is written anew is written under the
-//! name `<file>.new` and renamed: until then the old one stays.
+//! was not written to its end is none, and the next one takes its place. A file that is begun again is written under the
+//! name `<file>.new` (or `<file>.1.new` and so on, where that is something else) and renamed: until then the old one stays.
+//! Until its directory is written it begins with "PIKEPART", by which a later backup knows what a crash has left.
+//!
+//! Nothing but a file of backups is ever replaced: a file proper, with one name, that begins as one.
 //!
 //! Both copies of the directory are written, one after the other: a crash leaves one whole, and so does a damaged byte.
 
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
-use pikepole_machine::{AlignedBuffer, BLOCK, Disk, File, OpenOptions, is_full};
+use pikepole_machine::{AlignedBuffer, BLOCK, ConfinedFolder, File, Found, OpenOptions, is_full};
 use pikepole_types::SqlError;
 
 use super::chunk::{ChunkKind, ChunkReader, ChunkWriter, ReadError};
+use super::set::MediaRow;
 
 const MAGIC: &[u8; 8] = b"PIKEBACK";
+/// The beginning of a file that is being written.
+const UNFINISHED: &[u8; 8] = b"PIKEPART";
+/// Names that are tried for it.
+const NAMES_BESIDE_MAX: usize = 100;
 /// Version of the format of backups.
-pub(super) const VERSION: u32 = 1;
+pub(super) const VERSION: u32 = 2;
 const ENTRIES_AT: usize = 64;
 const ENTRY_BYTES: usize = 16;
 /// Sets that a file can hold.
@@ -36,11 +44,14 @@ const SETS_AT: u64 = 2 * BLOCK as u64;
 /// A file to back up to or to restore from.
 #[derive(Debug, Clone)]
 pub(crate) struct Device {
-    pub disk: Disk,
-    pub path: PathBuf,
+    pub folder: ConfinedFolder,
+    /// Its name in the folder.
+    pub file: String,
     /// As the statement names it.
     pub name: String,
     pub direct: bool,
+    /// What is written to it is thrown away.
+    pub discards: bool,
 }
 
 impl Device {
@@ -60,18 +71,21 @@ impl Device {
     }
 
     fn not_opened(&self, error: &io::Error) -> SqlError {
-        let number = match error.kind() {
-            io::ErrorKind::NotFound => 2,
-            io::ErrorKind::PermissionDenied => 5,
-            _ => error.raw_os_error().unwrap_or(-1),
+        let why = match error.kind() {
+            io::ErrorKind::NotFound => format!("2(The system cannot find the file specified.): {error}"),
+            io::ErrorKind::PermissionDenied => format!("5(Access is denied.): {error}"),
+            _ => format!("{}({error})", error.raw_os_error().unwrap_or(-1)),
         };
-        SqlError::device_not_opened(&self.name, format!("{number}({error})"))
+        SqlError::device_not_opened(&self.name, why)
     }
 
-    fn open_at(&self, path: &Path, create: bool) -> Result<File, SqlError> {
-        let read_only = !create;
-        let options = OpenOptions { create, direct: self.direct, durable_writes: false, read_only };
-        self.disk.open(path, options).map_err(|error| self.not_opened(&error))
+    /// Its path, to tell files from each other.
+    pub fn path(&self) -> PathBuf {
+        self.folder.path_of(&self.file)
+    }
+
+    fn options(&self, read_only: bool) -> OpenOptions {
+        OpenOptions { create: false, direct: self.direct, durable_writes: false, read_only }
     }
 
     /// Opens the file and reads its directory.
@@ -80,7 +94,11 @@ impl Device {
     /// 3201 when it is not there, 3254 when it is empty, 3242 when it is something else, 3243 of another version, 3241 when
     /// its directory is damaged.
     pub(super) fn open(&self) -> Result<Media, SqlError> {
-        let file = self.open_at(&self.path, false)?;
+        self.open_media(true)
+    }
+
+    fn open_media(&self, read_only: bool) -> Result<Media, SqlError> {
+        let file = self.folder.open(&self.file, self.options(read_only)).map_err(|error| self.not_opened(&error))?;
         let io = |error| self.not_read(&ReadError::Io(error));
         let len = file.len().map_err(io)?;
         if len == 0 {
@@ -245,23 +263,97 @@ impl Media {
 pub(super) enum Begin {
     /// They stay.
     Append,
-    /// They go, if the file is one of backups.
+    /// They go.
     Overwrite,
-    /// They go, whatever the file is.
+    /// They go, also when the directory of them is damaged or of another version.
     Format,
+}
+
+/// What the name of a device leads to before a backup.
+enum Former {
+    Nothing,
+    /// Backups, whose directory cannot be read.
+    Damaged,
+    Backups(Media),
+}
+
+impl Device {
+    /// What a backup would write to or replace.
+    ///
+    /// # Errors
+    /// 3201, 3242 and their like for what is not replaced.
+    fn former(&self, begin: Begin) -> Result<Former, SqlError> {
+        match self.folder.look(&self.file).map_err(|error| self.not_opened(&error))? {
+            None => return Ok(Former::Nothing),
+            Some(Found::File { names: 1 }) => {}
+            Some(found) => {
+                let why = match found {
+                    Found::File { .. } => "the file has another name, too",
+                    Found::Other => "it is not a file proper",
+                };
+                return Err(SqlError::device_not_opened(&self.name, format!("5(Access is denied.): {why}")));
+            }
+        }
+        match self.open_media(begin != Begin::Append) {
+            Ok(media) => Ok(Former::Backups(media)),
+            Err(error) if begin == Begin::Format && self.is_of_backups(&error) => Ok(Former::Damaged),
+            Err(error) => Err(error),
+        }
+    }
+
+    /// Whether a file that could not be read begins as one of backups all the same.
+    fn is_of_backups(&self, error: &SqlError) -> bool {
+        let damaged =
+            [SqlError::media_damaged(""), SqlError::media_version("", 0, 0), SqlError::backup_set_incomplete("")];
+        damaged.iter().any(|damaged| damaged.number == error.number)
+    }
+
+    /// Makes a file beside the device's. One that an interrupted backup has left makes room for it.
+    ///
+    /// # Errors
+    /// 3201; 3202.
+    fn create_beside(&self) -> Result<(String, File), SqlError> {
+        let numbered = (1..NAMES_BESIDE_MAX).map(|number| format!("{}.{number}.new", self.file));
+        for name in std::iter::once(format!("{}.new", self.file)).chain(numbered) {
+            if self.is_unfinished(&name) {
+                self.folder.remove(&name).map_err(|error| self.not_opened(&error))?;
+            }
+            let file = match self.folder.create_new(&name, self.options(false)) {
+                Err(error) if error.kind() == io::ErrorKind::AlreadyExists => continue,
+                file => file.map_err(|error| self.not_opened(&error))?,
+            };
+            let mut mark = AlignedBuffer::zeroed(BLOCK);
+            mark[..8].copy_from_slice(UNFINISHED);
+            file.write_at(&mark, 0).and_then(|()| file.sync()).map_err(|error| self.not_written(&error))?;
+            return Ok((name, file));
+        }
+        let why = format!("80(The file exists.): {}.new and its like", self.name);
+        Err(SqlError::device_not_opened(&self.name, why))
+    }
+
+    fn is_unfinished(&self, name: &str) -> bool {
+        let Ok(Some(Found::File { names: 1 })) = self.folder.look(name) else { return false };
+        let Ok(file) = self.folder.open(name, self.options(true)) else { return false };
+        let mut block = AlignedBuffer::zeroed(BLOCK);
+        file.read_at(&mut block, 0).is_ok() && &block[..8] == UNFINISHED
+    }
 }
 
 /// A set that is being written. Dropped before [`SetWriter::commit`] is done, it leaves the file as it was.
 pub(super) struct SetWriter {
     device: Device,
-    /// Where it is written: the device's path, or beside it.
-    path: PathBuf,
+    /// The name of the file beside the device's that it is written to, if it is not written to that.
+    beside: Option<String>,
+    /// The device's file is replaced.
+    replaces: bool,
     file: File,
     directory: Directory,
     start: u64,
     chunks: ChunkWriter,
     /// The set is whole, and a directory may name it.
     named: bool,
+    /// The file beside has the device's name.
+    renamed: bool,
 }
 
 impl SetWriter {
@@ -271,30 +363,18 @@ impl SetWriter {
     /// 3201 when the file cannot be made; 3242 and its like when it is none of backups; 3246 when it holds as many sets as
     /// it can.
     pub fn begin(device: &Device, begin: Begin, set_id: u64, compresses: bool) -> Result<SetWriter, SqlError> {
-        let existing = match begin {
-            Begin::Format => None,
-            _ if !device.disk.exists(&device.path) => None,
-            _ => match device.open() {
-                Ok(media) => Some(media),
-                // An empty file is as good as none.
-                Err(error) if error.number == SqlError::media_is_empty("").number => None,
-                Err(error) => return Err(error),
-            },
-        };
-        let (path, directory, file) = match existing {
-            Some(media) if begin == Begin::Append => {
+        let former = device.former(begin)?;
+        let replaces = !matches!(former, Former::Nothing);
+        let (beside, directory, file) = match former {
+            Former::Backups(media) if begin == Begin::Append => {
                 if media.sets() >= SETS_MAX {
                     return Err(SqlError::media_is_full(&device.name));
                 }
-                (device.path.clone(), media.directory, device.open_at(&device.path, true)?)
+                (None, media.directory, media.file)
             }
             _ => {
-                let mut beside = device.path.clone().into_os_string();
-                beside.push(".new");
-                let beside = PathBuf::from(beside);
-                let file = device.open_at(&beside, true)?;
-                file.set_len(0).map_err(|error| device.not_written(&error))?;
-                (beside, Directory { sequence: 0, media_id: set_id, end: SETS_AT, sets: Vec::new() }, file)
+                let (beside, file) = device.create_beside()?;
+                (Some(beside), Directory { sequence: 0, media_id: set_id, end: SETS_AT, sets: Vec::new() }, file)
             }
         };
         let start = directory.end;
@@ -302,7 +382,22 @@ impl SetWriter {
         if compresses {
             chunks.compress();
         }
-        Ok(SetWriter { device: device.clone(), path, file, directory, start, chunks, named: false })
+        let writer = SetWriter {
+            device: device.clone(),
+            beside,
+            replaces,
+            file,
+            directory,
+            start,
+            chunks,
+            named: false,
+            renamed: false,
+        };
+        if writer.beside.is_some() && replaces {
+            let kept = device.folder.adopt_mode(&device.file, &writer.file);
+            kept.map_err(|error| device.not_opened(&error))?;
+        }
+        Ok(writer)
     }
 
     /// Adds a chunk.
@@ -323,13 +418,14 @@ impl SetWriter {
         self.chunks.plain_bytes()
     }
 
-    /// Makes the set one of the file's, durably. Returns its number, from 1.
+    /// Makes the set one of the file's, durably. Returns its bytes, and the file with it as the last set.
     ///
     /// # Errors
     /// 3202.
-    pub fn commit(mut self) -> Result<usize, SqlError> {
+    pub fn commit(mut self) -> Result<(u64, MediaRow), SqlError> {
         self.commit_file().map_err(|error| self.device.not_written(&error))?;
-        Ok(self.directory.sets.len())
+        let bytes = self.directory.sets.last().map_or(0, |place| place.bytes);
+        Ok((bytes, MediaRow { media_id: self.directory.media_id, sets: self.directory.sets.len() }))
     }
 
     fn commit_file(&mut self) -> io::Result<()> {
@@ -339,22 +435,50 @@ impl SetWriter {
         self.directory.sequence += 1;
         self.named = true;
         self.directory.write(&self.file)?;
-        if self.path != self.device.path {
-            self.device.disk.rename(&self.path, &self.device.path)?;
+        let (folder, name) = (&self.device.folder, &self.device.file);
+        match &self.beside {
+            Some(beside) if self.replaces => folder.rename(beside, name)?,
+            Some(beside) => folder.rename_new(beside, name)?,
+            None => {}
         }
-        let folder = self.device.path.parent().filter(|parent| !parent.as_os_str().is_empty());
-        self.device.disk.sync_dir(folder.unwrap_or(Path::new(".")))
+        self.renamed = true;
+        folder.sync()
     }
 }
 
 impl Drop for SetWriter {
     fn drop(&mut self) {
-        let beside = self.path != self.device.path;
         // No directory names what was written, or the file has no name yet: what cannot be cleared away does no harm.
-        if beside && self.device.disk.exists(&self.path) {
-            let _ = self.device.disk.remove_file(&self.path);
-        } else if !beside && !self.named {
-            let _ = self.file.set_len(self.start);
+        match &self.beside {
+            Some(beside) if !self.renamed => drop(self.device.folder.remove(beside)),
+            None if !self.named => drop(self.file.set_len(self.start)),
+            _ => {}
         }
     }
+}
+
+/// Empty sets, for tests of where they go.
+#[cfg(test)]
+pub(crate) struct SetWriterForTests;
+
+#[cfg(test)]
+impl SetWriterForTests {
+    pub fn write(device: &Device, format: bool) -> Result<(), SqlError> {
+        let begin = if format { Begin::Format } else { Begin::Overwrite };
+        let mut writer = SetWriter::begin(device, begin, 7, false)?;
+        writer.add(ChunkKind::Tail, [0; 3], b"{}")?;
+        writer.commit().map(drop)
+    }
+
+    pub fn open(device: &Device) -> Result<(), i32> {
+        device.open().map(drop).map_err(|error| error.number)
+    }
+}
+
+/// A device of a test's server.
+#[cfg(test)]
+pub(crate) fn device_of_test(disk: &pikepole_machine::SimulatedDisk, file: &str) -> Result<Device, SqlError> {
+    let disk = pikepole_machine::Disk::simulated(disk.clone());
+    let options = crate::server::ServerOptions { disk, ..crate::server::ServerOptions::new("/server") };
+    crate::server::StatementFolders::new(&options).backup(file, false)
 }

@@ -28,28 +28,23 @@ mod set;
 mod write;
 
 pub(crate) use media::Device;
+#[cfg(test)]
+pub(crate) use media::{SetWriterForTests, device_of_test};
 pub(crate) use restore::{LogRestore, PageRestore, build_log, clear_staged};
 pub use set::{BackupKind, BackupSetRow, MediaRow};
 pub(crate) use set::{SetHead, list_sets, media_row, verify};
 pub(crate) use write::BackupJob;
-
-use std::path::{Path, PathBuf};
-
-use pikepole_machine::Disk;
-use pikepole_types::SqlError;
-
-use crate::database::DATABASE_FILE;
 
 /// What BACKUP is asked for.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct BackupOptions {
     /// The database, or its log.
     pub kind: BackupKind,
-    /// The file, as the statement names it: a path, relative to the server's folder if it is not absolute.
+    /// The file, as the statement names it: see `ServerOptions::backup_folders`.
     pub device: String,
     /// INIT: the file's other sets go.
     pub init: bool,
-    /// FORMAT: as INIT, whatever the file is.
+    /// FORMAT: as INIT, also when the file's directory is damaged or of another version.
     pub format: bool,
     /// COPY_ONLY, NO_TRUNCATE: the chain of log backups stays as it is.
     pub copy_only: bool,
@@ -117,29 +112,15 @@ pub struct BackupOutcome {
     pub before_the_stop_point: bool,
 }
 
-/// Finds the file that a statement names.
-///
-/// # Errors
-/// 3201 for a file of the server's own.
-pub(crate) fn find_device(
-    disk: &Disk,
-    server_folder: &Path,
-    name: &str,
-    direct: bool,
-) -> Result<media::Device, SqlError> {
-    let refused = |why: &str| SqlError::device_not_opened(name, format!("5({why})"));
-    if name.is_empty() || name.ends_with('/') {
-        return Err(refused("the name is not one of a file"));
-    }
-    let path: PathBuf = server_folder.join(name);
-    if path.ancestors().skip(1).any(|folder| disk.exists(folder.join(DATABASE_FILE))) {
-        return Err(refused("the file is in the folder of a database"));
-    }
-    let own = ["lock", "pikepole.toml"].iter().any(|own| path == server_folder.join(own));
-    if own || disk.is_dir(&path) {
-        return Err(refused("the file is not one for backups"));
-    }
-    Ok(media::Device { disk: disk.clone(), path, name: name.to_owned(), direct })
+/// A backup that was made, also one that was thrown away.
+#[derive(Debug, Clone)]
+pub struct MadeBackup {
+    /// What it came to.
+    pub outcome: BackupOutcome,
+    /// The set.
+    pub set: BackupSetRow,
+    /// The file that it is the last set of.
+    pub media: MediaRow,
 }
 
 /// Bytes as pages of 8 KB.

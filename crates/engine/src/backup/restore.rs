@@ -241,6 +241,7 @@ fn master(restoring: &Restoring, patched: bool) -> Master {
         next_transaction: restoring.next_transaction,
         pages: restoring.pages,
         clean: false,
+        stamps: false,
         // The log was built anew: it is followed from its start.
         end_lsn: Lsn::ZERO,
         place: None,

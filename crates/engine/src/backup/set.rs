@@ -237,7 +237,12 @@ pub(crate) fn list_sets(device: &Device) -> Result<Vec<BackupSetRow>, SqlError> 
 fn set_row(media: &Media, position: usize) -> Result<BackupSetRow, SqlError> {
     let head = SetReader::open(media, position)?.head;
     let tail: Option<SetTail> = media.tail(position).and_then(|bytes| serde_json::from_slice(&bytes).ok());
-    Ok(BackupSetRow {
+    Ok(row_of(position, media.bytes(position), head, tail.as_ref()))
+}
+
+/// What is shown of a set of so many bytes; without a tail it is damaged.
+pub(super) fn row_of(position: usize, bytes: u64, head: SetHead, tail: Option<&SetTail>) -> BackupSetRow {
+    BackupSetRow {
         position,
         kind: head.kind,
         name: head.name,
@@ -245,15 +250,15 @@ fn set_row(media: &Media, position: usize) -> Result<BackupSetRow, SqlError> {
         database: head.database,
         database_created_us: head.database_created_us,
         started_us: head.started_us,
-        finished_us: tail.as_ref().map_or(0, |tail| tail.finished_us),
-        bytes: media.bytes(position),
-        plain_bytes: match &tail {
+        finished_us: tail.map_or(0, |tail| tail.finished_us),
+        bytes,
+        plain_bytes: match tail {
             Some(tail) if head.compressed => tail.plain_bytes,
-            _ => media.bytes(position),
+            _ => bytes,
         },
         compressed: head.compressed,
         first_lsn: head.first_lsn,
-        last_lsn: tail.as_ref().map_or(0, |tail| tail.last_lsn),
+        last_lsn: tail.map_or(0, |tail| tail.last_lsn),
         checkpoint_lsn: head.checkpoint,
         database_backup_lsn: head.database_backup_lsn,
         copy_only: head.copy_only,
@@ -262,10 +267,10 @@ fn set_row(media: &Media, position: usize) -> Result<BackupSetRow, SqlError> {
         log_id: head.log_id,
         set_id: head.set_id,
         file_pages: head.file_pages,
-        log_bytes: tail.as_ref().map_or(0, |tail| tail.log_bytes),
-        bulk_logged: tail.as_ref().is_some_and(|tail| tail.bulk_logged),
+        log_bytes: tail.map_or(0, |tail| tail.log_bytes),
+        bulk_logged: tail.is_some_and(|tail| tail.bulk_logged),
         damaged: tail.is_none(),
-    })
+    }
 }
 
 /// The file itself.

@@ -10,9 +10,10 @@ use serde::Serialize;
 
 use super::chunk::ChunkKind;
 use super::media::{Begin, Device, SetWriter, VERSION};
-use super::set::{BackupKind, SetHead, SetTail};
-use super::{BackupOptions, BackupOutcome, pages_of};
+use super::set::{BackupKind, SetHead, SetTail, row_of};
+use super::{BackupOptions, BackupOutcome, MadeBackup, pages_of};
 use crate::database::{Database, Hold, LogChain, RecoveryModel};
+use crate::error::Place;
 use crate::fault;
 
 /// Bytes of log that a step copies.
@@ -217,38 +218,40 @@ impl BackupJob {
     /// Makes the set count, and then moves the chain of log backups.
     ///
     /// # Errors
-    /// 3202; 5069 when the chain cannot be noted: the backup is whole then, and the next log backup begins where this one
+    /// 3202; 1105 or 5069 when the chain cannot be noted: the backup is whole then, and the next log backup begins where this one
     /// did.
-    pub fn end(mut self) -> Result<BackupOutcome, SqlError> {
+    pub fn end(mut self) -> Result<MadeBackup, SqlError> {
         self.tail.finished_us = now_us();
         self.tail.plain_bytes = self.writer.plain_bytes();
         self.writer.add(ChunkKind::Tail, [0; 3], &json(&self.tail))?;
-        let position = self.writer.commit()?;
+        let (bytes, media) = self.writer.commit()?;
+        let set = row_of(media.sets, bytes, self.head, Some(&self.tail));
         let last = self.tail.last_lsn;
         let chain = match (self.options.kind, self.database.log_chain()) {
             _ if self.options.copy_only => None,
             (BackupKind::Database, None) => {
-                let database_backup = self.head.first_lsn;
+                let database_backup = set.first_lsn;
                 Some(LogChain { backed_up_to: last, database_backup, bulk_logged: false })
             }
-            (BackupKind::Database, Some(chain)) => Some(LogChain { database_backup: self.head.first_lsn, ..chain }),
+            (BackupKind::Database, Some(chain)) => Some(LogChain { database_backup: set.first_lsn, ..chain }),
             // While this backup is made, all rows are logged.
             (BackupKind::Log, Some(chain)) => Some(LogChain { backed_up_to: last, bulk_logged: false, ..chain }),
             // The recovery model was changed meanwhile.
             (BackupKind::Log, None) => None,
         };
         if let Some(chain) = chain {
-            self.database.set_log_chain(chain).map_err(|_| SqlError::alter_database_failed())?;
+            self.database.set_log_chain(chain).map_err(|error| self.database.not_noted(&error))?;
         }
         drop(self.hold);
         self.database.truncate_log(self.database.store().master().recovery_lsn);
-        Ok(BackupOutcome {
+        let outcome = BackupOutcome {
             pages: self.tail.pages,
             log_pages: pages_of(self.tail.log_bytes),
             time_us: clock::now_us().saturating_sub(self.begun_us),
-            position,
+            position: media.sets,
             before_the_stop_point: false,
-        })
+        };
+        Ok(MadeBackup { outcome, set, media })
     }
 }
 
@@ -320,6 +323,7 @@ fn page_not_read(database: &Database, kind: BackupKind, error: &StorageError) ->
             format!("{}: {why}", database.name()),
         ),
         StorageError::Poisoned { .. } => SqlError::log_not_available(database.name()),
+        full if full.is_full() => Place { database, object: "", session_id: 0 }.storage(full),
         error => SqlError::operating_system_error(error, "backup", 0, database.folder().display()),
     }
 }

@@ -59,6 +59,9 @@ pub struct Index {
     /// It is declared for a column of xml, the one that is `included`: a definition that is kept and shown, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub xml: Option<XmlIndex>,
+    /// `STATISTICS_ONLY` made it: a definition that advisers of indexes ask about, too.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hypothetical: Option<Hypothetical>,
     /// `ON scheme (column)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitioned: Option<Partitioned>,
@@ -80,6 +83,13 @@ pub struct Columnstore {
     /// ALTER INDEX ... DISABLE.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     pub disabled: bool,
+}
+
+/// What an index without entries says of itself.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
+pub struct Hypothetical {
+    /// It is declared as clustered; the table's own clustered index is another one.
+    pub clustered: bool,
 }
 
 /// What an index of a column of xml says of itself.
@@ -138,6 +148,7 @@ impl Index {
             disabled: true,
             columnstore: None,
             xml: None,
+            hypothetical: None,
             partitioned: None,
             options: StorageOptions::default(),
             storage: StorageRef { object: 0, root: None, key_bytes_max: 0 },
@@ -149,22 +160,24 @@ impl Index {
         match (self.columnstore, self.xml) {
             (Some(columnstore), _) => columnstore.disabled,
             (_, Some(xml)) => xml.disabled,
-            (None, None) => self.disabled,
+            (None, None) => self.disabled && self.hypothetical.is_none(),
         }
     }
 
-    /// ALTER INDEX ... DISABLE, or what undoes it. An index that is more than a definition needs storage then.
+    /// ALTER INDEX ... DISABLE, or what undoes it. An index that is more than a definition needs storage then. A hypothetical index stays
+    /// as it is.
     pub fn set_disabled(&mut self, disabled: bool) {
         match (&mut self.columnstore, &mut self.xml) {
             (Some(columnstore), _) => columnstore.disabled = disabled,
             (_, Some(xml)) => xml.disabled = disabled,
+            (None, None) if self.hypothetical.is_some() => {}
             (None, None) => self.disabled = disabled,
         }
     }
 
     /// Whether it is a definition alone, which is kept and shown: no rows are found by it.
     pub fn is_definition(&self) -> bool {
-        self.columnstore.is_some() || self.xml.is_some()
+        self.columnstore.is_some() || self.xml.is_some() || self.hypothetical.is_some()
     }
 
     /// Whether it is the primary index of a column of xml.

@@ -55,7 +55,7 @@ impl PartitionFunction {
             return 1;
         }
         let below = |boundary: &Value| {
-            let order = pikepole_types::order(boundary, value, self.collation);
+            let order = pikepole_types::order(boundary, value, self.collation.comparing(&self.ty));
             order.is_lt() || (self.right && order.is_eq())
         };
         1 + values.partition_point(below)

@@ -4,6 +4,7 @@
 //! that they go with it, and are under its id: names may change.
 
 use super::definition::TableRecord;
+use pikepole_types::SqlType;
 use serde::{Deserialize, Serialize};
 
 /// What has a catalog row of its own for its properties.
@@ -32,6 +33,10 @@ pub enum PropertyPart {
     Index(i32),
     /// The constraint of this object id.
     Constraint(i32),
+    /// The filegroup of this number, of the database.
+    Filegroup(i32),
+    /// The file of this number, of the database.
+    File(i32),
 }
 
 impl PropertyPart {
@@ -39,6 +44,7 @@ impl PropertyPart {
     pub(crate) fn is_in(self, record: &TableRecord) -> bool {
         match self {
             PropertyPart::Whole => true,
+            PropertyPart::Filegroup(_) | PropertyPart::File(_) => false,
             PropertyPart::Column(place) => place < record.columns.len(),
             PropertyPart::Index(index_id) => record.indexes.iter().any(|index| index.index_id == index_id),
             PropertyPart::Constraint(id) => {
@@ -59,8 +65,20 @@ pub struct ExtendedProperty {
     pub part: PropertyPart,
     /// Its name.
     pub name: String,
-    /// Its text; None: NULL.
+    /// Its value as text; None: NULL.
     pub value: Option<String>,
+    /// The type of the value; None, of those that were stored without one: a text.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub ty: Option<SqlType>,
+}
+
+/// A value for a property: its text and its type.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct PropertyValue {
+    /// As text; None: NULL.
+    pub text: Option<String>,
+    /// Its type; None for NULL.
+    pub ty: Option<SqlType>,
 }
 
 /// The properties of a holder and its parts, in the order in which they were given.
@@ -73,6 +91,11 @@ pub struct Properties {
 }
 
 impl Properties {
+    /// Whether some are of filegroups or files.
+    pub(crate) fn has_files(&self) -> bool {
+        self.entries.iter().any(|entry| matches!(entry.part, PropertyPart::Filegroup(_) | PropertyPart::File(_)))
+    }
+
     /// The place of the property of this name, whatever its case, of a part.
     pub(crate) fn position(&self, part: PropertyPart, name: &str) -> Option<usize> {
         let name = name.to_lowercase();

@@ -57,6 +57,8 @@ const FORMAT_MASKED: u8 = 9;
 
 /// A security policy: programs before it would show the rows that it hides.
 const FORMAT_POLICIES: u8 = 10;
+/// Properties of filegroups and files.
+const FORMAT_FILE_PROPERTIES: u8 = 11;
 
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -98,6 +100,7 @@ fn format_of(object: &StoredObject) -> u8 {
         StoredObject::PartitionFunction(_) | StoredObject::PartitionScheme(_) => FORMAT_PARTITIONS,
         StoredObject::DefinitionTrigger(_) => FORMAT_WATCHED,
         StoredObject::SecurityPolicy(_) => FORMAT_POLICIES,
+        StoredObject::Properties(own) if own.has_files() => FORMAT_FILE_PROPERTIES,
         StoredObject::Type(of) if of.is_collection() => FORMAT_COLLECTIONS,
         StoredObject::Table(table) if table.has_masks() => FORMAT_MASKED,
         StoredObject::Type(of) if of.table().is_some_and(TableRecord::has_masks) => FORMAT_MASKED,
@@ -203,7 +206,7 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT..=FORMAT_POLICIES), json)) => match serde_json::from_slice(json) {
+            Some((&(FORMAT..=FORMAT_FILE_PROPERTIES), json)) => match serde_json::from_slice(json) {
                 Ok(mut object) => {
                     with_columns(&mut object, read_by_name);
                     self.objects.push(object);

@@ -18,6 +18,7 @@ use pikepole_transaction::{Need, Stop};
 use pikepole_types::SqlError;
 
 use super::{Database, LogFullReason, lock};
+use crate::temporary::TEMPDB_ID;
 use crate::transaction::Transaction;
 
 /// How often the checkpoint task looks whether a checkpoint is due.
@@ -94,12 +95,12 @@ impl Database {
         scheduler::wait(WaitType::LOGMGR_RESERVE_APPEND, made).await;
     }
 
-    /// Waits for a checkpoint whose redo start is at or above `lsn`.
+    /// Waits for a checkpoint whose redo start is at or above `lsn`; of a database that is not recovered there is none.
     ///
     /// # Errors
     /// A checkpoint that failed.
     pub(crate) async fn redo_start_above(&self, lsn: Lsn) -> Result<(), StorageError> {
-        while self.store.redo_start() < lsn {
+        while self.is_recovered() && self.store.redo_start() < lsn {
             let done = self.checkpoints.load(Ordering::Relaxed);
             self.want_checkpoint();
             let made = async {
@@ -111,8 +112,11 @@ impl Database {
             // One that was under way may have begun too early; then the next one does it.
             let failed = self.checkpoint_failed.load(Ordering::Relaxed);
             if self.store.redo_start() < lsn && (self.is_stopping() || failed) {
-                let why = std::io::Error::other("the rows that were not logged could not be written");
-                return Err(StorageError::Io { what: "writing a checkpoint".into(), error: Arc::new(why) });
+                let why = lock(&self.checkpoint_error).clone();
+                return Err(why.unwrap_or_else(|| StorageError::Io {
+                    what: "writing a checkpoint".into(),
+                    error: Arc::new(std::io::Error::other("the rows that were not logged could not be written")),
+                }));
             }
         }
         Ok(())
@@ -139,7 +143,9 @@ impl Database {
             if self.is_stopping() {
                 return;
             }
-            if pause > 0 {
+            if !self.is_recovered() {
+                self.let_go_of_log();
+            } else if pause > 0 {
                 pause = pause.saturating_sub(passed);
             } else if self.is_checkpoint_due() {
                 let failed = self.checkpoint_in_background().await.is_err();
@@ -155,12 +161,31 @@ impl Database {
         }
     }
 
+    /// Returns false for tempdb, which every start makes again: its log serves rollbacks only.
+    pub(crate) fn is_recovered(&self) -> bool {
+        self.id() != TEMPDB_ID
+    }
+
+    /// Takes the place of a checkpoint in a database that is not recovered: the log below the oldest open transaction is used
+    /// again, and no page is written.
+    fn let_go_of_log(&self) {
+        let wanted = self.checkpoint_wanted.swap(false, Ordering::Relaxed);
+        let horizon = self.log.durable();
+        let needed = self.transactions.oldest_first_lsn().map_or(horizon, |oldest| oldest.min(horizon));
+        if wanted || self.log.would_free(needed) {
+            self.written_at_checkpoint.store(self.log.stats().bytes_written, Ordering::Relaxed);
+            self.truncate_log(needed);
+            self.checkpoints.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
     async fn checkpoint_in_background(self: &Arc<Self>) -> Result<(), StorageError> {
         let (oldest, next) = (self.transactions.clone(), self.transactions.clone());
         let written = self.log.stats().bytes_written;
         let truncate = self.store.checkpoint(move || oldest.oldest_first_lsn(), move || next.next_id().0, false).await;
         // After a failure too: whoever finds the log full is told so then, and does not wait again and again.
         self.written_at_checkpoint.store(written, Ordering::Relaxed);
+        *lock(&self.checkpoint_error) = truncate.as_ref().err().cloned();
         self.checkpoint_failed.store(truncate.is_err(), Ordering::Relaxed);
         self.truncate_log(truncate?);
         Ok(())
@@ -168,11 +193,18 @@ impl Database {
 
     /// Rolls back the transactions of sessions that went away, and those whose rollback could not be finished.
     pub(crate) async fn roll_back_orphans(&self) {
+        // Before the orphans: a session gives up its transaction before it leaves storage behind.
+        let left = std::mem::take(&mut *lock(&self.left_behind));
         let mut orphans = std::mem::take(&mut *lock(&self.deferred));
         orphans.extend(self.transactions.take_orphans().into_iter().map(|orphan| Transaction::new(orphan, self.id())));
         for mut orphan in orphans {
             // One that still cannot be undone is deferred again.
             let _ = self.rollback(&mut orphan).await;
+        }
+        if lock(&self.deferred).is_empty() && !self.transactions.has_orphans() {
+            self.free_later(left);
+        } else {
+            lock(&self.left_behind).extend(left);
         }
     }
 

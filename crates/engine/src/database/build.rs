@@ -20,7 +20,7 @@ use pikepole_types::{RowError, SqlError, Value};
 use super::Database;
 use super::unlogged::NewTrees;
 use crate::error::worker_lost;
-use crate::table::{Copied, ScanRange, Table, TableParts};
+use crate::table::{Copied, ReadHints, ScanRange, Table, TableParts};
 use crate::transaction::Transaction;
 
 /// A table of fewer pages is read by the session's own task, and what is made of its rows is logged: there is little to win. The
@@ -170,7 +170,7 @@ impl Build {
     async fn fill(&self, child: &mut Transaction, at: &mut usize) -> Result<(), SqlError> {
         let Build { database, old, parts, .. } = self;
         let wanted: Vec<usize> = (0..old.columns.len()).collect();
-        let mut scan = old.scan(ScanRange::all(), &wanted);
+        let mut scan = old.scan(ScanRange::all(), &wanted).with_hints(ReadHints::VERSIONS);
         let mut row: Vec<Value> = wanted.iter().map(|_| Value::Null).collect();
         let base = self.trees.base().map(|_| None);
         let indexes = (0..self.new.secondary.len()).filter(|at| self.trees.index(*at).is_some());
@@ -263,7 +263,7 @@ impl Build {
     async fn twice(&self, child: &mut Transaction, index: Option<usize>, twice: &[u8]) -> Result<SqlError, SqlError> {
         let Build { database, old, new, .. } = self;
         let wanted: Vec<usize> = (0..old.columns.len()).collect();
-        let mut scan = old.scan(ScanRange::all(), &wanted);
+        let mut scan = old.scan(ScanRange::all(), &wanted).with_hints(ReadHints::VERSIONS);
         let mut row: Vec<Value> = wanted.iter().map(|_| Value::Null).collect();
         let mut key = Vec::new();
         while database.run(child, |tx| database.try_next(tx, old, &mut scan, &mut row)).await? {

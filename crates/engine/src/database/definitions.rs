@@ -137,6 +137,31 @@ impl Database {
         Ok((tx.mark(), Catalog::clone(&self.catalog(tx))))
     }
 
+    /// Locks the catalog for a definition before its names are looked up: what it decides by what it finds there is still so when
+    /// it changes the catalog. The mark is for [`Database::unlock_unchanged_catalog`].
+    ///
+    /// # Errors
+    /// As of any wait for a lock.
+    pub async fn lock_catalog(&self, tx: &mut Transaction) -> Result<Mark, SqlError> {
+        self.lock_whole(tx, &self.catalog_lock, LockMode::X).await?;
+        Ok(tx.mark())
+    }
+
+    /// A definition has come to its end: where it has changed nothing, and the transaction no definition before, the catalog is
+    /// given back.
+    pub fn unlock_unchanged_catalog(&self, tx: &mut Transaction, before: Mark) {
+        if tx.definitions.catalog.is_none() && tx.mark() == before {
+            tx.inner.unlock(&self.catalog_lock);
+        }
+    }
+
+    /// A statement was undone: where no definition of the transaction is left, the catalog is given back.
+    pub(crate) fn unlock_catalog_of_undone(&self, tx: &mut Transaction) {
+        if tx.definitions.catalog.is_none() {
+            tx.inner.unlock(&self.catalog_lock);
+        }
+    }
+
     /// As [`Database::begin_definition`], for a change of `table`: one that is in no catalog needs no lock of it.
     pub(super) async fn begin_change(&self, tx: &mut Transaction, table: &Table) -> Result<(Mark, Catalog), SqlError> {
         if !table.residence().is_session() {
@@ -566,6 +591,7 @@ impl Database {
             disabled: false,
             columnstore: None,
             xml: None,
+            hypothetical: None,
             partitioned: None,
             // A clustered index lies as the heap did, if nothing else is said.
             options: definition.extras.storage.over(former),
@@ -729,7 +755,7 @@ pub(super) fn index_columns(record: &TableRecord, definition: &IndexDefinition) 
 }
 
 /// The places of the columns that an index holds beside its key.
-fn included_columns(
+pub(super) fn included_columns(
     record: &TableRecord,
     definition: &IndexDefinition,
     key: &[IndexColumn],

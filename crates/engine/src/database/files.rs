@@ -10,13 +10,10 @@ use serde::{Deserialize, Serialize};
 use super::{ScopedConfiguration, Switches, UserAccess};
 
 pub(crate) const DATABASE_FILE: &str = "database.toml";
-/// What this build writes. Format 1 is of a time when no value was longer than a page, format 2 of one when the log had all rows
-/// under BULK_LOGGED. A database of either becomes one of format 3 when it is opened, so that no build that does not know what this
-/// one writes reads it, or makes log backups without the pages they need.
-pub(crate) const FORMAT: u32 = 3;
-const FORMAT_FIRST: u32 = 1;
+/// What this build writes. The keys of formats 1 to 4 have another order of texts ([`Collation::ORDERS_VERSION`] 1), so they are not read.
+pub(crate) const FORMAT: u32 = 5;
 /// That of a database with a collation of its own: a build that does not know it would make columns of the default one there.
-const FORMAT_COLLATED: u32 = 4;
+const FORMAT_COLLATED: u32 = 6;
 
 /// `DELAYED_DURABILITY`: who decides whether commits wait for the disk.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -83,8 +80,8 @@ pub struct DatabaseOptions {
     /// `RECOVERY`.
     #[serde(default)]
     pub recovery: RecoveryModel,
-    /// `READ_COMMITTED_SNAPSHOT`: kept for the views; READ COMMITTED always reads a snapshot.
-    #[serde(default)]
+    /// `READ_COMMITTED_SNAPSHOT`: READ COMMITTED reads a snapshot; else what is newest, under locks.
+    #[serde(default = "is_on")]
     pub read_committed_snapshot: bool,
     /// `ALLOW_SNAPSHOT_ISOLATION`.
     #[serde(default)]
@@ -104,6 +101,10 @@ pub struct DatabaseOptions {
     /// `COLLATE`: that of texts which nothing else gives one.
     #[serde(default, skip_serializing_if = "is_default")]
     pub collation: Collation,
+}
+
+fn is_on() -> bool {
+    true
 }
 
 fn is_default(collation: &Collation) -> bool {
@@ -229,10 +230,16 @@ impl DatabaseFile {
         let bytes = disk.read(&path).map_err(|error| error.to_string())?;
         let text = String::from_utf8(bytes).map_err(|_| format!("{DATABASE_FILE} is not text"))?;
         let file: DatabaseFile = toml::from_str(&text).map_err(|error| format!("{DATABASE_FILE}: {error}"))?;
-        if !(FORMAT_FIRST..=FORMAT_COLLATED).contains(&file.format) {
-            let (format, first) = (file.format, FORMAT_FIRST);
+        let format = file.format;
+        if format < FORMAT {
             return Err(format!(
-                "{DATABASE_FILE} has format {format}; this build reads formats {first} to {FORMAT_COLLATED}"
+                "{DATABASE_FILE} has format {format}, in whose indexes texts have another order; this build reads formats \
+                 {FORMAT} and {FORMAT_COLLATED}. Copy the rows out with the build that wrote it, into a new database"
+            ));
+        }
+        if format > FORMAT_COLLATED {
+            return Err(format!(
+                "{DATABASE_FILE} has format {format}; this build reads formats {FORMAT} and {FORMAT_COLLATED}"
             ));
         }
         Ok(file)

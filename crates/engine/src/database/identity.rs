@@ -73,6 +73,7 @@ impl Database {
     }
 
     pub(super) fn try_next_rowversion_own(&self, tx: &mut Transaction) -> Result<u64, Blocked> {
+        tx.inner.expect_number(self.row_versions.last() + 1);
         loop {
             if let Some(number) = self.row_versions.next() {
                 return Ok(number);
@@ -86,6 +87,13 @@ impl Database {
     /// The last number that a rowversion column was given (`@@DBTS`).
     pub fn last_rowversion(&self) -> u64 {
         self.row_versions.last()
+    }
+
+    /// The lowest number of a rowversion column that a transaction which has not ended may have written; without one the next
+    /// number (`MIN_ACTIVE_ROWVERSION`). All lower ones are committed or will never be.
+    pub fn oldest_active_rowversion(&self) -> u64 {
+        let next = self.row_versions.last() + 1;
+        self.transactions.oldest_number().map_or(next, |oldest| oldest.min(next))
     }
 
     /// A value is about to be written that was not dealt (IDENTITY_INSERT): later ones come behind it, after a crash too.
@@ -243,12 +251,14 @@ impl RowVersions {
         let mark = self.mark.load(Ordering::Acquire);
         let dealt = self
             .last
-            .fetch_update(Ordering::Relaxed, Ordering::Relaxed, |last| Some(last + 1).filter(|number| *number < mark));
+            // Release pairs with the Acquire in `last`: who knows of the number sees that its transaction expected it.
+            .fetch_update(Ordering::Release, Ordering::Relaxed, |last| Some(last + 1).filter(|number| *number < mark));
         dealt.ok().map(|last| last + 1)
     }
 
     fn last(&self) -> u64 {
-        self.last.load(Ordering::Relaxed)
+        // Acquire pairs with the Release in `next`.
+        self.last.load(Ordering::Acquire)
     }
 
     fn mark_wanted(&self) -> Option<Mark> {

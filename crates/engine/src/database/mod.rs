@@ -20,10 +20,12 @@ mod definition_triggers;
 mod definitions;
 mod files;
 mod fill;
+mod hypothetical;
 mod identity;
 mod messages;
 mod modules;
 mod named;
+mod not_made;
 mod online_check;
 mod open;
 mod partitions;
@@ -49,7 +51,7 @@ use pikepole_contention::Statistics;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use pikepole_log::{Log, LogStats, Lsn};
-use pikepole_machine::Disk;
+use pikepole_machine::{Disk, is_full};
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{LevelShape, PageId, ShapeDepth, StorageError, Store};
 use pikepole_transaction::{LockRow, OpenTransaction, Structure, TableLock, TransactionRow, Transactions};
@@ -73,6 +75,7 @@ pub(crate) use identity::Mark;
 pub use messages::MessageChange;
 pub use modules::{ModuleDefinition, PutMode};
 pub use named::{NAMED_LOCK_FIRST, NamedLock};
+pub(crate) use not_made::NotMade;
 pub use online_check::{PageCheck, PageFinding};
 pub(crate) use open::{OpenContext, check_database};
 pub use properties::{PropertyChange, PropertyPlace};
@@ -141,6 +144,8 @@ pub struct Database {
     /// Writes high-water marks of identity values and rowversion numbers and positions of sequences, each in a transaction of its own.
     system: Mutex<pikepole_transaction::Transaction>,
     to_free: Mutex<Vec<u32>>,
+    /// Storage that is to be freed when the transactions without a session are rolled back.
+    left_behind: Mutex<Vec<u32>>,
     stopping: AtomicBool,
     checkpoint_wanted: AtomicBool,
     /// Checkpoints that the checkpoint task has tried.
@@ -149,6 +154,8 @@ pub struct Database {
     written_at_checkpoint: AtomicU64,
     /// Whether the last checkpoint failed.
     checkpoint_failed: AtomicBool,
+    /// Why.
+    checkpoint_error: Mutex<Option<StorageError>>,
     /// Transactions that were rolled back but for changes that could not be undone yet; see [`Database::rollback`].
     deferred: Mutex<Vec<Transaction>>,
     checkpoint_task: Mutex<Option<pikepole_scheduler::JoinHandle<()>>>,
@@ -208,13 +215,13 @@ impl Database {
     /// Sets its options, durably.
     ///
     /// # Errors
-    /// 5069 when the file of options cannot be written.
+    /// When the file of options cannot be written, 1105 on a full disk, else 5069.
     pub(crate) fn set_options(&self, options: DatabaseOptions) -> Result<(), SqlError> {
         let mut current = lock(&self.options);
         let chain = lock(&self.chain).chain.filter(|_| options.recovery != RecoveryModel::Simple);
         let chain = chain.map(|chain| chain.under(options.recovery));
         let file = DatabaseFile { options, chain, ..self.file(&current) };
-        file.write(&self.disk, &self.folder).map_err(|_| SqlError::alter_database_failed())?;
+        file.write(&self.disk, &self.folder).map_err(|error| self.not_noted(&error))?;
         // That the log may lack rows is noted before it does.
         match (current.recovery.logs_all_rows(), options.recovery.logs_all_rows()) {
             (false, true) => self.store.need_rows_in_log(),
@@ -226,6 +233,7 @@ impl Database {
         self.delayed_durability.store(options.delayed_durability as u8, Ordering::Relaxed);
         self.degree.store(options.scoped.degree().into(), Ordering::Relaxed);
         self.code_page.store(options.collation.code_page().number().into(), Ordering::Relaxed);
+        self.transactions.set_locks_reads(!options.read_committed_snapshot);
         Ok(())
     }
 
@@ -237,11 +245,19 @@ impl Database {
     /// A check of the whole database, begun at this time, has found nothing wrong. Kept durably.
     ///
     /// # Errors
-    /// 5069 when the file of options cannot be written.
+    /// When the file of options cannot be written, 1105 on a full disk, else 5069.
     pub fn note_good_check(&self, at_us: u64) -> Result<(), SqlError> {
         let options = lock(&self.options);
         self.good_check_us.store(at_us, Ordering::Relaxed);
-        self.file(&options).write(&self.disk, &self.folder).map_err(|_| SqlError::alter_database_failed())
+        self.file(&options).write(&self.disk, &self.folder).map_err(|error| self.not_noted(&error))
+    }
+
+    /// Returns the error of a statement when the file of options cannot be written.
+    pub(crate) fn not_noted(&self, error: &std::io::Error) -> SqlError {
+        match is_full(error) {
+            true => SqlError::no_space_for_object(DATABASE_FILE, self.name(), "PRIMARY"),
+            false => SqlError::alter_database_failed(),
+        }
     }
 
     fn file(&self, options: &DatabaseOptions) -> DatabaseFile {
@@ -429,6 +445,11 @@ impl Database {
     /// Storage that no definition names any more is given back in the background.
     pub(crate) fn free_later(&self, objects: impl IntoIterator<Item = u32>) {
         lock(&self.to_free).extend(objects);
+    }
+
+    /// The same, of a session that ended in the middle of a transaction, which waits to be rolled back.
+    pub(crate) fn free_after_rollbacks(&self, objects: Vec<u32>) {
+        lock(&self.left_behind).extend(objects);
     }
 
     pub(crate) async fn satisfy_storage(&self, need: pikepole_storage::Need) -> Result<(), StorageError> {

@@ -4,7 +4,7 @@
 use std::sync::{Arc, Weak};
 
 use pikepole_contention::sync::atomic::Ordering;
-use pikepole_transaction::{LockMode, LockRow, LockedThing, TableLock, TransactionId};
+use pikepole_transaction::{LockMode, LockRow, LockedThing, TableLock};
 
 use super::{Database, lock};
 use crate::error::Blocked;
@@ -44,12 +44,12 @@ impl Database {
         locked.map_err(|stop| self.place(tx, "").stop(stop))
     }
 
-    /// Whether a transaction of this id would get the lock of a name at once.
-    pub fn is_name_free(&self, name: &str, mode: LockMode, own: Option<TransactionId>) -> bool {
+    /// Whether a session would get the lock of a name at once.
+    pub fn is_name_free(&self, name: &str, mode: LockMode, session_id: i32) -> bool {
         let kept = lock(&self.named_locks).iter().find(|(kept, _)| kept == name).and_then(|(_, kept)| kept.upgrade());
         let Some(kept) = kept else { return true };
         let in_the_way = |row: &LockRow| {
-            let others = row.id.is_none() || row.id != own;
+            let others = row.session_id != session_id;
             row.thing == LockedThing::Object(kept.number()) && others && row.mode.conflicts(mode)
         };
         !self.locks().iter().any(in_the_way)

@@ -8,8 +8,11 @@ use pikepole_types::SqlError;
 
 use super::Database;
 use crate::catalog::Catalog;
-use crate::error::Place;
+use crate::error::{Interrupted, Place};
 use crate::table::{CheckWatch, Table};
+
+/// The session that the transaction of a check of a closed database names.
+const CHECK_SESSION: i32 = 5;
 
 /// A page that does not hold.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -105,6 +108,26 @@ impl Database {
             }
         }
         wrong
+    }
+
+    /// Checks what CHECKDB checks beside pages: definitions, and the rows and indexes of every table. Damage is given in words.
+    pub(super) async fn check_tables(self: &Arc<Self>, damage: &mut Vec<String>) {
+        damage.extend(self.check_catalog().into_iter().map(|what| format!("definitions: {what}")));
+        let catalog = self.current_catalog();
+        let mut tables: Vec<&Arc<Table>> = catalog.tables().collect();
+        tables.sort_by_key(|table| table.object_id);
+        let mut tx = self.transaction(CHECK_SESSION);
+        for table in tables {
+            self.begin_statement(&mut tx);
+            let checked = self.check_table(&mut tx, table, true, &mut |_| Ok(())).await;
+            self.end_statement(&mut tx);
+            match checked {
+                Ok(check) => damage.extend(check.findings.iter().map(|finding| finding.text(table))),
+                Err(Interrupted::Error(error)) => damage.push(format!("{}: {error}", table.full_name())),
+                // No session changes a definition meanwhile.
+                Err(Interrupted::Stale) => {}
+            }
+        }
     }
 
     /// Pages that a check of a table's rows reads, and of its indexes if they are looked at: for how far it is.

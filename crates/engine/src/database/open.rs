@@ -10,14 +10,16 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU
 use pikepole_log::{Log, LogOptions};
 use pikepole_machine::Disk;
 use pikepole_scheduler::Schedulers;
-use pikepole_storage::{Direction, HeapInsertTargets, PageId, ScanRange, Store, StoreOptions, Tree};
+use pikepole_storage::{Direction, HeapInsertTargets, PageId, ScanRange, StorageError, Store, StoreOptions, Tree};
 use pikepole_transaction::{
     Analysis, NestedTransactions, Structure, TableLock, TransactionId, TransactionIds, Transactions, WaitGraph,
 };
 
 use super::chain::Kept;
+
 use super::files::{DatabaseFile, DatabaseOptions, FORMAT};
 use super::identity::{ROWVERSIONS_ID, RowVersions};
+use super::not_made::NotMade;
 use super::recovery::{RecoveryWatch, pass_over_log};
 use super::{Database, lock};
 use crate::catalog::definition::{Schema, StoredObject, TableRecord};
@@ -109,27 +111,32 @@ impl Database {
     /// Makes a database in `folder`, which holds none: whatever an interrupted attempt left there is removed.
     ///
     /// # Errors
-    /// What went wrong, for people.
-    pub(crate) fn create(context: &OpenContext, folder: &Path, name: &str, id: i32) -> Result<Arc<Database>, String> {
+    /// The reason; nothing of the attempt is left.
+    pub(crate) fn create(context: &OpenContext, folder: &Path, name: &str, id: i32) -> Result<Arc<Database>, NotMade> {
+        let made = Self::make(context, folder, name, id);
+        if made.is_err() {
+            // A full disk is not to stay so because of what was not made.
+            let _ = context.disk.remove_dir_all(folder);
+        }
+        made
+    }
+
+    fn make(context: &OpenContext, folder: &Path, name: &str, id: i32) -> Result<Arc<Database>, NotMade> {
         let disk = &context.disk;
-        let text = |error: std::io::Error| error.to_string();
         if disk.exists(folder) {
-            disk.remove_dir_all(folder).map_err(text)?;
+            disk.remove_dir_all(folder)?;
         }
         let (data, logs) = (folder.join("data"), folder.join("log"));
-        disk.create_dir_all(&data).map_err(text)?;
-        disk.create_dir_all(&logs).map_err(text)?;
+        disk.create_dir_all(&data)?;
+        disk.create_dir_all(&logs)?;
         let statistics = &context.statistics.of_database(name);
-        let log = Log::create(disk, &logs, context.log.clone(), statistics).map_err(|e| e.to_string())?;
-        let log = Arc::new(log);
-        let store =
-            Store::create(disk, &data, context.store.clone(), log, statistics.clone()).map_err(|e| e.to_string())?;
-        let tree =
-            store.until_done(|| Tree::create(&store, CATALOG_OBJECT, CATALOG_KEY_BYTES)).map_err(|e| e.to_string())?;
+        let log = Arc::new(Log::create(disk, &logs, context.log.clone(), statistics)?);
+        let store = Store::create(disk, &data, context.store.clone(), log, statistics.clone())?;
+        let tree = store.until_done(|| Tree::create(&store, CATALOG_OBJECT, CATALOG_KEY_BYTES))?;
         write_built_in_schemas(&store, &tree)?;
-        let truncate = store.checkpoint_now(&|| None, &|| 1, false).map_err(|e| e.to_string())?;
+        let truncate = store.checkpoint_now(&|| None, &|| 1, false)?;
         store.log().truncate(truncate);
-        disk.sync_dir(folder).map_err(text)?;
+        disk.sync_dir(folder)?;
         let file = DatabaseFile {
             format: FORMAT,
             id,
@@ -144,19 +151,15 @@ impl Database {
             offline: false,
             good_check_us: None,
         };
-        file.write(disk, folder).map_err(text)?;
-        Self::assemble(context, folder, file, store, &tree, TransactionId(1))
+        file.write(disk, folder)?;
+        Ok(Self::assemble(context, folder, file, store, &tree, TransactionId(1))?)
     }
 
     /// Opens the database in `folder`, recovering it if it was not closed in order.
     ///
     /// # Errors
     /// What is damaged or missing, for people.
-    pub(crate) fn open(context: &OpenContext, folder: &Path, mut file: DatabaseFile) -> Result<Arc<Database>, String> {
-        if file.format < FORMAT {
-            file.format = FORMAT;
-            file.write(&context.disk, folder).map_err(|error| error.to_string())?;
-        }
+    pub(crate) fn open(context: &OpenContext, folder: &Path, file: DatabaseFile) -> Result<Arc<Database>, String> {
         let (data, logs) = (folder.join("data"), folder.join("log"));
         let statistics = &context.statistics.of_database(&file.name);
         let master = Store::read_master(&context.disk, &data).map_err(|e| e.to_string())?;
@@ -204,6 +207,7 @@ impl Database {
         let statistics = store.statistics().clone();
         let transactions = Transactions::new(log.clone(), statistics.clone(), next, context.ids, context.waits.clone());
         transactions.set_nested(context.nested);
+        transactions.set_locks_reads(!file.options.read_committed_snapshot);
         let mut catalog = build_catalog(&decoder, &store, &statistics);
         let row_versions = RowVersions::resume(decoder.mark(ROWVERSIONS_ID));
         // A plan is known by database id and version. A database that takes the place of another one, restored or made
@@ -241,11 +245,13 @@ impl Database {
             options: Mutex::new(file.options),
             system: Mutex::new(transactions.session(SYSTEM_SESSION)),
             to_free: Mutex::new(Vec::new()),
+            left_behind: Mutex::new(Vec::new()),
             stopping: AtomicBool::new(false),
             checkpoint_wanted: AtomicBool::new(false),
             checkpoints: AtomicU64::new(0),
             written_at_checkpoint: AtomicU64::new(0),
             checkpoint_failed: AtomicBool::new(false),
+            checkpoint_error: Mutex::new(None),
             deferred: Mutex::new(Vec::new()),
             checkpoint_task: Mutex::new(None),
             checkpoint_bytes: context.checkpoint_bytes,
@@ -334,14 +340,14 @@ fn undo(store: &Arc<Store>, catalog: &Tree, analysis: Analysis) -> Result<(), St
     damage.map_or(Ok(()), Err)
 }
 
-fn write_built_in_schemas(store: &Store, tree: &Tree) -> Result<(), String> {
+fn write_built_in_schemas(store: &Store, tree: &Tree) -> Result<(), StorageError> {
     let mut cursor = pikepole_storage::TreeCursor::new();
     for (schema_id, name, owner) in BUILT_IN_SCHEMAS {
         let object = StoredObject::Schema(Schema { schema_id, name: name.to_owned(), owner });
         let context = pikepole_storage::LogContext::new(TransactionId::SYSTEM.0);
         for (chunk, bytes) in encode(&object).iter().enumerate() {
             let key = row_key(RowKind::Object, object.stored_id(), chunk as u32);
-            store.until_done(|| tree.insert(&mut cursor, &context, &key, bytes)).map_err(|e| e.to_string())?;
+            store.until_done(|| tree.insert(&mut cursor, &context, &key, bytes))?;
         }
     }
     Ok(())
@@ -393,7 +399,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
     catalog
 }
 
-/// Checks a database that nobody has open: its log, then its pages and its catalog, after recovering it if it was not closed
+/// Checks a database that nobody has open: its log, then all that DBCC CHECKDB looks at, after recovering it if it was not closed
 /// in order. The lines say what was looked at; the damage what is wrong.
 pub(crate) fn check_database(context: &OpenContext, folder: &Path, lines: &mut Vec<String>, damage: &mut Vec<String>) {
     let file = match DatabaseFile::read(&context.disk, folder) {
@@ -432,6 +438,7 @@ pub(crate) fn check_database(context: &OpenContext, folder: &Path, lines: &mut V
     if let Err(error) = database.check_long_values(damage) {
         damage.push(format!("long values: {error}"));
     }
+    context.schedulers.block_on(database.check_tables(damage));
     match database.check_next_log_backup() {
         Ok(line) => lines.extend(line),
         Err(why) => damage.push(format!("the next log backup: {why}")),

@@ -5,16 +5,16 @@ use pikepole_types::SqlError;
 use super::Database;
 use crate::catalog::Catalog;
 use crate::catalog::definition::{Module, StoredObject, TableRecord};
-use crate::catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart};
+use crate::catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart, PropertyValue};
 use crate::transaction::Transaction;
 
 /// What becomes of a property.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum PropertyChange {
-    /// It is added, with this text.
-    Add(Option<String>),
-    /// It gets this text.
-    Update(Option<String>),
+    /// It is added, with this value.
+    Add(PropertyValue),
+    /// It gets this value.
+    Update(PropertyValue),
     /// It goes.
     Drop,
 }
@@ -43,9 +43,13 @@ impl Database {
         match (change, found) {
             (PropertyChange::Add(_), Some(_)) => return Err(SqlError::property_exists(name, title)),
             (PropertyChange::Add(value), None) => {
-                properties.entries.push(ExtendedProperty { part, name: name.to_owned(), value });
+                let PropertyValue { text, ty } = value;
+                properties.entries.push(ExtendedProperty { part, name: name.to_owned(), value: text, ty });
             }
-            (PropertyChange::Update(value), Some(at)) => properties.entries[at].value = value,
+            (PropertyChange::Update(value), Some(at)) => {
+                let entry = &mut properties.entries[at];
+                (entry.value, entry.ty) = (value.text, value.ty);
+            }
             (PropertyChange::Drop, Some(at)) => drop(properties.entries.remove(at)),
             (PropertyChange::Update(_) | PropertyChange::Drop, None) => {
                 return Err(SqlError::property_missing(name, title));

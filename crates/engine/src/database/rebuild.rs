@@ -10,7 +10,7 @@ use pikepole_types::{SqlError, SqlType, Value};
 use super::unlogged::NewTrees;
 use super::{ColumnDefinition, Database};
 use crate::error::Interrupted;
-use crate::table::{Copied, ScanRange, Table};
+use crate::table::{Copied, ReadHints, ScanRange, Table};
 use crate::transaction::Transaction;
 
 /// A column of a table after ALTER TABLE.
@@ -38,7 +38,7 @@ impl Database {
         map: RowMap<'_>,
     ) -> Result<(), SqlError> {
         let wanted: Vec<usize> = (0..old.columns.len()).collect();
-        let mut scan = old.scan(ScanRange::all(), &wanted);
+        let mut scan = old.scan(ScanRange::all(), &wanted).with_hints(ReadHints::VERSIONS);
         let mut row: Vec<Value> = wanted.iter().map(|_| Value::Null).collect();
         let mut mapped: Vec<Value> = new.columns.iter().map(|_| Value::Null).collect();
         let numbered = match old.columns.iter().any(|column| column.rowversion) {

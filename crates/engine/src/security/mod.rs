@@ -14,14 +14,18 @@
 //! - What every server and database has from its beginning is in no catalog until something of it changes.
 //! - A permission is kept under an object's number. Numbers are given again, so whoever drops an object removes its
 //!   permissions in the same transaction.
-//! - A password is kept as an Argon2id PHC string, and leaves this module neither whole nor hashed.
+//! - A password is kept as an Argon2id PHC string, and leaves this module neither whole nor hashed. What is kept in memory of one
+//!   that was looked at is a tag that says nothing without a key of this process.
 
 mod change;
+mod failures;
+mod login_queue;
 mod logins;
 mod password;
 mod permission;
 mod principal;
 mod token;
+mod verified;
 
 pub(crate) use logins::LoginGate;
 pub use logins::{LoginFailure, LoginFailureReason, LoginPrincipal};

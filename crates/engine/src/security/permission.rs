@@ -178,6 +178,24 @@ impl Permission {
     }
 }
 
+impl Permission {
+    /// The permission on the same thing that implies this one.
+    pub fn implied_by(self, class: Class) -> Option<Permission> {
+        covering(class, self)
+    }
+
+    /// The permission on what the thing is in that implies this one, and what that is.
+    pub fn implied_from_above(self, class: Class) -> Option<(Class, Permission)> {
+        let above = match class {
+            Class::Server => return None,
+            Class::Login | Class::ServerRole | Class::Database => Class::Server,
+            Class::User | Class::Role | Class::Schema => Class::Database,
+            Class::Object | Class::Type => Class::Schema,
+        };
+        covering_above(class, self).map(|permission| (above, permission))
+    }
+}
+
 /// The permission on the same thing that implies this one.
 pub(crate) fn covering(class: Class, permission: Permission) -> Option<Permission> {
     use Permission as P;

@@ -2,6 +2,7 @@
 
 use std::io;
 
+use pikepole_machine::is_full;
 use pikepole_types::SqlError;
 
 use super::{CONFIGURATION_FILE, Server, ServerConfiguration, lock};
@@ -109,7 +110,10 @@ impl Server {
     pub(super) fn write_configuration(&self, configuration: &ServerConfiguration) -> Result<(), SqlError> {
         let file = self.options.folder.join(CONFIGURATION_FILE);
         let written = self.options.disk.replace(&file, configuration.to_text().as_bytes());
-        written.map_err(|error| SqlError::operating_system_error(error, "write", 0, file.display()))
+        written.map_err(|error| match is_full(&error) {
+            true => SqlError::no_space_for_object(CONFIGURATION_FILE, super::MASTER, "PRIMARY"),
+            false => SqlError::operating_system_error(error, "write", 0, file.display()),
+        })
     }
 }
 

@@ -14,10 +14,10 @@ use pikepole_contention::WaitType;
 use pikepole_machine::{Disk, clock};
 use pikepole_types::SqlError;
 
-use super::{DATABASE_FILE, Entry, MASTER, Server, folder_name, lock, read, write};
+use super::{BACKUP_FOLDER, DATABASE_FILE, Entry, MASTER, Server, folder_name, lock, read, write};
 use crate::backup::{
-    BackupJob, BackupKind, BackupOptions, BackupOutcome, BackupSetRow, LogRestore, MediaRow, PageRestore,
-    RestoreOptions, SetHead, build_log, clear_staged, find_device, list_sets, media_row, verify,
+    BackupJob, BackupKind, BackupOptions, BackupOutcome, BackupSetRow, LogRestore, MadeBackup, MediaRow, PageRestore,
+    RestoreOptions, SetHead, build_log, clear_staged, list_sets, media_row, verify,
 };
 use crate::database::{Database, DatabaseFile, RecoveryModel, Restoring};
 
@@ -133,16 +133,22 @@ fn refuse_tempdb(name: &str) -> Result<(), SqlError> {
 }
 
 impl Server {
-    fn device(&self, name: &str) -> Result<crate::backup::Device, SqlError> {
-        find_device(&self.options.disk, &self.options.folder, name, self.context.store.direct)
+    async fn device(self: &Arc<Self>, name: &str) -> Result<crate::backup::Device, SqlError> {
+        let (server, name) = (self.clone(), name.to_owned());
+        blocking(move || server.statement_folders.backup(&name, server.context.store.direct)).await
     }
 
-    /// The turn at a file that is to be written.
-    fn device_turn(self: &Arc<Self>, path: &Path, name: &str) -> Result<DeviceTurn, SqlError> {
-        if !lock(&self.devices).insert(path.to_path_buf()) {
-            return Err(SqlError::device_not_opened(name, "32(another backup is being written to the file)"));
+    /// The turn at a file that is to be written; what is thrown away needs none.
+    fn device_turn(self: &Arc<Self>, device: &crate::backup::Device) -> Result<Option<DeviceTurn>, SqlError> {
+        if device.discards {
+            return Ok(None);
         }
-        Ok(DeviceTurn { server: self.clone(), path: path.to_path_buf() })
+        let path = device.path();
+        if !lock(&self.devices).insert(path.clone()) {
+            let why = "32(another backup is being written to the file)";
+            return Err(SqlError::device_not_opened(&device.name, why));
+        }
+        Ok(Some(DeviceTurn { server: self.clone(), path }))
     }
 
     /// BACKUP: the database or its log into a set of a file, while work goes on.
@@ -155,11 +161,11 @@ impl Server {
         name: &str,
         options: BackupOptions,
         progress: Progress<'_>,
-    ) -> Result<BackupOutcome, SqlError> {
+    ) -> Result<MadeBackup, SqlError> {
         refuse_tempdb(name)?;
         let database = self.database(name)?;
-        let device = self.device(&options.device)?;
-        let _turn = self.device_turn(&device.path, &options.device)?;
+        let device = self.device(&options.device).await?;
+        let _turn = self.device_turn(&device)?;
         if options.norecovery && options.kind == BackupKind::Log {
             return self.backup_tail(database, options, &device, progress).await;
         }
@@ -172,7 +178,7 @@ impl Server {
         options: BackupOptions,
         device: &crate::backup::Device,
         progress: Progress<'_>,
-    ) -> Result<BackupOutcome, SqlError> {
+    ) -> Result<MadeBackup, SqlError> {
         let (device, set_id) = (device.clone(), self.draw_id());
         let mut job = blocking(move || BackupJob::begin(database, options, &device, set_id)).await?;
         while !job.is_copied() {
@@ -194,7 +200,7 @@ impl Server {
         options: BackupOptions,
         device: &crate::backup::Device,
         progress: Progress<'_>,
-    ) -> Result<BackupOutcome, SqlError> {
+    ) -> Result<MadeBackup, SqlError> {
         if database.name().eq_ignore_ascii_case(MASTER) {
             return Err(SqlError::restore_of_master());
         }
@@ -338,7 +344,7 @@ impl Server {
     ) -> Result<BackupOutcome, SqlError> {
         refuse_tempdb(name)?;
         let begun_us = clock::now_us();
-        let device = self.device(&options.device)?;
+        let device = self.device(&options.device).await?;
         let taken = self.take(name)?;
         let (file, former) = self.former(&taken);
         let opened = options.clone();
@@ -447,7 +453,7 @@ impl Server {
         progress: Progress<'_>,
     ) -> Result<BackupOutcome, SqlError> {
         let begun_us = clock::now_us();
-        let device = self.device(&options.device)?;
+        let device = self.device(&options.device).await?;
         match read(&self.databases).get(&name.to_lowercase()) {
             Some(Entry::Restoring(_)) => {}
             Some(_) => return Err(SqlError::nothing_to_roll_forward()),
@@ -513,8 +519,8 @@ impl Server {
     ///
     /// # Errors
     /// What is wrong.
-    pub async fn verify_backup(&self, device: &str, position: usize) -> Result<(), SqlError> {
-        let device = self.device(device)?;
+    pub async fn verify_backup(self: &Arc<Self>, device: &str, position: usize) -> Result<(), SqlError> {
+        let device = self.device(device).await?;
         blocking(move || verify(&device, position)).await
     }
 
@@ -522,8 +528,8 @@ impl Server {
     ///
     /// # Errors
     /// 3201, 3241 and their like.
-    pub async fn list_backups(&self, device: &str) -> Result<Vec<BackupSetRow>, SqlError> {
-        let device = self.device(device)?;
+    pub async fn list_backups(self: &Arc<Self>, device: &str) -> Result<Vec<BackupSetRow>, SqlError> {
+        let device = self.device(device).await?;
         blocking(move || list_sets(&device)).await
     }
 
@@ -531,8 +537,8 @@ impl Server {
     ///
     /// # Errors
     /// 3201, 3241 and their like.
-    pub async fn backup_media(&self, device: &str) -> Result<MediaRow, SqlError> {
-        let device = self.device(device)?;
+    pub async fn backup_media(self: &Arc<Self>, device: &str) -> Result<MediaRow, SqlError> {
+        let device = self.device(device).await?;
         blocking(move || media_row(&device)).await
     }
 
@@ -552,7 +558,9 @@ impl Server {
         let plain = folder_name(name);
         let names = (1..).map(|n| if n == 1 { plain.clone() } else { format!("{plain}~{n}") });
         let mut folders = names.map(|name| folder.join(name));
-        folders.find(|at| !disk.exists(at)).expect("there are fewer folders than numbers")
+        folders
+            .find(|at| !at.ends_with(BACKUP_FOLDER) && !disk.exists(at))
+            .expect("there are fewer folders than numbers")
     }
 
     async fn remove_folder(&self, folder: &Path) {

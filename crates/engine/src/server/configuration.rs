@@ -11,6 +11,7 @@ use pikepole_contention::Statistics;
 use pikepole_log::{
     CommitBy, FlushQueue, Gathering, LOG_WRITERS_MAX, LogIo, LogOptions, LogWriters, Policy, Reservation,
 };
+use pikepole_machine::memory::Budget;
 use pikepole_machine::{CpuLimits, Pages, Topology, affinity};
 use pikepole_scheduler::{CpuIdle, Schedulers};
 use pikepole_storage::{HeapInsertTargets, PoolGrowth, StoreOptions};
@@ -20,7 +21,7 @@ use serde::{Deserialize, Serialize};
 
 use super::TraceFlags;
 use super::WorkspaceLimits;
-use super::kept_options::KeptOption;
+use super::kept_options::{KeptOption, MAX_SERVER_MEMORY, MIN_SERVER_MEMORY};
 use super::options::{SchedulerChoice, ServerOptions};
 use crate::database::{Database, OpenContext};
 use crate::error::OpenError;
@@ -258,7 +259,7 @@ const POLICIES: [PolicyDefinition; 21] = [
         name: "max workspace memory (MB)",
         allowed: &["0", "2147483647"],
         default: 0,
-        description: "memory that all statements work in together, for sorts and hash tables; 0: a quarter of the machine's",
+        description: "memory that all statements work in together, for sorts and hash tables; 0: a quarter of the server's",
         takes_effect: Effect::Now,
     },
     PolicyDefinition {
@@ -304,10 +305,10 @@ fn default_text(at: usize) -> Cow<'static, str> {
     }
 }
 
-/// The share of the machine's memory that statements work in unless a size is set.
+/// The share of the server's memory that statements work in unless a size is set.
 const WORKSPACE_PART: u64 = 4;
-/// And what it is where nobody knows how much memory the machine has, or at least.
-const WORKSPACE_BYTES_MIN: u64 = 64 << 20;
+/// And what it is where the server has no limit.
+const WORKSPACE_BYTES_UNKNOWN: u64 = 64 << 20;
 /// The longest wait for memory unless one is set.
 const QUERY_WAIT_MS: u64 = 600_000;
 
@@ -469,11 +470,12 @@ impl ServerConfiguration {
         bounds(at).map_or(0, |(least, _)| least + self.values[at] as i64)
     }
 
-    /// What statements may work in, on a machine with so much memory.
-    pub(super) fn workspace(&self, machine_bytes: u64) -> WorkspaceLimits {
+    /// Memory that statements may work in, of so much of the server's.
+    pub(super) fn workspace(&self, server_bytes: u64) -> WorkspaceLimits {
         let number = |at: usize| u64::try_from(self.number(at)).ok();
         let total_bytes = match number(WORKSPACE_MEMORY) {
-            None | Some(0) => (machine_bytes / WORKSPACE_PART).max(WORKSPACE_BYTES_MIN),
+            None | Some(0) if server_bytes == 0 => WORKSPACE_BYTES_UNKNOWN,
+            None | Some(0) => server_bytes / WORKSPACE_PART,
             Some(megabytes) => megabytes << 20,
         };
         WorkspaceLimits {
@@ -482,6 +484,13 @@ impl ServerConfiguration {
             share_percent: number(QUERY_SHARE).unwrap_or(100),
             wait_ms: number(QUERY_WAIT).map_or(QUERY_WAIT_MS, |seconds| seconds * 1000),
         }
+    }
+
+    /// `max server memory (MB)` and `min server memory (MB)`, in bytes; no maximum unless it is set.
+    pub(super) fn server_memory(&self) -> (Option<u64>, u64) {
+        let megabytes = |option: &KeptOption| u64::try_from(self.kept(option)).unwrap_or(0) << 20;
+        let is_set = self.kept(&MAX_SERVER_MEMORY) != MAX_SERVER_MEMORY.default;
+        (is_set.then(|| megabytes(&MAX_SERVER_MEMORY)), megabytes(&MIN_SERVER_MEMORY))
     }
 
     /// Every policy, on a server that was started with `started`.
@@ -703,6 +712,7 @@ impl ServerConfiguration {
         schedulers: &Arc<Schedulers>,
         statistics: &Arc<Statistics>,
         trace_flags: &Arc<TraceFlags>,
+        budget: Option<&Arc<Budget>>,
     ) -> OpenContext {
         let mut log = if options.small { small_log() } else { LogOptions::default() };
         log.memory_pages = self.memory_pages();
@@ -727,6 +737,9 @@ impl ServerConfiguration {
         }
         if let Some(bytes) = options.buffer_pool_bytes {
             store.pool_bytes = bytes as usize;
+        }
+        if let Some(budget) = budget {
+            super::budget::fit_to_memory(budget, options, &mut log, &mut store);
         }
         OpenContext {
             disk: options.disk.clone(),
@@ -782,7 +795,7 @@ mod tests {
         let limits = read.workspace(8 << 30);
         assert_eq!((limits.total_bytes, limits.first_bytes, limits.wait_ms), (2 << 30, 2 << 20, 7000));
         let defaults = ServerConfiguration::default().workspace(0);
-        assert_eq!((defaults.total_bytes, defaults.first_bytes), (WORKSPACE_BYTES_MIN, 1 << 20));
+        assert_eq!((defaults.total_bytes, defaults.first_bytes), (WORKSPACE_BYTES_UNKNOWN, 1 << 20));
         assert_eq!((defaults.share_percent, defaults.wait_ms), (25, QUERY_WAIT_MS));
         let row = read.rows(&ServerConfiguration::default()).swap_remove(QUERY_WAIT);
         assert_eq!((&*row.value, &*row.default), ("7", "-1"));

@@ -1,4 +1,5 @@
-//! Options of SQL Server that are kept and shown, and change nothing here: their work is done otherwise, or not at all.
+//! Options of SQL Server that are kept and shown. But for those of the server's memory they change nothing here: their work is done otherwise, or
+//! not at all.
 
 use pikepole_types::SqlError;
 
@@ -38,6 +39,22 @@ const fn kept(
 }
 
 const MAX: i32 = i32::MAX;
+
+/// Below this caches give no memory back.
+pub(super) const MIN_SERVER_MEMORY: KeptOption = kept(
+    ("min server memory (MB)", 1543),
+    (0, 0, MAX),
+    (NOW, ADVANCED),
+    "Buffer pools and plans give no memory back while the server has less",
+);
+
+/// The server's memory at most.
+pub(super) const MAX_SERVER_MEMORY: KeptOption = kept(
+    ("max server memory (MB)", 1544),
+    (MAX, 128, MAX),
+    (NOW, ADVANCED),
+    "All memory of the server; at most four fifths of the control group's or the machine's",
+);
 
 /// All of them, by their numbers.
 pub const KEPT_OPTIONS: &[KeptOption] = &[
@@ -81,13 +98,8 @@ pub const KEPT_OPTIONS: &[KeptOption] = &[
         (NOW, ADVANCED),
         "Plans are parallel by the pages that they read",
     ),
-    kept(("min server memory (MB)", 1543), (0, 0, MAX), (NOW, ADVANCED), "Buffer pools take what they need"),
-    kept(
-        ("max server memory (MB)", 1544),
-        (MAX, 128, MAX),
-        (NOW, ADVANCED),
-        "Buffer pools have the sizes that the server was started with",
-    ),
+    MIN_SERVER_MEMORY,
+    MAX_SERVER_MEMORY,
     kept(
         ("blocked process threshold (s)", 1569),
         (0, 0, 86400),

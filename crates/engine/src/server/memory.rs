@@ -17,6 +17,10 @@ pub struct DatabaseMemory {
     pub buffer_pool: MemoryGrant,
     /// Frames that hold a page.
     pub pages: u64,
+    /// Bytes of the frames that have memory.
+    pub pool_bytes: u64,
+    /// Bytes of the ring that have memory.
+    pub ring_bytes: u64,
     /// The ring of its log.
     pub log_buffer: MemoryGrant,
 }
@@ -61,6 +65,8 @@ impl Server {
                 database: database.name().to_owned(),
                 buffer_pool: database.store().memory().clone(),
                 pages: database.store().pool_parts().map(|part| part.pages).sum(),
+                pool_bytes: database.store().pool_bytes(),
+                ring_bytes: database.log().ring_bytes_used(),
                 log_buffer: database.log().memory().clone(),
             }),
             Entry::Restoring(_) | Entry::Suspect { .. } | Entry::Offline { .. } | Entry::Unused { .. } => None,

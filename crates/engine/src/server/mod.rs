@@ -11,13 +11,17 @@
 
 mod affinity;
 mod backups;
+mod budget;
 mod configuration;
+mod deadlocks;
 mod kept_options;
 mod memory;
 mod offline;
 mod options;
 mod policies;
 mod rename;
+mod start;
+mod statement_files;
 mod system_databases;
 mod trace_flags;
 mod workspace;
@@ -30,29 +34,35 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
 use pikepole_contention::{Statistics, WaitType};
 use pikepole_log::{FlushOutcome, Log, LogWriters};
+use pikepole_machine::memory::{Budget, MemoryLimit};
 use pikepole_machine::{Disk, FolderLock, Topology};
-use pikepole_scheduler::{IdleOutcome, Moment, SchedulerOptions, Schedulers};
+use pikepole_scheduler::{IdleOutcome, Moment, Schedulers};
 use pikepole_types::{Collation, SqlError};
 
 pub use affinity::ProcessAffinity;
 pub use backups::Progress;
+pub use budget::ServerMemory;
 pub use configuration::{Acknowledge, Effect, Exchange, PolicyRow, ServerConfiguration, first_number};
 pub use kept_options::KeptOption;
 pub use memory::{DatabaseMemory, NodeMemory};
 pub use options::{SchedulerChoice, ServerOptions};
+pub(crate) use statement_files::StatementFolders;
+pub use statement_files::{BACKUP_FOLDER, LoadErrorFiles};
 pub use system_databases::{MODEL, MODEL_ID, MSDB, MSDB_ID};
 pub use trace_flags::TraceFlags;
 pub use workspace::{GrantRow, MemoryGrant, Workspace, WorkspaceLimits, WorkspaceTotals};
 
 use crate::database::{
-    DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, OpenContext, RecoveryModel, ScopedName,
-    ScopedValue, UserAccess, check_database,
+    DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, NotMade, OpenContext, RecoveryModel,
+    ScopedName, ScopedValue, UserAccess, check_database,
 };
 use crate::error::OpenError;
 use crate::placement::PlacementPlan;
 use crate::security::{LoginGate, PasswordCost};
 use crate::temporary::TEMPDB;
 use backups::RestoringEntry;
+pub use deadlocks::{DeadlockReport, Deadlocks, LockedName};
+use start::{read_configuration, start_schedulers};
 
 /// The database that sessions begin in.
 pub const MASTER: &str = "master";
@@ -187,11 +197,16 @@ pub struct Server {
     ids_drawn: AtomicU64,
     closed: AtomicBool,
     login_gate: LoginGate,
+    statement_folders: StatementFolders,
     workspace: Arc<Workspace>,
+    budget: Arc<Budget>,
+    /// Memory of the control group or of the machine.
+    memory_system: MemoryLimit,
     /// The turn of whoever makes tempdb.
     making_tempdb: Mutex<()>,
     /// The turn of whoever makes or opens `model` or `msdb`.
     making_system_database: Mutex<()>,
+    deadlocks: Arc<Deadlocks>,
     started_us: i64,
     _folder_lock: FolderLock,
 }
@@ -221,10 +236,8 @@ fn lock<T>(mutex: &Mutex<T>) -> pikepole_contention::sync::MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(|e| e.into_inner())
 }
 
-/// The memory of all nodes of the machine; zero when nobody says.
-fn memory_bytes(topology: &Topology) -> u64 {
-    topology.memory_nodes.iter().map(|node| node.memory_bytes).sum()
-}
+/// Memory that a database takes at the least: its first frames, some of its ring, and the stacks of its system tasks.
+const DATABASE_BYTES: u64 = 6 << 20;
 
 /// How many log writers a database has.
 fn log_writers(configuration: &ServerConfiguration, trace_flags: &TraceFlags, placement: &PlacementPlan) -> LogWriters {
@@ -253,15 +266,21 @@ impl Server {
         }
         let topology = Topology::of(&options.machine).unwrap_or_default();
         let placement = configuration.plan(&options, &topology, trace_flags.is_on(TRACE_FLAG_IGNORE_NUMA))?;
-        let schedulers = start_schedulers(&options, &placement, &statistics)?;
-        let mut context = started.context(&options, &schedulers, &statistics, &trace_flags);
+        let memory_system = MemoryLimit::of(&options.machine);
+        let budget = configuration.budget(memory_system);
+        let is_simulated = matches!(options.schedulers, SchedulerChoice::Simulated { .. });
+        let shared_budget = (!is_simulated).then_some(&budget);
+        let schedulers = start_schedulers(&options, &placement, &statistics, shared_budget)?;
+        let mut context = started.context(&options, &schedulers, &statistics, &trace_flags, shared_budget);
         context.log.writers = log_writers(&configuration, &trace_flags, &placement);
         context.log.memory_node = placement.log_memory_node(&topology);
         context.store.memory_nodes = placement.memory_nodes();
         context.log_writer_cpus = placement.log_writers.iter().flatten().copied().collect();
-        let workspace = Workspace::new(configuration.workspace(memory_bytes(&topology)));
+        let workspace = Workspace::new(configuration.workspace(budget.limit()));
         let server = Arc::new(Server {
             workspace,
+            budget,
+            memory_system,
             statistics,
             schedulers,
             started,
@@ -275,14 +294,20 @@ impl Server {
             ids_drawn: AtomicU64::new(0),
             closed: AtomicBool::new(false),
             login_gate: LoginGate::default(),
+            statement_folders: StatementFolders::new(&options),
             making_tempdb: Mutex::new(()),
             making_system_database: Mutex::new(()),
+            deadlocks: Arc::default(),
             started_us: pikepole_machine::clock::unix_time_us(),
             _folder_lock: folder_lock,
             options,
         });
         server.open_databases()?;
+        server.watch_deadlocks();
         server.set_idle_hook();
+        if !is_simulated {
+            server.start_memory_monitor();
+        }
         server.schedulers.set_cpu_idle(server.started.cpu_idle());
         Ok(server)
     }
@@ -310,7 +335,7 @@ impl Server {
         }
         if !read(&self.databases).contains_key(MASTER) {
             self.create_now(MASTER, MASTER_ID, Collation::DEFAULT)
-                .map_err(|why| OpenError::Create { name: MASTER.to_owned(), why })?;
+                .map_err(|not_made| OpenError::Create { name: MASTER.to_owned(), why: not_made.why })?;
         }
         Ok(())
     }
@@ -348,16 +373,16 @@ impl Server {
         write(&self.databases).insert(name.to_lowercase(), entry);
     }
 
-    pub(crate) fn create_now(&self, name: &str, id: i32, collation: Collation) -> Result<(), String> {
+    pub(crate) fn create_now(&self, name: &str, id: i32, collation: Collation) -> Result<(), NotMade> {
         let mut folder = self.options.folder.join(folder_name(name));
-        if self.options.disk.exists(folder.join(DATABASE_FILE)) {
-            // A database that has another name now was made there.
+        if self.options.disk.exists(folder.join(DATABASE_FILE)) || folder.ends_with(BACKUP_FOLDER) {
+            // A database that has another name now was made there, or it is where backups are.
             folder = self.new_folder(name);
         }
         let database = Database::create(&self.context, &folder, name, id)?;
         if collation != Collation::DEFAULT {
             let options = DatabaseOptions { collation, ..database.options() };
-            database.set_options(options).map_err(|error| error.message)?;
+            database.set_options(options)?;
         }
         database.start();
         self.put_in_force(&lock(&self.configuration), &database);
@@ -419,12 +444,6 @@ impl Server {
     /// The server's folder.
     pub fn folder(&self) -> &Path {
         &self.options.folder
-    }
-
-    /// Whether a file is in the folder of a database, or one of the server's own.
-    pub fn is_in_database(&self, path: &Path) -> bool {
-        let own = ["lock", "pikepole.toml"].iter().any(|own| path == self.options.folder.join(own));
-        own || path.ancestors().skip(1).any(|folder| self.options.disk.exists(folder.join(DATABASE_FILE)))
     }
 
     /// The disk that the folder is on.
@@ -496,6 +515,9 @@ impl Server {
             }
             free_id(&databases)
         };
+        if !self.budget.has_room(DATABASE_BYTES) {
+            return Err(SqlError::insufficient_pool_memory());
+        }
         let (server, owned) = (self.clone(), name.to_owned());
         let made = pikepole_scheduler::run_blocking(move || {
             server.create_now(&owned, id, collation)?;
@@ -503,14 +525,10 @@ impl Server {
                 return Ok(());
             };
             // Its collation is what was asked for, not the model's.
-            database.set_options(DatabaseOptions { collation, ..options }).map_err(|error| error.message)
+            Ok(database.set_options(DatabaseOptions { collation, ..options })?)
         })
         .await;
-        made.map_err(|why| {
-            let mut error = SqlError::create_database_failed();
-            error.message = format!("{} ({why})", error.message);
-            error
-        })
+        made.map_err(NotMade::into_error)
     }
 
     /// Waits a while for the sessions of a database: clients that have just gone away are often told of by those who drop it
@@ -670,8 +688,8 @@ impl Server {
         };
         let statistics = Statistics::new();
         let configuration = read_configuration(&options)?;
-        let schedulers = start_schedulers(&options, &PlacementPlan::default(), &statistics)?;
-        let context = configuration.context(&options, &schedulers, &statistics, &Arc::default());
+        let schedulers = start_schedulers(&options, &PlacementPlan::default(), &statistics, None)?;
+        let context = configuration.context(&options, &schedulers, &statistics, &Arc::default(), None);
         let mut report = CheckReport::default();
         for name in names {
             let database = folder.join(&name);
@@ -730,50 +748,6 @@ fn folder_error(folder: &Path, error: std::io::Error) -> OpenError {
         OpenError::InUse { folder, why }
     } else {
         OpenError::Folder { folder, why }
-    }
-}
-
-fn read_configuration(options: &ServerOptions) -> Result<ServerConfiguration, OpenError> {
-    let file = options.folder.join(CONFIGURATION_FILE);
-    let mut configuration = ServerConfiguration::default();
-    if options.disk.exists(&file) {
-        let bytes = options.disk.read(&file).map_err(|error| folder_error(&options.folder, error))?;
-        let why = match String::from_utf8(bytes) {
-            Ok(text) => configuration.read_text(&text).err(),
-            Err(_) => Some("it is not text".to_owned()),
-        };
-        if let Some(why) = why {
-            return Err(OpenError::Configuration { file, why });
-        }
-    }
-    for (name, value) in &options.policies {
-        configuration.set(name, value).map_err(OpenError::Option)?;
-    }
-    Ok(configuration)
-}
-
-fn start_schedulers(
-    options: &ServerOptions,
-    placement: &PlacementPlan,
-    statistics: &Arc<Statistics>,
-) -> Result<Arc<Schedulers>, OpenError> {
-    match &options.schedulers {
-        SchedulerChoice::Simulated { seed, count } => Ok(Schedulers::simulated(*seed, *count, statistics.clone())),
-        SchedulerChoice::Threads { pin, .. } => {
-            // Those that are not bound have a number in the place of a CPU.
-            let numbered = placement.schedulers.iter().enumerate();
-            let cpus = numbered.map(|(number, scheduler)| scheduler.cpu.unwrap_or(number)).collect();
-            let pin = *pin && placement.is_bound();
-            let memory_nodes = placement.near_schedulers();
-            let scheduler_options = SchedulerOptions { cpus, pin, memory_nodes, ..SchedulerOptions::default() };
-            let schedulers = Schedulers::start(scheduler_options, statistics.clone()).map_err(OpenError::Schedulers)?;
-            let online: Vec<bool> = placement.schedulers.iter().map(|scheduler| scheduler.online).collect();
-            // A mask of CPUs that this machine has not - the folder came from another one - is as none.
-            if online.contains(&true) {
-                schedulers.set_online(&online).map_err(OpenError::Schedulers)?;
-            }
-            Ok(schedulers)
-        }
     }
 }
 

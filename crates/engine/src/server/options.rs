@@ -49,6 +49,10 @@ pub struct ServerOptions {
     pub trace_flags: Vec<i32>,
     /// Is told, while the folder is opened, how far the recovery of a database is that takes longer than two seconds.
     pub recovery_watch: Option<RecoveryWatch>,
+    /// Folders that BACKUP and RESTORE may name files in, beside `backup` in the server's folder; the first takes relative names.
+    pub backup_folders: Vec<PathBuf>,
+    /// The only folders that loads may name files in; the first takes relative names. None: see `docs/bulk.md`.
+    pub load_folders: Vec<PathBuf>,
     /// What it costs to hash a password.
     pub password_cost: PasswordCost,
 }
@@ -67,6 +71,8 @@ impl ServerOptions {
             policies: Vec::new(),
             trace_flags: Vec::new(),
             recovery_watch: None,
+            backup_folders: Vec::new(),
+            load_folders: Vec::new(),
             password_cost: PasswordCost::default(),
         }
     }

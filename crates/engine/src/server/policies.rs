@@ -2,7 +2,7 @@
 
 use super::configuration::{Acknowledge, Effect, Exchange, PolicyRow};
 use super::kept_options::{KEPT_OPTIONS, KeptOption};
-use super::{Entry, Server, lock, memory_bytes, read};
+use super::{Entry, Server, lock, read};
 use pikepole_types::SqlError;
 
 impl Server {
@@ -57,7 +57,8 @@ impl Server {
         self.write_configuration(&changed)?;
         *configuration = changed;
         self.schedulers.set_cpu_idle(configuration.cpu_idle());
-        self.workspace.set_limits(configuration.workspace(memory_bytes(&self.topology)));
+        configuration.put_memory_in_force(&self.budget, self.memory_system);
+        self.workspace.set_limits(configuration.workspace(self.budget.limit()));
         for entry in read(&self.databases).values() {
             if let Entry::Online(database) = entry {
                 self.put_in_force(&configuration, database);

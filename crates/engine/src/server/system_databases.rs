@@ -9,10 +9,12 @@
 use std::path::PathBuf;
 use std::sync::Arc;
 
+use pikepole_contention::sync::atomic::Ordering;
+use pikepole_storage::SuspectPage;
 use pikepole_types::{Collation, SqlError};
 
 use super::{DatabaseInfo, DatabaseState, Entry, Server, lock, read, write};
-use crate::database::{Database, DatabaseFile, DatabaseOptions};
+use crate::database::{Database, DatabaseFile, DatabaseOptions, NotMade};
 use crate::temporary::TEMPDB_ID;
 
 /// The template of new databases.
@@ -99,12 +101,27 @@ impl Server {
                 server.create_now(name, id, Collation::default())
             }
         });
-        made.await.map_err(|why| {
-            let mut error = SqlError::create_database_failed();
-            error.message = format!("{} ({why})", error.message);
-            error
-        })?;
+        made.await.map_err(NotMade::into_error)?;
         self.database(name)
+    }
+
+    /// Pages that were found damaged since the last call, with the ids of their databases. Asked before every statement.
+    pub fn take_suspect_pages(&self) -> Vec<(i32, SuspectPage)> {
+        let seen = &self.context.store.damage_seen;
+        // Acquire pairs with the Release in `Store::suspect`. The swap comes first: what is found later sets it again.
+        if !seen.load(Ordering::Acquire) || !seen.swap(false, Ordering::Acquire) {
+            return Vec::new();
+        }
+        let of = |database: &Database| {
+            let pages = database.store().take_suspects().into_iter();
+            pages.map(|page| (database.id(), page)).collect::<Vec<_>>()
+        };
+        let online = read(&self.databases);
+        let pages = online.values().filter_map(|entry| match entry {
+            Entry::Online(database) => Some(of(database)),
+            _ => None,
+        });
+        pages.flatten().collect()
     }
 
     /// Opens a database whose folder has waited for its first use. Blocks; whoever comes at the same time waits.

@@ -10,6 +10,7 @@
 
 use pikepole_storage::{LogContext, Rid};
 use pikepole_transaction::{Structure, TransactionId};
+use pikepole_types::memory;
 use pikepole_types::{Projection, RowError, RowLayout, SqlError, Value};
 
 use super::Table;
@@ -231,6 +232,7 @@ impl Database {
         let (values, pointers) =
             Pointers::split(rest).ok_or(corrupt).map_err(|error| self.row_error(tx, table, error))?;
         long.forget_row();
+        memory::ask(pointers.iter().map(|pointer| pointer.bytes).fold(0, usize::saturating_add))?;
         match long.reader.read(&overflow.structure, pointers.iter()) {
             Err(Unread::Stop(stop)) => return Err(self.stop(tx, table, stop.into())),
             Err(lost) => return Ok(Err(lost)),
@@ -281,8 +283,9 @@ impl Database {
         let (values, pointers) =
             Pointers::split(rest).ok_or(corrupt).map_err(|error| self.row_error(tx, table, error))?;
         if !pointers.is_empty() {
-            let wanted = pointers.iter().filter(|pointer| wanted.contains(&pointer.column));
-            match reader.read(&overflow.structure, wanted) {
+            let wanted = || pointers.iter().filter(|pointer| wanted.contains(&pointer.column));
+            memory::ask(wanted().map(|pointer| pointer.bytes).fold(0, usize::saturating_add))?;
+            match reader.read(&overflow.structure, wanted()) {
                 Err(Unread::Stop(stop)) => return Err(self.stop(tx, table, stop.into())),
                 Err(lost) => return Ok(Err(lost)),
                 Ok(()) => {}

@@ -14,6 +14,7 @@ mod check;
 mod ignored;
 mod long;
 mod moved;
+mod newest;
 mod online_check;
 mod overflow;
 mod parts;
@@ -40,11 +41,13 @@ use crate::catalog::index::{Index, IndexColumn};
 use crate::temporary::Residence;
 pub use bulk::BulkWriter;
 pub use ignored::Placed;
+pub use newest::Met;
 pub use online_check::{CheckWatch, TableCheck, TableFinding};
 use overflow::Overflow;
 pub(crate) use overflow::can_outgrow;
 pub use parts::TableParts;
 pub use portion::Portion;
+pub(crate) use read_lock::ReadRules;
 pub use read_lock::{ReadHints, ReadLevel, ReadMode};
 pub use reference::Reference;
 pub use scan::{ScanRange, TableScan};
@@ -398,18 +401,19 @@ pub(crate) fn key_bytes_max(record: &TableRecord, columns: &[IndexColumn], clust
 
 /// Bytes of one column in a key at most; strings take room for weights, escapes and an end.
 fn column_key_bytes_max(column: &Column) -> usize {
-    let string = |units: usize| units * column.collation.key_bytes_per_unit() + 8;
+    let string = |units: usize| units * column.collation.comparing(&column.ty).key_bytes_per_unit() + 8;
     match &column.ty {
         SqlType::Char(n) | SqlType::NChar(n) | SqlType::Binary(n) => string(usize::from(*n)),
         SqlType::VarChar(length) | SqlType::NVarChar(length) | SqlType::VarBinary(length) => match length {
             Length::Limit(n) => string(usize::from(*n)),
             Length::Max => INDEX_KEY_BYTES_MAX,
         },
+        SqlType::Variant => INDEX_KEY_BYTES_MAX,
         _ => 24,
     }
 }
 
 /// Whether a column of this type can be in a key.
 pub(crate) fn can_be_key(ty: &SqlType) -> bool {
-    !ty.is_max() && *ty != SqlType::Variant
+    !ty.is_max()
 }

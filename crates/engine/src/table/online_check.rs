@@ -14,7 +14,7 @@ use std::hash::{DefaultHasher, Hash, Hasher};
 use pikepole_transaction::Structure;
 use pikepole_types::{SqlError, Value};
 
-use super::{ScanRange, SecondaryIndex, Table, TableScan};
+use super::{ReadHints, ScanRange, SecondaryIndex, Table, TableScan};
 use crate::database::Database;
 use crate::error::Interrupted;
 use crate::transaction::Transaction;
@@ -65,6 +65,27 @@ pub enum TableFinding {
         /// The columns of the index with their values.
         entry: String,
     },
+}
+
+impl TableFinding {
+    /// The finding in words, for people.
+    pub(crate) fn text(&self, table: &Table) -> String {
+        let index = |index_id: i32| {
+            let index = table.indexes.iter().find(|index| index.index_id == index_id);
+            index.map_or_else(|| "its heap".to_owned(), |index| format!("index {}", index.name))
+        };
+        let what = match self {
+            TableFinding::Unreadable { index_id, why } => {
+                format!("not all of {} can be read: {why}", index(*index_id))
+            }
+            TableFinding::OutOfOrder { index_id } => format!("keys of {} are out of order", index(*index_id)),
+            TableFinding::NoEntry { index_id, row } => format!("{} has no entry for the row {row}", index(*index_id)),
+            TableFinding::NoRow { index_id, entry } => {
+                format!("{} has an entry without a row: {entry}", index(*index_id))
+            }
+        };
+        format!("{}: {what}", table.full_name())
+    }
 }
 
 /// The entries of one index as they are counted.
@@ -155,7 +176,7 @@ impl Sweep<'_> {
     async fn rows(&mut self, mut each: impl FnMut(&mut Self, &TableScan, &[Value])) -> Result<bool, Interrupted> {
         let index_id = self.table.base_index_id();
         let columns: Vec<usize> = (0..self.table.columns.len()).collect();
-        let mut scan = self.table.scan(ScanRange::all(), &columns);
+        let mut scan = self.table.scan(ScanRange::all(), &columns).with_hints(ReadHints::VERSIONS);
         let mut row = vec![Value::Null; columns.len()];
         let ordered = matches!(self.table.base, Structure::Tree(_));
         let (mut last, mut rows) = (Vec::new(), 0);
@@ -188,7 +209,7 @@ impl Sweep<'_> {
     ) -> Result<bool, Interrupted> {
         let index_id = self.table.indexes[index.at].index_id;
         let range = ScanRange { index: Some(index_id), ..ScanRange::all() };
-        let mut scan = self.table.scan(range, &[]);
+        let mut scan = self.table.scan(range, &[]).with_hints(ReadHints::VERSIONS);
         let (mut last, mut entries) = (Vec::new(), 0);
         loop {
             let (database, table) = (self.database, self.table);

@@ -4,11 +4,13 @@
 //!   level or hint                       reads           locks                             until
 //!   READ COMMITTED, SNAPSHOT            a snapshot      nothing                           -
 //!   READ UNCOMMITTED, NOLOCK            what is newest  nothing                           -
-//!   READCOMMITTEDLOCK, READPAST         what is newest  each row, shared                  the row is read
+//!   READ_COMMITTED_SNAPSHOT OFF,        what is newest  the table, shared; see `newest`   the statement ends
+//!     READCOMMITTEDLOCK, READPAST
+//!   rows to change, READ COMMITTED      what is newest  nothing; see `newest`             -
 //!   UPDLOCK, XLOCK                      what is newest  each row that the filter takes    the transaction ends
 //!   REPEATABLE READ                     what is newest  each row                          the transaction ends
 //!   SERIALIZABLE, HOLDLOCK              what is newest  the range of keys, and the rows   the transaction ends
-//!                                                       that an index leads to; else
+//!                                                       that an index leads to; of a heap
 //!                                                       the table
 //!   TABLOCK with one of these, TABLOCKX what is newest  the table                         the transaction ends
 //! ```
@@ -23,6 +25,7 @@ use std::ops::Bound;
 use pikepole_transaction::{Isolation, KeyLock, LockMode, LockedKeys};
 use pikepole_types::SqlError;
 
+use super::newest::Newest;
 use super::scan::encode_bound;
 use super::{Table, TableScan};
 use crate::database::Database;
@@ -35,8 +38,10 @@ use crate::transaction::Transaction;
 pub enum ReadLevel {
     /// NOLOCK, READUNCOMMITTED: nothing is locked, and nothing need be committed.
     Uncommitted,
-    /// READCOMMITTED, SNAPSHOT: nothing is locked.
+    /// SNAPSHOT: nothing is locked.
     Versions,
+    /// READCOMMITTED: versions, or under locks, as the database's option says.
+    ReadCommitted,
     /// READCOMMITTEDLOCK
     Committed,
     /// REPEATABLEREAD
@@ -80,8 +85,6 @@ pub struct ReadHints {
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Locking {
     mode: ReadMode,
-    /// Rows stay locked when they have been read.
-    is_kept: bool,
     /// Also rows that the statement has no use for.
     is_lasting: bool,
     /// Keys without rows are locked too.
@@ -108,7 +111,6 @@ impl Locking {
         match (whole, self.mode) {
             (true, ReadMode::Shared) => LockMode::S,
             (true, _) => LockMode::X,
-            (false, _) if !self.is_kept => LockMode::SchS,
             (false, ReadMode::Shared) => LockMode::IS,
             (false, _) => LockMode::IX,
         }
@@ -116,13 +118,30 @@ impl Locking {
 }
 
 impl ReadHints {
-    /// Whether a scan locks what it reads, at this level.
-    pub fn locks(&self, isolation: Isolation) -> bool {
-        let by_level = match self.level {
-            None => matches!(isolation, Isolation::RepeatableRead | Isolation::Serializable),
-            Some(level) => !matches!(level, ReadLevel::Uncommitted | ReadLevel::Versions),
-        };
-        by_level || self.mode != ReadMode::Shared || self.skips || self.table_exclusive
+    /// Versions, whatever the level and the database's options are: for what looks at rows beside the statements of
+    /// users.
+    pub const VERSIONS: ReadHints = ReadHints {
+        level: Some(ReadLevel::Versions),
+        mode: ReadMode::Shared,
+        changes: false,
+        table: false,
+        table_exclusive: false,
+        skips: false,
+        no_wait: false,
+    };
+
+    /// Tells if a scan may read anything but versions, whatever the level and the database's options are.
+    pub fn asks_for_newest(&self) -> bool {
+        let by_level =
+            matches!(self.level, Some(ReadLevel::Committed | ReadLevel::Repeatable | ReadLevel::Serializable));
+        by_level || self.mode != ReadMode::Shared || self.skips || self.table_exclusive || self.changes
+    }
+
+    /// Tells if a scan reads versions of rows.
+    pub(crate) fn reads_versions(&self, rules: &ReadRules) -> bool {
+        let is_versioned = matches!(self.level_under(rules), ReadLevel::Versions | ReadLevel::Uncommitted);
+        let is_plain = self.mode == ReadMode::Shared && !self.skips && !self.table_exclusive && !self.changes;
+        is_plain && is_versioned
     }
 
     /// Whether a scan that locks nothing sees what is not committed, at this level.
@@ -134,28 +153,88 @@ impl ReadHints {
         }
     }
 
-    /// What a scan locks; None: nothing, it reads a snapshot. Nobody else has a session's own tables.
+    /// The level at which a scan reads.
     #[inline]
-    pub(super) fn locking(&self, isolation: Isolation, table: &Table) -> Option<Locking> {
-        if !self.locks(isolation) || table.residence.is_session() {
-            return None;
-        }
-        let level = self.level.unwrap_or(match isolation {
+    fn level_under(&self, rules: &ReadRules) -> ReadLevel {
+        let level = self.level.unwrap_or(match rules.isolation {
+            Isolation::ReadUncommitted => ReadLevel::Uncommitted,
+            Isolation::ReadCommitted => ReadLevel::ReadCommitted,
+            Isolation::Snapshot => ReadLevel::Versions,
             Isolation::RepeatableRead => ReadLevel::Repeatable,
             Isolation::Serializable => ReadLevel::Serializable,
-            _ => ReadLevel::Versions,
         });
+        match level {
+            ReadLevel::ReadCommitted if rules.locks_committed => ReadLevel::Committed,
+            ReadLevel::ReadCommitted => ReadLevel::Versions,
+            level => level,
+        }
+    }
+
+    /// The way a scan reads. A session's own tables are no other session's.
+    #[inline]
+    pub(super) fn reading(&self, rules: &ReadRules, table: &Table) -> Reading {
+        if self.reads_versions(rules) || table.residence.is_session() {
+            return Reading::Versions { uncommitted: self.sees_uncommitted(rules.isolation) };
+        }
+        self.reading_newest(self.level_under(rules), rules)
+    }
+
+    fn reading_newest(&self, level: ReadLevel, rules: &ReadRules) -> Reading {
         let is_lasting = matches!(level, ReadLevel::Repeatable | ReadLevel::Serializable);
         let mode = if self.table_exclusive { ReadMode::Exclusive } else { self.mode };
-        let mode = if self.changes { mode.max(ReadMode::Update) } else { mode };
-        let is_kept = is_lasting || mode != ReadMode::Shared;
-        Some(Locking {
-            mode,
-            is_kept,
-            is_lasting,
-            ranges: level == ReadLevel::Serializable,
-            table: self.table_exclusive || self.table && is_kept,
-        })
+        let is_locked = is_lasting || mode != ReadMode::Shared || self.changes && (self.skips || rules.locks_targets);
+        if is_locked {
+            let mode = if self.changes { mode.max(ReadMode::Update) } else { mode };
+            let (ranges, table) = (level == ReadLevel::Serializable, self.table_exclusive || self.table);
+            return Reading::Locking(Locking { mode, is_lasting, ranges, table });
+        }
+        if self.changes && rules.isolation == Isolation::Snapshot && level == ReadLevel::Versions {
+            return Reading::Versions { uncommitted: false };
+        }
+        let table = match (self.changes, self.table) {
+            (true, _) => LockMode::SchS,
+            (false, true) => LockMode::S,
+            (false, false) => LockMode::IS,
+        };
+        Reading::Newest(Newest { table, heeds_keys: !self.changes, skips: self.skips })
+    }
+
+    /// The terms of a scan that reads the newest rows and keeps none locked.
+    pub(super) fn newest(&self, rules: &ReadRules, table: &Table) -> Option<Newest> {
+        match self.reading(rules, table) {
+            Reading::Newest(newest) => Some(newest),
+            Reading::Versions { .. } | Reading::Locking(_) => None,
+        }
+    }
+}
+
+/// The rules, beside its hints, that a scan reads by.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct ReadRules {
+    /// The level of the transaction.
+    pub isolation: Isolation,
+    /// READ COMMITTED reads under locks: READ_COMMITTED_SNAPSHOT was off when the statement began.
+    pub locks_committed: bool,
+    /// The rows that a statement changes are locked as they are found: it has met rows that changed under it before.
+    pub locks_targets: bool,
+}
+
+/// The ways to read.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Reading {
+    /// The rows that a snapshot sees, or also uncommitted ones.
+    Versions { uncommitted: bool },
+    /// The newest rows; none is kept locked.
+    Newest(Newest),
+    /// The newest rows, locked.
+    Locking(Locking),
+}
+
+impl TableScan {
+    /// Tells if the range that is locked is one of the table's own keys, which holds the rows: all of them where nothing
+    /// bounds the scan.
+    fn locks_own_range(&self) -> bool {
+        self.secondary.is_none() || !self.range.is_bounded()
     }
 }
 
@@ -172,7 +251,7 @@ impl Database {
         if locking.ranges && scan.hints.skips {
             return Err(SqlError::readpast_level().into());
         }
-        let has_keys = is_point || scan.range.is_bounded();
+        let has_keys = is_point || scan.range.is_bounded() || !table.is_heap();
         let whole = locking.table || locking.ranges && !has_keys;
         let locked = tx.inner.try_lock(&table.state.lock, locking.of_table(whole));
         self.waited(scan, locked.map_err(|stop| self.stop(tx, table, stop)))?;
@@ -183,7 +262,7 @@ impl Database {
     }
 
     /// Makes a wait for others an error, under NOWAIT.
-    fn waited<T>(&self, scan: &TableScan, result: Result<T, Blocked>) -> Result<T, Blocked> {
+    pub(super) fn waited<T>(&self, scan: &TableScan, result: Result<T, Blocked>) -> Result<T, Blocked> {
         match result {
             Err(Blocked::Need(need)) if scan.hints.no_wait && is_for_lock(&need) => {
                 Err(SqlError::lock_timeout().into())
@@ -211,7 +290,7 @@ impl Database {
             scan.open(table).map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
         }
         // A range of the table's own keys holds its rows.
-        let locks_rows = !(whole || locking.ranges && scan.secondary.is_none());
+        let locks_rows = !(whole || locking.ranges && scan.locks_own_range());
         loop {
             if !scan.batch {
                 let more = scan.next_batch();
@@ -247,14 +326,18 @@ impl Database {
         locking: Locking,
     ) -> Result<(), Blocked> {
         let (structure, layout) = match scan.secondary {
-            Some(at) => (&table.secondary[at].structure, &table.secondary[at].layout),
-            None => (&table.base, &table.layout),
+            Some(at) if !scan.locks_own_range() => (&table.secondary[at].structure, &table.secondary[at].layout),
+            _ => (&table.base, &table.layout),
         };
         let bound = |bound: &Bound<Vec<_>>, upper| encode_bound(layout, bound, upper);
         let bounds = bound(&scan.range.from, false).and_then(|low| Ok((low, bound(&scan.range.to, true)?)));
         let (low, high) = bounds.map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
         let keys = LockedKeys::Range(low, high);
-        let locked = tx.inner.try_lock_keys(KeyLock { object: structure.object(), keys, mode: locking.of_row() });
+        let lock = KeyLock { object: structure.object(), keys, mode: locking.of_row() };
+        let locked = tx.inner.try_lock_keys(lock.clone());
+        if locked.is_err() && !scan.range.reverse {
+            tx.inner.lock_free_part(&lock);
+        }
         self.waited(scan, locked.map_err(|stop| self.stop(tx, table, stop)))?;
         Ok(())
     }
@@ -325,7 +408,7 @@ impl Database {
             is_new = tx.inner.try_lock_keys(lock).map_err(|stop| self.stop(tx, table, stop))?;
         }
         let read = read(self, tx, scan);
-        let stays = matches!(read, Ok(true)) && locking.is_kept;
+        let stays = matches!(read, Ok(true));
         if is_new && !stays {
             tx.inner.unlock_row(table.base.object(), &scan.locator.0);
         }

@@ -5,13 +5,14 @@
 
 use std::ops::Bound;
 
-use pikepole_storage::{Direction, HeapScan, RowHeader, ScanRange as StorageRange, TreeScan};
+use pikepole_storage::{Direction, HeapScan, Rid, RowHeader, ScanRange as StorageRange, TreeScan};
 use pikepole_transaction::{LockMode, RID_BYTES, Seen, Structure, View};
 use pikepole_types::{Projection, SqlError, SqlType, Value};
 
+use super::newest::{Claim, Copied, Met};
 use super::overflow::LongReader;
 use super::parts::Part;
-use super::read_lock::ReadHints;
+use super::read_lock::{ReadHints, Reading};
 use super::{Locator, SecondaryIndex, Table};
 use crate::database::Database;
 use crate::error::Blocked;
@@ -45,6 +46,8 @@ pub(super) enum Source {
 /// A scan of a heap, with its last batch laid out for reading row by row.
 pub(super) struct HeapBatches {
     scan: HeapScan,
+    /// The page is copied again: the rows before this one were given.
+    from: Option<[u8; RID_BYTES]>,
     bodies: Vec<u8>,
     /// Rid, header, and where the body ends in `bodies`.
     rows: Vec<([u8; RID_BYTES], RowHeader, usize)>,
@@ -60,6 +63,24 @@ impl HeapBatches {
             self.rows.push((row.rid.to_bytes(), row.header, self.bodies.len()));
         }
         Ok(more)
+    }
+
+    /// Goes back to the page, from the row on that was at this position: where it is when the page is copied.
+    pub(super) fn copy_again(&mut self, at: usize) -> usize {
+        let Some((rid, ..)) = self.rows.get(at) else { return at };
+        self.from = Some(*rid);
+        self.scan.copy_again();
+        0
+    }
+
+    /// The place of the first row that was not given yet.
+    fn begin(&mut self) -> usize {
+        let Some(from) = self.from.take() else { return 0 };
+        let [from, first] = [from, self.rows.first().map_or(from, |row| row.0)].map(Rid::from_bytes);
+        if from.page != first.page {
+            return 0;
+        }
+        self.rows.iter().take_while(|row| Rid::from_bytes(row.0).slot < from.slot).count()
     }
 
     fn row(&self, at: usize) -> Option<(&[u8; RID_BYTES], RowHeader, &[u8])> {
@@ -84,13 +105,17 @@ pub struct TableScan {
     pub(super) wanted: Box<[usize]>,
     pub(super) long: LongReader,
     /// The row that the scan is at was not given yet: a long value is on its way.
-    pending: bool,
+    pub(super) pending: bool,
     /// Position of the index among the table's secondary ones.
     pub(super) secondary: Option<usize>,
     /// Where the index's entries have all that is wanted in their keys: how it is read from them.
-    covering: Option<Projection>,
+    pub(super) covering: Option<Projection>,
     /// The row that the scan is at is known by its entry in the index: the row itself was not read.
-    in_entry: bool,
+    pub(super) in_entry: bool,
+    /// The claimed row that the scan stands before.
+    pub(super) claim: Option<Claim>,
+    /// The moment of the copy, where the newest rows are read.
+    pub(super) copied: Copied,
     pub(super) source: Option<Source>,
     /// The next row of the batch.
     pub(super) next: usize,
@@ -98,8 +123,8 @@ pub struct TableScan {
     pub(super) locator: Locator,
     pub(super) key: Vec<u8>,
     pub(super) rest: Vec<u8>,
-    older: Vec<u8>,
-    name: Vec<u8>,
+    pub(super) older: Vec<u8>,
+    pub(super) name: Vec<u8>,
     counted: u64,
 }
 
@@ -128,6 +153,8 @@ impl TableScan {
             secondary: None,
             covering: None,
             in_entry: false,
+            claim: None,
+            copied: Copied::default(),
             source: None,
             next: 0,
             batch: false,
@@ -195,7 +222,7 @@ impl TableScan {
                     Some(Part::Extents(extents)) => heap.scan_extents(extents.clone()),
                     _ => heap.scan(),
                 };
-                Source::Heap(Box::new(HeapBatches { scan, bodies: Vec::new(), rows: Vec::new() }))
+                Source::Heap(Box::new(HeapBatches { scan, from: None, bodies: Vec::new(), rows: Vec::new() }))
             }
             Structure::Tree(tree) => {
                 let (low, high) = match &self.part {
@@ -250,6 +277,15 @@ impl TableScan {
         };
         self.next = 0;
         self.batch = more;
+        Ok(more)
+    }
+
+    /// The same, of which the rows are left out that were given before the copy was made again.
+    pub(super) fn next_batch_from(&mut self) -> Result<bool, pikepole_storage::Stop> {
+        let more = self.next_batch()?;
+        if let Some(Source::Heap(scan)) = self.source.as_mut() {
+            self.next = scan.begin();
+        }
         Ok(more)
     }
 }
@@ -320,7 +356,7 @@ impl Database {
 
     /// Decodes the row that the scan is at.
     #[inline]
-    fn decode(
+    pub(super) fn decode(
         &self,
         tx: &mut Transaction,
         table: &Table,
@@ -367,11 +403,16 @@ impl Database {
     /// Moves to the next visible row: its locator is in the scan then, and its body, or the key of its entry.
     fn advance(&self, tx: &mut Transaction, table: &Table, scan: &mut TableScan) -> Result<bool, Blocked> {
         scan.in_entry = false;
-        if let Some(locking) = scan.hints.locking(tx.isolation(), table) {
-            return self.advance_locked(tx, table, scan, locking);
-        }
+        let uncommitted = match scan.hints.reading(&tx.read_rules(), table) {
+            Reading::Versions { uncommitted } => uncommitted,
+            Reading::Locking(locking) => return self.advance_locked(tx, table, scan, locking),
+            Reading::Newest(newest) => {
+                let met = self.advance_newest(tx, table, scan, newest)?;
+                return self.found_newest(tx, table, scan, met);
+            }
+        };
         self.lock_for(tx, table, LockMode::SchS)?;
-        let view = tx.inner.view_of(scan.hints.sees_uncommitted(tx.isolation()));
+        let view = tx.inner.view_of(uncommitted);
         if scan.source.is_none() {
             scan.open(table).map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
         }
@@ -479,12 +520,43 @@ impl Database {
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.try_get(tx, table, scan, key, out));
         }
-        scan.locator.0.clear();
-        table
-            .layout
-            .encode_key_prefix(key, &mut scan.locator.0)
-            .map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+        self.stand_at(tx, table, scan, key)?;
         self.read_at_locator(tx, table, scan, out)
+    }
+
+    /// The same, or a claim of another transaction where the scan reads what is newest.
+    ///
+    /// # Errors
+    /// As of [`Database::try_get`].
+    pub fn try_get_or_claim(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        key: &[&Value],
+        out: &mut [Value],
+    ) -> Result<Met, Blocked> {
+        if tx.is_elsewhere(table) {
+            return tx.elsewhere(table, |database, tx| database.try_get_or_claim(tx, table, scan, key, out));
+        }
+        let is_keyed = !table.is_heap() && !table.uniquified;
+        let Some(newest) = scan.hints.newest(&tx.read_rules(), table).filter(|_| is_keyed) else {
+            let found = self.try_get(tx, table, scan, key, out)?;
+            return Ok(if found { Met::Row } else { Met::End });
+        };
+        self.stand_at(tx, table, scan, key)?;
+        let met = self.get_newest(tx, table, scan, newest)?;
+        if met == Met::Row {
+            self.decode(tx, table, scan, out)?;
+        }
+        Ok(met)
+    }
+
+    /// Puts the place of a whole key into the scan's locator.
+    fn stand_at(&self, tx: &Transaction, table: &Table, scan: &mut TableScan, key: &[&Value]) -> Result<(), Blocked> {
+        scan.locator.0.clear();
+        let encoded = table.layout.encode_key_prefix(key, &mut scan.locator.0);
+        Ok(encoded.map_err(|error| self.place(tx, &table.full_name()).row(&error))?)
     }
 
     /// Reads the row at a place, as the statement sees it, or under the locks that the scan's hints ask for: its wanted columns go to `out`.
@@ -516,19 +588,30 @@ impl Database {
         out: &mut [Value],
     ) -> Result<bool, Blocked> {
         scan.in_entry = false;
-        if let Some(locking) = scan.hints.locking(tx.isolation(), table) {
-            if !self.get_locked(tx, table, scan, locking)? {
-                return Ok(false);
+        let found = match scan.hints.reading(&tx.read_rules(), table) {
+            Reading::Versions { uncommitted } => {
+                self.lock_for(tx, table, LockMode::SchS)?;
+                let view = tx.inner.view_of(uncommitted);
+                self.fetch(tx, table, scan, &view)?
             }
+            Reading::Locking(locking) => self.get_locked(tx, table, scan, locking)?,
+            Reading::Newest(newest) => {
+                let met = self.get_newest(tx, table, scan, newest)?;
+                self.found_newest(tx, table, scan, met)?
+            }
+        };
+        if found {
             self.decode(tx, table, scan, out)?;
-            return Ok(true);
         }
-        self.lock_for(tx, table, LockMode::SchS)?;
-        let view = tx.inner.view_of(scan.hints.sees_uncommitted(tx.isolation()));
-        if !self.fetch(tx, table, scan, &view)? {
-            return Ok(false);
+        Ok(found)
+    }
+
+    /// Tells if there is a row; a claimed one is waited for.
+    fn found_newest(&self, tx: &mut Transaction, table: &Table, scan: &TableScan, met: Met) -> Result<bool, Blocked> {
+        match met {
+            Met::End => Ok(false),
+            Met::Row => Ok(true),
+            Met::Claimed(writer) => Err(self.wait_for_claim(tx, table, scan, writer)),
         }
-        self.decode(tx, table, scan, out)?;
-        Ok(true)
     }
 }

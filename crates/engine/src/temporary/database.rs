@@ -6,13 +6,16 @@ use pikepole_types::SqlError;
 
 use crate::catalog::Object;
 use crate::database::{
-    Database, DatabaseOptions, DelayedDurability, Durability, RecoveryModel, ScopedConfiguration, Switches, UserAccess,
+    Database, DatabaseOptions, DelayedDurability, Durability, NotMade, RecoveryModel, ScopedConfiguration, Switches,
+    UserAccess,
 };
 use crate::server::{DatabaseInfo, DatabaseState, Server};
 use crate::transaction::Transaction;
 use pikepole_transaction::LockMode;
 use pikepole_types::Collation;
 
+/// The object that error 1105 names when tempdb itself has no room.
+const OBJECT: &str = "<temporary system object>";
 /// The database of temporary tables.
 pub const TEMPDB: &str = "tempdb";
 /// Its id.
@@ -58,17 +61,16 @@ impl Server {
     /// tempdb, made if this server has not needed it yet.
     ///
     /// # Errors
-    /// 1802 when its files cannot be made.
+    /// When its files cannot be made, 1105 on a full disk, else 1802.
     pub async fn tempdb(self: &Arc<Self>) -> Result<Arc<Database>, SqlError> {
         if let Ok(database) = self.database(TEMPDB) {
             return Ok(database);
         }
         let server = Arc::clone(self);
         let made = pikepole_scheduler::run_blocking(move || server.make_tempdb()).await;
-        made.map_err(|why| {
-            let mut error = SqlError::create_database_failed();
-            error.message = format!("{} ({why})", error.message);
-            error
+        made.map_err(|not_made| match not_made.is_full {
+            true => SqlError::no_space_for_object(OBJECT, TEMPDB, "PRIMARY"),
+            false => not_made.into_error(),
         })?;
         self.database(TEMPDB)
     }
@@ -82,14 +84,13 @@ impl Server {
         }
     }
 
-    fn make_tempdb(&self) -> Result<(), String> {
+    fn make_tempdb(&self) -> Result<(), NotMade> {
         let _turn = self.tempdb_turn();
         if self.database(TEMPDB).is_ok() {
             return Ok(());
         }
         self.create_now(TEMPDB, TEMPDB_ID, Collation::DEFAULT)?;
-        let database = self.database(TEMPDB).map_err(|error| error.message)?;
-        database.set_options(OPTIONS).map_err(|error| error.message)
+        Ok(self.database(TEMPDB)?.set_options(OPTIONS)?)
     }
 
     /// The row of `sys.databases` for a tempdb that nobody has needed yet.

@@ -63,6 +63,20 @@ pub(crate) struct Temporary {
     history: Vec<Arc<TemporaryTables>>,
     /// Storage of tables that are gone, or were given up; freed when no undo can need it.
     gone: Vec<u32>,
+    /// The last field: dropped when the transactions are, and wait to be rolled back.
+    left: LeftBehind,
+}
+
+/// Storage of a session that ended in the middle of a transaction.
+struct LeftBehind {
+    database: Arc<Database>,
+    objects: Vec<u32>,
+}
+
+impl Drop for LeftBehind {
+    fn drop(&mut self) {
+        self.database.free_after_rollbacks(std::mem::take(&mut self.objects));
+    }
 }
 
 impl Temporary {
@@ -210,17 +224,19 @@ impl Temporary {
 }
 
 impl Drop for Temporary {
-    /// The session ends. What its last transaction has not undone yet keeps its storage until tempdb is made anew.
+    /// The session ends. What its last transaction has not undone yet keeps its storage until that is done.
     fn drop(&mut self) {
-        if self.tables.has_changes() || self.variables.has_changes() {
-            return;
-        }
+        self.adopt_created();
         let mut gone = std::mem::take(&mut self.gone);
         gone.extend(self.names.storages());
         gone.extend(self.history.iter().flat_map(|names| names.storages()));
         gone.sort_unstable();
         gone.dedup();
-        self.database.free_later(gone);
+        if self.tables.has_changes() || self.variables.has_changes() {
+            self.left.objects = gone;
+        } else {
+            self.database.free_later(gone);
+        }
     }
 }
 
@@ -243,6 +259,7 @@ impl Transaction {
             history: Vec::new(),
             gone: Vec::new(),
             database: Arc::clone(tempdb),
+            left: LeftBehind { database: Arc::clone(tempdb), objects: Vec::new() },
         };
         if self.is_explicit() {
             temporary.begin();

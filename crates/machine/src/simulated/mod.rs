@@ -32,6 +32,7 @@ mod random;
 mod state;
 
 use std::io;
+use std::ops::Range;
 use std::path::Path;
 use std::sync::Arc;
 
@@ -160,6 +161,16 @@ impl SimulatedDisk {
     pub fn truncate(&self, path: impl AsRef<Path>, len: u64) -> io::Result<()> {
         let path = path.as_ref();
         self.state().truncate(path, len).map_err(|error| describe("damage", path, error))
+    }
+
+    /// Loses what `write_at` writes to these bytes of the file `path` from now on: the writes are answered as done, and the
+    /// bytes stay as they are, on stable storage too. `None`: writes arrive again.
+    ///
+    /// # Errors
+    /// `NotFound`.
+    pub fn lose_writes(&self, path: impl AsRef<Path>, bytes: Option<Range<u64>>) -> io::Result<()> {
+        let path = path.as_ref();
+        self.state().lose_writes(path, bytes).map_err(|error| describe("damage", path, error))
     }
 
     fn state(&self) -> MutexGuard<'_, State> {

@@ -60,6 +60,8 @@ pub(super) struct State {
     /// Operations that shall fail, each by the count it will have.
     pub(super) faults: Vec<(Operation, u64)>,
     pub(super) capacity: Option<u64>,
+    /// Bytes of files that writes do not reach, though they are answered as done.
+    lost: Vec<(InodeId, Range<u64>)>,
 }
 
 fn power_lost() -> io::Error {
@@ -89,6 +91,7 @@ impl State {
             off: false,
             faults: Vec::new(),
             capacity: None,
+            lost: Vec::new(),
         }
     }
 
@@ -233,8 +236,32 @@ impl State {
             return Err(course.error());
         }
         let fits = self.fits(id, &range);
-        self.file(id).write(offset, content.slice(0..fits));
+        self.write_what_arrives(id, offset, &content.slice(0..fits));
         full_unless(fits == content.len())
+    }
+
+    /// Writes those bytes that are not to be lost.
+    fn write_what_arrives(&mut self, id: InodeId, offset: u64, content: &Content) {
+        let end = offset + content.len();
+        let lost = self.lost.iter().find(|(of, lost)| *of == id && lost.start < end && offset < lost.end);
+        let Some((_, lost)) = lost.cloned() else {
+            return self.file(id).write(offset, content.clone());
+        };
+        let before = lost.start.max(offset) - offset;
+        let behind = lost.end.min(end) - offset;
+        if before > 0 {
+            self.file(id).write(offset, content.slice(0..before));
+        }
+        if behind < content.len() {
+            self.file(id).write(offset + behind, content.slice(behind..content.len()));
+        }
+    }
+
+    pub(super) fn lose_writes(&mut self, path: &Path, bytes: Option<Range<u64>>) -> io::Result<()> {
+        let id = self.find_path(path)?;
+        self.lost.retain(|(of, _)| *of != id);
+        self.lost.extend(bytes.map(|bytes| (id, bytes)));
+        Ok(())
     }
 
     pub(super) fn write_durable_at(&mut self, id: InodeId, bytes: &[u8], offset: u64) -> io::Result<()> {

@@ -15,8 +15,9 @@ pub struct Arguments {
 
 const HELP: &str = "\
 For each database of the folder it reads the log from its first block to its end,
-replays what a crash left, and then verifies the checksum of every page, the order
-and the links of every tree, which pages are in use, and the number of rows.
+replays what a crash left, and then verifies every page (its checksum, and that it
+is the one that was written last), the order and the links of every tree, which
+pages are in use, definitions, and rows against indexes, as DBCC CHECKDB does.
 It prints what it looked at, and a line DAMAGE with the place for all that is wrong.
 
 The folder must not be open elsewhere, and must be writable: its lock file is taken.

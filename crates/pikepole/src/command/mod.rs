@@ -1,6 +1,7 @@
 //! The commands, one module each.
 
 pub mod check;
+mod folders;
 pub mod lab;
 pub mod log;
 mod numa;
@@ -12,6 +13,8 @@ mod session;
 mod shell;
 pub mod sql;
 pub mod stress;
+
+pub use folders::FileFolders;
 
 /// Says on standard error how far a long recovery is.
 fn show_recovery(progress: &pikepole::RecoveryProgress) {

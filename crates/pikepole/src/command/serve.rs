@@ -46,15 +46,29 @@ pub struct Arguments {
     /// Seconds that requests may still run when the server shuts down
     #[arg(long, value_name = "SECONDS", default_value_t = 10)]
     shutdown_seconds: u64,
+    /// Whether CHECK_POLICY, which logins have unless they are made without it, asks something of new passwords; off is for tests
+    #[arg(long, value_enum, default_value = "on")]
+    password_policy: Switch,
     /// A policy of the server for this run; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE")]
     policies: Vec<String>,
+    #[command(flatten)]
+    folders: super::FileFolders,
     /// Binds the process to the CPUs and the memory of this NUMA node, as `pikepole lab topology` numbers the hardware's
     #[arg(long, value_name = "NODE")]
     numa_node: Option<usize>,
     /// A trace flag that is on from the start, such as 9038; may be given several times
     #[arg(short = 'T', value_name = "FLAG")]
     trace_flags: Vec<i32>,
+}
+
+/// On or off.
+#[derive(Clone, Copy, PartialEq, Eq, clap::ValueEnum)]
+enum Switch {
+    /// On
+    On,
+    /// Off
+    Off,
 }
 
 /// How log lines look.
@@ -91,7 +105,6 @@ Examples:
 
 /// Serves until a signal asks for the end.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    pikepole_machine::allocator::give_large_blocks_back();
     if let Some(node) = arguments.numa_node {
         // Before the first thread starts: threads inherit it.
         super::numa::bind(node)?;
@@ -114,11 +127,13 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     for flag in &arguments.trace_flags {
         options = options.trace_flag(*flag);
     }
+    options = arguments.folders.add_to(options);
     let server = Server::open(options.into_server_options())?;
     // The folder is this process's own now.
-    pikepole_server::start_log(format, &arguments.data).map_err(CommandError::io("the error log"))?;
+    pikepole_server::start_log(format, server.disk(), &arguments.data).map_err(CommandError::io("the error log"))?;
     pikepole_server::log_machine(&server);
-    let registry = Registry::new(server.statistics());
+    pikepole_server::log_open_modes(&server);
+    let registry = Registry::of_server(&server);
     let password = first_password(&server)?;
     let network = NetworkServer::start(server, registry, network_options(arguments))?;
     let mut out = io::stdout();
@@ -157,6 +172,7 @@ fn network_options(arguments: &Arguments) -> pikepole_server::Options {
         health: arguments.health,
         connections_max: arguments.connections,
         shutdown_time: Duration::from_secs(arguments.shutdown_seconds),
+        password_policy: arguments.password_policy == Switch::On,
         ..pikepole_server::Options::new(&arguments.data)
     }
 }

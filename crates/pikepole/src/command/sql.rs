@@ -54,6 +54,8 @@ pub struct Arguments {
     /// A trace flag that is on from the start, such as 9038; may be given several times
     #[arg(short = 'T', value_name = "FLAG", conflicts_with = "server")]
     trace_flags: Vec<i32>,
+    #[command(flatten)]
+    folders: super::FileFolders,
 }
 
 const HELP: &str = "\
@@ -121,6 +123,7 @@ fn options(arguments: &Arguments) -> Result<Options, CommandError> {
     for (name, value) in super::stress::policies(&arguments.policies)? {
         options = options.policy(&name, &value);
     }
+    options = arguments.folders.add_to(options);
     for flag in &arguments.trace_flags {
         options = options.trace_flag(*flag);
     }

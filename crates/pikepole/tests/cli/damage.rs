@@ -116,6 +116,12 @@ fn a_flipped_byte_in_a_page() {
     let done = asked(&folder);
     done.failed_with("Msg 824, Level 24, State 2, Line 3");
     assert!(done.err.contains(&format!("page {page} ")), "{}", done.err);
+    // Each page and kind of damage is noted once, with the number of errors.
+    let noted = "USE hurt;\nGO\nSELECT COUNT(*) FROM dbo.t;\nGO\nSELECT COUNT(*) FROM dbo.t;\nGO\nSET NOCOUNT ON;
+        SELECT DB_NAME(database_id) AS name, file_id, page_id, event_type, SIGN(error_count) AS errors,
+          DATEDIFF(hour, last_update_date, GETUTCDATE()) AS hours FROM msdb.dbo.suspect_pages;";
+    let done = folder.run(["sql", "-d", "data", "--csv", "-Q", noted]);
+    assert!(done.out.ends_with(&format!("hurt,1,{page},2,1,0\n")), "{done:?}");
     // The rows of the other pages can still be read.
     let done = folder.run(["sql", "-d", "data", "--csv", "-Q", "USE hurt;\nGO\nSELECT id FROM dbo.t WHERE id = 0;"]);
     assert_eq!((done.status, done.out.as_str()), (0, "id\n0\n"), "{}", done.err);

@@ -269,3 +269,64 @@ fn a_full_file_system() {
     log_was_full_and_is_not_any_more(&Done { status: 1, out: read("log.out"), err: read("log.err") });
     assert!(read("check.out").ends_with("no damage found\n0\n"), "{}", read("check.out"));
 }
+
+/// Each statement needs a file that is not there yet, or replaces one.
+const NEED_FILES: &str = "
+SET NOCOUNT ON;
+SELECT COUNT(*) FROM (SELECT TOP (100000) t, id FROM dbo.t ORDER BY t, id DESC) x;
+GO
+CREATE TABLE #t (i int);
+GO
+DBCC CHECKDB WITH NO_INFOMSGS;
+GO
+ALTER DATABASE master SET RECURSIVE_TRIGGERS ON;
+GO
+EXEC sp_configure 'max workspace memory (MB)', 2;
+RECONFIGURE;
+GO
+CREATE DATABASE x;
+GO
+BACKUP DATABASE master TO DISK = 'b.bak';
+GO
+SET NOCOUNT ON;
+SELECT COUNT(*) AS rows FROM dbo.t;
+GO
+";
+
+#[test]
+fn a_full_file_system_is_named_by_all_that_make_files() {
+    let folder = Folder::new("disk-full-files");
+    let mount = "mkdir -p disk && mount -t tmpfs -o size=96m pikepole disk";
+    let probe = in_namespace(&folder, mount);
+    if !probe.status.success() {
+        println!("no file system of its own: {}", String::from_utf8_lossy(&probe.stderr));
+        return;
+    }
+    folder.write("need.sql", NEED_FILES);
+    let table = "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, t char(200)); \
+                 INSERT dbo.t SELECT value, 'x' FROM GENERATE_SERIES(1, 20000); \
+                 EXEC sp_configure 'show advanced options', 1; RECONFIGURE;";
+    let little = "EXEC sp_configure 'max workspace memory (MB)', 1; RECONFIGURE;";
+    let script = format!(
+        "{mount} || exit 9
+         \"$1\" sql -d disk/data -Q \"{table}\" >/dev/null || exit 8
+         \"$1\" sql -d disk/data -Q \"{little}\" >/dev/null || exit 7
+         cat /dev/zero 2>/dev/null >disk/fill
+         \"$1\" sql -d disk/data --csv -i need.sql >full.out 2>full.err
+         rm disk/fill
+         \"$1\" sql -d disk/data --csv -i need.sql >room.out 2>room.err
+         \"$1\" check disk/data >check.out 2>&1; echo $? >>check.out"
+    );
+    let output = in_namespace(&folder, &script);
+    assert!(output.status.success(), "{}", String::from_utf8_lossy(&output.stderr));
+    let read = |name: &str| std::fs::read_to_string(folder.path().join(name)).expect("the shell wrote it");
+    let errors = read("full.err");
+    let numbers: Vec<&str> = errors.lines().filter_map(|line| line.strip_prefix("Msg ")?.split(',').next()).collect();
+    assert_eq!(numbers, ["1105", "1105", "1105", "1105", "1105", "1802", "3202"], "{errors}");
+    for object in ["<temporary system object>", "database.toml", "pikepole.toml"] {
+        assert!(errors.contains(&format!("for object '{object}'")), "{object}: {errors}");
+    }
+    assert!(read("full.out").ends_with("rows\n20000\n"), "{}", read("full.out"));
+    assert_eq!(read("room.err"), "");
+    assert!(read("check.out").ends_with("no damage found\n0\n"), "{}", read("check.out"));
+}

@@ -6,6 +6,7 @@ mod full_disk;
 mod help;
 mod lab;
 mod log;
+mod modes;
 mod output;
 mod parallel;
 mod script;

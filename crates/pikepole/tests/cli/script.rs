@@ -109,7 +109,7 @@ GO
 
 fn violation(key: i32) -> String {
     format!(
-        "Msg 2627, Level 14, State 1, Procedure fill, Line 7\n\
+        "Msg 2627, Level 14, State 1, Procedure dbo.fill, Line 7\n\
          Violation of PRIMARY KEY constraint 'pk_t'. Cannot insert duplicate key in object 'dbo.t'. \
          The duplicate key value is ({key}).\n"
     )

@@ -17,8 +17,11 @@ use crate::spill::MemoryWait;
 pub use names::CatalogView;
 pub(crate) use names::{OtherStamp, Place, meant_type};
 pub(crate) use pikepole_engine::Need;
-use pikepole_engine::{self as engine, Blocked, FilterTest, Locator, Residence, ScanRange, TEMPDB, TableScan};
+use pikepole_engine::{
+    self as engine, Blocked, FilterTest, Locator, Met, Residence, ScanRange, TEMPDB, TableScan, TransactionId,
+};
 use pikepole_scheduler as scheduler;
+use pikepole_scheduler::chaos::{self, Site};
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, Collation, SqlType, Value, compare};
 
@@ -123,6 +126,11 @@ pub struct Column {
 }
 
 impl Column {
+    /// What orders its texts in a key.
+    pub(crate) fn order(&self) -> Collation {
+        self.collation.comparing(&self.ty)
+    }
+
     /// What its values bring to comparisons.
     pub(crate) fn collated(&self) -> Collated {
         Collated::of_stored(&self.ty, self.collation)
@@ -312,7 +320,28 @@ pub(crate) struct ScanCursor {
     narrowed: Option<Vec<Value>>,
     /// The rows of those that were only counted.
     counted: u64,
+    /// The last row is of no use.
+    passes_over: bool,
     pace: Pace,
+    /// The cursor above asks about claims.
+    tells: bool,
+    /// The claimed row that it stands before, of which it gives the versions.
+    claimed: Option<Claimed>,
+}
+
+/// A row that another transaction has changed and not ended.
+struct Claimed {
+    writer: TransactionId,
+    /// The version to give next.
+    next: Option<Version>,
+    /// The number of errors of arithmetic before the version that was given last.
+    failed: Option<usize>,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Version {
+    Newest,
+    Former,
 }
 
 /// How often rows are read between two looks at the quantum. A join reads without giving any row up to its statement, so the
@@ -331,7 +360,8 @@ impl Pace {
     #[inline]
     pub(crate) fn step(&mut self) -> Result<(), Stop> {
         self.0 = self.0.wrapping_add(1);
-        if self.0.is_multiple_of(ROWS_PER_LOOK) && scheduler::quantum_over() {
+        let is_over = self.0.is_multiple_of(ROWS_PER_LOOK) && scheduler::quantum_over();
+        if is_over || chaos::stops(Site::Pace) {
             return Err(Stop::Yield);
         }
         Ok(())
@@ -359,13 +389,23 @@ impl ScanCursor {
             left: Vec::new(),
             narrowed: None,
             counted: 0,
+            passes_over: false,
             pace: Pace::default(),
+            tells: false,
+            claimed: None,
         }
+    }
+
+    /// The scan of rows that are asked whether they are claimed.
+    pub(crate) fn telling(plan: &Scan) -> ScanCursor {
+        ScanCursor { tells: true, ..ScanCursor::new(plan) }
     }
 
     /// Starts over.
     pub(crate) fn rewind(&mut self) {
         self.opened = false;
+        self.claimed = None;
+        self.passes_over = false;
     }
 
     /// Where the last row is.
@@ -394,19 +434,37 @@ impl ScanCursor {
             self.left.clone_from(values);
             self.empty = !self.begin_next(plan);
         } else if !plan.range.among.is_empty() {
-            self.empty = true;
-            if let Some(prefix) = prefix_of(plan, run)? {
-                self.key = prefix;
-                self.left = list_of(plan, run)?;
-                self.empty = !self.begin_next(plan);
-            }
+            self.open_list(plan, run)?;
         } else {
-            match scan_range(plan, run)? {
-                None => self.empty = true,
-                Some(range) => self.begin(plan, range),
-            }
+            self.open_range(plan, run)?;
         }
         self.opened = true;
+        Ok(())
+    }
+
+    /// Begins with the first value of a list.
+    fn open_list(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Fault> {
+        self.empty = true;
+        match prefix_of(plan, run)? {
+            None => {}
+            Some((prefix, true)) => match list_of(plan, run)? {
+                Some(values) => {
+                    (self.key, self.left) = (prefix, values);
+                    self.empty = !self.begin_next(plan);
+                }
+                None => self.open_range(plan, run)?,
+            },
+            Some((_, false)) => self.open_range(plan, run)?,
+        }
+        Ok(())
+    }
+
+    fn open_range(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Fault> {
+        let range = scan_range(plan, run)?;
+        self.empty = range.is_none();
+        if let Some(range) = range {
+            self.begin(plan, range);
+        }
         Ok(())
     }
 
@@ -442,63 +500,156 @@ impl ScanCursor {
         self.narrowed = Some(list);
     }
 
-    /// Moves to the next row and leaves its columns in the plan's registers.
+    /// Moves to the next row and leaves its columns in the plan's registers. A scan that tells of claims gives the
+    /// versions of a claimed row as rows, the newest one first: see [`ScanCursor::claim`].
     pub(crate) fn next(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
-        self.pace.step()?;
-        if !self.opened {
-            self.open(plan, run)?;
+        if self.passes_over {
+            self.let_go(plan, run)?;
         }
-        let found = loop {
-            let found = self.read(plan, run)?;
-            if found || !self.begin_next(plan) {
-                break found;
-            }
+        if self.claimed.is_some() && self.next_version(plan, run)? {
+            return Ok(true);
+        }
+        loop {
             self.pace.step()?;
-        };
-        if found {
-            for (column, value) in plan.wanted.iter().zip(&mut self.row) {
-                std::mem::swap(&mut run.slots[plan.registers.first + column], value);
+            if !self.opened {
+                self.open(plan, run)?;
             }
-            if let (Some(slot), Some(scan)) = (plan.locator, &self.scan) {
-                run.slots[slot] = Value::Bin(scan.locator().as_bytes().to_vec());
+            match self.meet(plan, run)? {
+                Met::Row => {
+                    self.give(plan, run);
+                    return Ok(true);
+                }
+                Met::End if self.begin_next(plan) => {}
+                Met::End => return Ok(false),
+                Met::Claimed(writer) if self.tells => {
+                    self.claimed = Some(Claimed { writer, next: Some(Version::Newest), failed: None });
+                    if self.next_version(plan, run)? {
+                        return Ok(true);
+                    }
+                }
+                Met::Claimed(writer) => return Err(self.wait_for(plan, writer, run)?),
             }
         }
-        Ok(found)
     }
 
-    /// Reads the next row of the range that is open.
+    /// Gives the next version of the claimed row. False: there is none, and the row is passed.
+    #[cold]
+    fn next_version(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
+        while let (Some(claimed), Some(scan)) = (&mut self.claimed, &mut self.scan) {
+            if let Some(failed) = claimed.failed.take() {
+                // The version before was no row of the statement's: its errors are dropped.
+                run.functions.failed.truncate(failed);
+            }
+            let Some(version) = claimed.next else {
+                self.claimed = None;
+                scan.pass_claimed();
+                self.given |= plan.is_point();
+                break;
+            };
+            let (database, tx) = run.engine()?;
+            let former = version == Version::Former;
+            match database.try_read_claimed(tx, &plan.table.engine, scan, former, &mut self.row)? {
+                // It cannot be read while its writer is at work.
+                None => {
+                    let writer = claimed.writer;
+                    return Err(self.wait_for(plan, writer, run)?);
+                }
+                Some(is_there) => {
+                    claimed.next = (version == Version::Newest).then_some(Version::Former);
+                    if is_there {
+                        claimed.failed = Some(run.functions.failed.len());
+                        self.give(plan, run);
+                        return Ok(true);
+                    }
+                }
+            }
+        }
+        Ok(false)
+    }
+
+    /// The need to wait for the writer that claims the row at hand; it is read again then.
+    fn wait_for(&mut self, plan: &Scan, writer: TransactionId, run: &mut Run<'_>) -> Result<Stop, Stop> {
+        self.claimed = None;
+        let Some(scan) = &self.scan else { return Ok(Stop::Yield) };
+        let (database, tx) = run.engine()?;
+        Ok(database.wait_for_claim(tx, &plan.table.engine, scan, writer).into())
+    }
+
+    /// The need to wait for a claim, if the row that was given last is a version of a claimed one: it is of use, or
+    /// cannot be judged.
+    pub(crate) fn claim(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<Option<Stop>, Stop> {
+        let Some(claimed) = &self.claimed else { return Ok(None) };
+        if let Some(failed) = claimed.failed {
+            run.functions.failed.truncate(failed);
+        }
+        let writer = claimed.writer;
+        self.wait_for(plan, writer, run).map(Some)
+    }
+
+    /// Tells if the row that was given last is a version of a claimed one.
+    pub(crate) fn is_claimed(&self) -> bool {
+        self.claimed.is_some()
+    }
+
+    /// The next row of the range that is open, or a claim.
     #[inline]
-    fn read(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
+    fn meet(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<Met, Stop> {
         let Some(scan) = self.scan.as_mut().filter(|_| !self.empty) else {
-            return Ok(false);
+            return Ok(Met::End);
         };
         let (database, tx) = run.engine()?;
         let table = &plan.table.engine;
-        Ok(if plan.is_point() {
-            if self.given {
-                return Ok(false);
-            }
-            let found = match self.key.as_slice() {
-                [key] => database.try_get(tx, table, scan, &[key], &mut self.row)?,
-                many => {
-                    let key: Vec<&Value> = many.iter().collect();
-                    database.try_get(tx, table, scan, &key, &mut self.row)?
-                }
-            };
-            self.given = true;
-            found
-        } else {
-            database.try_next(tx, table, scan, &mut self.row)?
-        })
+        let row = &mut self.row;
+        if !plan.is_point() {
+            return Ok(match plan.hints.changes {
+                true => database.try_next_or_claim(tx, table, scan, row)?,
+                false if database.try_next(tx, table, scan, row)? => Met::Row,
+                false => Met::End,
+            });
+        }
+        if self.given {
+            return Ok(Met::End);
+        }
+        let mut get = |key: &[&Value]| -> Result<Met, Blocked> {
+            Ok(match plan.hints.changes {
+                true => database.try_get_or_claim(tx, table, scan, key, row)?,
+                false if database.try_get(tx, table, scan, key, row)? => Met::Row,
+                false => Met::End,
+            })
+        };
+        let met = match self.key.as_slice() {
+            [key] => get(&[key])?,
+            many => get(&many.iter().collect::<Vec<_>>())?,
+        };
+        self.given = !matches!(met, Met::Claimed(_));
+        Ok(met)
     }
 
-    /// The last row is of no use: it is not kept locked.
-    pub(crate) fn pass_over(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Stop> {
-        let Some(scan) = &mut self.scan else {
-            return Ok(());
-        };
-        let (database, tx) = run.engine()?;
-        Ok(database.pass_over(tx, &plan.table.engine, scan)?)
+    /// Leaves the columns of the row that was read in the plan's registers.
+    #[inline]
+    fn give(&mut self, plan: &Scan, run: &mut Run<'_>) {
+        for (column, value) in plan.wanted.iter().zip(&mut self.row) {
+            std::mem::swap(&mut run.slots[plan.registers.first + column], value);
+        }
+        if let (Some(slot), Some(scan)) = (plan.locator, &self.scan) {
+            run.slots[slot] = Value::Bin(scan.locator().as_bytes().to_vec());
+        }
+    }
+
+    /// The last row is of no use: it is not kept locked when the next one is asked for.
+    #[inline]
+    pub(crate) fn pass_over(&mut self) {
+        self.passes_over = true;
+    }
+
+    /// Gives back the lock of the row that was passed over.
+    fn let_go(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Stop> {
+        if let Some(scan) = &mut self.scan {
+            let (database, tx) = run.engine()?;
+            database.pass_over(tx, &plan.table.engine, scan)?;
+        }
+        self.passes_over = false;
+        Ok(())
     }
 
     /// The number of rows of the whole scan, without reading their columns.
@@ -524,8 +675,15 @@ impl ScanCursor {
 }
 
 /// The bound of an equality: a value out of the column's range equals nothing, as NULL does.
+///
+/// Where the order of the key is not that of the comparison it may leave all values.
 fn equal_bound(key: &KeyValue, run: &mut Run<'_>) -> Result<KeyBound, Fault> {
     let value = key.expr.eval(&mut run.env())?;
+    if let (true, Value::Str(text)) = (key.plain_only, &value)
+        && !Collation::is_plain(text)
+    {
+        return Ok(KeyBound::All);
+    }
     Ok(of_key(value, &key.ty).map_or(KeyBound::Nothing, KeyBound::Value))
 }
 
@@ -563,36 +721,39 @@ fn range_bound(key: &KeyValue, upper: bool, run: &mut Run<'_>) -> Result<KeyBoun
     Ok(if below_all != upper { KeyBound::All } else { KeyBound::Nothing })
 }
 
-/// The values of the leading key columns; `None` when no row has them.
-fn prefix_of(plan: &Scan, run: &mut Run<'_>) -> Result<Option<Vec<Value>>, Fault> {
+/// The values of the leading key columns, and whether they are all that are compared; `None` when no row has them.
+fn prefix_of(plan: &Scan, run: &mut Run<'_>) -> Result<Option<(Vec<Value>, bool)>, Fault> {
     let mut prefix = Vec::with_capacity(plan.range.prefix.len() + 1);
     for key in &plan.range.prefix {
         match equal_bound(key, run)? {
             KeyBound::Value(value) => prefix.push(value),
-            _ => return Ok(None),
+            KeyBound::All => return Ok(Some((prefix, false))),
+            KeyBound::Nothing => return Ok(None),
         }
     }
-    Ok(Some(prefix))
+    Ok(Some((prefix, true)))
 }
 
-/// The values of a list that rows can have, in the order of [`put_in_order`].
-fn list_of(plan: &Scan, run: &mut Run<'_>) -> Result<Vec<Value>, Fault> {
+/// The values of a list that rows can have, in the order of [`put_in_order`]; `None` when they can have others.
+fn list_of(plan: &Scan, run: &mut Run<'_>) -> Result<Option<Vec<Value>>, Fault> {
     let range = &plan.range;
     let mut values = Vec::with_capacity(range.among.len());
     for key in &range.among {
-        if let KeyBound::Value(value) = equal_bound(key, run)? {
-            values.push(value);
+        match equal_bound(key, run)? {
+            KeyBound::Value(value) => values.push(value),
+            KeyBound::All => return Ok(None),
+            KeyBound::Nothing => {}
         }
     }
     if let Some(column) = plan.key().get(range.prefix.len()) {
         put_in_order(&mut values, plan, column);
     }
-    Ok(values)
+    Ok(Some(values))
 }
 
 /// Leaves each value once, the one whose rows are visited first at the end.
 fn put_in_order(values: &mut Vec<Value>, plan: &Scan, column: &KeyColumn) {
-    let collation = plan.table.columns[column.column].collation;
+    let collation = plan.table.columns[column.column].order();
     let order = |a: &Value, b: &Value| compare(a, b, collation).ok().flatten();
     values.sort_by(|a, b| {
         let (a, b) = if column.descending == plan.reverse { (b, a) } else { (a, b) };
@@ -603,12 +764,12 @@ fn put_in_order(values: &mut Vec<Value>, plan: &Scan, column: &KeyColumn) {
 
 /// The engine's range of a scan; `None` when no row can be in it.
 fn scan_range(plan: &Scan, run: &mut Run<'_>) -> Result<Option<ScanRange>, Fault> {
-    let Some(prefix) = prefix_of(plan, run)? else { return Ok(None) };
+    let Some((prefix, is_whole)) = prefix_of(plan, run)? else { return Ok(None) };
     let mut side = |bound: &Option<(KeyValue, bool)>, upper: bool| -> Result<Option<Bound<Vec<Value>>>, Fault> {
         let whole = || {
             if prefix.is_empty() { Bound::Unbounded } else { Bound::Included(prefix.clone()) }
         };
-        let Some((key, inclusive)) = bound else {
+        let Some((key, inclusive)) = bound.as_ref().filter(|_| is_whole) else {
             return Ok(Some(whole()));
         };
         Ok(match range_bound(key, upper, run)? {

@@ -219,12 +219,11 @@ impl AggregateCursor {
                 }
                 Stage::Serial => {
                     let Some(serial) = &mut self.serial else { return Ok(false) };
-                    return serial.next(group, run);
+                    return serial.give(group, run, |_| Ok(true));
                 }
                 Stage::Reading(partial) => {
-                    while let Some(batch) = self.input.next(node, run)? {
-                        partial.take(&batch, aggregates, run)?;
-                    }
+                    let mut add = |batch: Batch, run: &mut Run<'_>| partial.take(&batch, aggregates, run);
+                    while self.input.take(node, run, &mut add)?.is_some() {}
                     partial.clone()
                 }
             };

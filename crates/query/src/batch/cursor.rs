@@ -39,9 +39,13 @@ impl BatchCursor {
         if self.next == self.batch.rows {
             self.next = 0;
             self.batch = Batch::default();
-            match self.operator.next(node, run)? {
-                Some(batch) => self.batch = batch,
-                None => return Ok(false),
+            let own = &mut self.batch;
+            let take = |batch, _: &mut Run<'_>| {
+                *own = batch;
+                Ok(())
+            };
+            if self.operator.take(node, run, take)?.is_none() {
+                return Ok(false);
             }
         }
         self.batch.read(self.next, run.slots);

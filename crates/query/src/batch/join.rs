@@ -148,13 +148,15 @@ impl ListJoin {
             self.rows = Some(self.list_batch(run)?);
         }
         loop {
-            let (batch, done) = match self.at_hand.take() {
-                Some(at_hand) => at_hand,
-                None => match self.left.next(left, run)? {
-                    Some(batch) => (batch, 0),
-                    None => return Ok(None),
-                },
-            };
+            if self.at_hand.is_none() {
+                let at_hand = &mut self.at_hand;
+                let take = |batch, _: &mut Run<'_>| {
+                    *at_hand = Some((batch, 0));
+                    Ok(())
+                };
+                self.left.take(left, run, take)?;
+            }
+            let Some((batch, done)) = self.at_hand.take() else { return Ok(None) };
             let list = self.rows.clone().unwrap_or_default();
             if list.rows == 0 || self.never() {
                 if self.keeps_left {
@@ -177,7 +179,7 @@ impl ListJoin {
     /// The rows of the list.
     fn list_batch(&self, run: &mut Run<'_>) -> Result<Batch, Stop> {
         let mut operator = Operator::list(&self.list);
-        Ok(operator.next(&self.list, run)?.unwrap_or_default())
+        Ok(operator.take(&self.list, run, |batch, _| Ok(batch))?.unwrap_or_default())
     }
 
     fn unmatched(&self, mut batch: Batch, run: &Run<'_>) -> Batch {

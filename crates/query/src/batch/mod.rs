@@ -20,7 +20,8 @@
 //! Invariants
 //! - expressions give the same values and errors in both: what has no loop of its own over columns runs row by row through
 //!   the scalar evaluator;
-//! - an operator that stops with a need gives the same batch when it is asked again;
+//! - an operator that stops with a need gives the same batch when it is asked again: batches come by [`Operator::take`], whose closures
+//!   can fail, but not pause;
 //! - rows come in the order in which the row operators give them.
 
 mod aggregate;

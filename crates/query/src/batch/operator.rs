@@ -17,6 +17,7 @@ use crate::parallel::{Dispenser, KEPT_ROWS_MIN, RANGE_ROWS, ROWS_MIN};
 use crate::plan::{LiveSlots, Node, Numbering};
 use crate::run::{Cursor, Making, Run, row_bounds};
 use arrow_array::Int64Array;
+use pikepole_scheduler::chaos::{self, Site};
 
 /// The state of an operator; its inputs are part of it.
 pub(crate) enum Operator {
@@ -264,61 +265,74 @@ impl Operator {
         }
     }
 
-    /// The next rows, at least one.
+    /// Has `take` use the next rows, of which there is at least one; none at the end. `take` can fail, but not pause: so nothing stops
+    /// between a batch and its use, see [`Cursor::take`].
     ///
     /// # Errors
-    /// A need, after which the call is made again; errors of expressions and storage.
-    pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<Option<Batch>, Stop> {
+    /// A need, after which the call is made again: no batch was taken; errors of expressions and storage.
+    pub(crate) fn take<R>(
+        &mut self,
+        node: &Node,
+        run: &mut Run<'_>,
+        take: impl FnOnce(Batch, &mut Run<'_>) -> Result<R, Fault>,
+    ) -> Result<Option<R>, Stop> {
+        if chaos::stops(Site::Batch) {
+            return Err(Stop::Yield);
+        }
+        let next = self.next(node, run)?;
+        if next.is_some() && chaos::loses_row() {
+            return Err(Stop::Yield);
+        }
+        Ok(next.map(|batch| take(batch, run)).transpose()?)
+    }
+
+    /// Makes the next rows, for [`Operator::take`] alone.
+    fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<Option<Batch>, Stop> {
         match (self, node) {
             (Operator::Product(product), _) => product.next(node, run),
             (Operator::FromRows(rows), _) => rows.next(node, run),
             (Operator::File(rows), _) => rows.next(),
             (Operator::Kept(rows), Node::Kept { registers, .. }) => rows.next(*registers, run),
             (Operator::Scan(rows), Node::Scan(scan)) => rows.next(scan, run),
-            (Operator::Filter(operator), Node::Filter { input, predicate }) => {
-                while let Some(batch) = operator.next(input, run)? {
-                    let batch = filter(predicate, batch, run)?;
-                    if batch.rows > 0 {
-                        return Ok(Some(batch));
-                    }
+            (Operator::Filter(operator), Node::Filter { input, predicate }) => loop {
+                let filtered = operator.take(input, run, |batch, run| filter(predicate, batch, run))?;
+                if filtered.as_ref().is_none_or(|batch| batch.rows > 0) {
+                    return Ok(filtered);
                 }
-                Ok(None)
-            }
+            },
             (Operator::Compute(operator), Node::Compute { input, assignments }) => {
-                let Some(mut batch) = operator.next(input, run)? else {
-                    return Ok(None);
-                };
-                assign(assignments, &mut batch, run)?;
-                Ok(Some(batch))
+                operator.take(input, run, |mut batch, run| assign(assignments, &mut batch, run).map(|()| batch))
             }
             (Operator::ListJoin(join), Node::Join { left, .. }) => join.next(left, run),
             (Operator::Number { input: operator, given }, Node::Number { input, functions, .. }) => {
-                let Some(mut batch) = operator.next(input, run)? else {
-                    return Ok(None);
-                };
-                let first = given.unwrap_or(batch.first) as i64 + 1;
-                if let Some(given) = given {
-                    *given += batch.rows as u64;
-                }
-                for (_, slot) in functions {
-                    let numbers = Int64Array::from_iter_values(first..first + batch.rows as i64);
-                    batch.set(*slot, Vector::Coded(Code::Integer(Width::Big), numbers));
-                }
-                Ok(Some(batch))
+                operator.take(input, run, |mut batch, _| {
+                    let first = given.unwrap_or(batch.first) as i64 + 1;
+                    if let Some(given) = given {
+                        *given += batch.rows as u64;
+                    }
+                    for (_, slot) in functions {
+                        let numbers = Int64Array::from_iter_values(first..first + batch.rows as i64);
+                        batch.set(*slot, Vector::Coded(Code::Integer(Width::Big), numbers));
+                    }
+                    Ok(batch)
+                })
             }
             (Operator::Top(top), Node::Top { input, offset, count }) => {
                 top.next(input, offset.as_ref(), count.as_ref(), run)
             }
             (Operator::Concat { inputs, current }, Node::Concat { inputs: nodes, registers }) => {
                 while let (Some(operator), Some((node, values))) = (inputs.get_mut(*current), nodes.get(*current)) {
-                    if let Some(batch) = operator.next(node, run)? {
+                    let given = operator.take(node, run, |batch, run| {
                         let mut out = Batch::new(batch.rows);
                         for (slot, value) in registers.range().zip(values) {
                             if run.live.has(slot) {
                                 out.set(slot, evaluate(value, &batch, run)?);
                             }
                         }
-                        return Ok(Some(out));
+                        Ok(out)
+                    })?;
+                    if given.is_some() {
+                        return Ok(given);
                     }
                     *current += 1;
                 }
@@ -386,27 +400,24 @@ impl Top {
         count: Option<&Integer>,
         run: &mut Run<'_>,
     ) -> Result<Option<Batch>, Stop> {
-        let (mut skip, mut left) = match self.bounds {
+        let (skip, left) = match &mut self.bounds {
             Some(bounds) => bounds,
-            None => row_bounds(offset, count, run)?,
+            bounds => bounds.insert(row_bounds(offset, count, run)?),
         };
-        self.bounds = Some((skip, left));
         if self.passes {
-            let batch = self.input.next(node, run)?;
-            return Ok(batch.map(|batch| Batch { first: batch.first - skip, ..batch }));
+            return self.input.take(node, run, |batch, _| Ok(Batch { first: batch.first - *skip, ..batch }));
         }
-        while left > 0 {
-            let Some(batch) = self.input.next(node, run)? else {
-                return Ok(None);
-            };
-            let rows = batch.rows as u64;
-            let from = skip.min(rows);
-            skip -= from;
-            let to = from + (rows - from).min(left);
-            left -= to - from;
-            self.bounds = Some((skip, left));
-            if to > from {
-                return Ok(Some(batch.cut(from as usize..to as usize)));
+        while *left > 0 {
+            let cut = self.input.take(node, run, |batch, _| {
+                let rows = batch.rows as u64;
+                let from = (*skip).min(rows);
+                *skip -= from;
+                let to = from + (rows - from).min(*left);
+                *left -= to - from;
+                Ok(batch.cut(from as usize..to as usize))
+            })?;
+            if cut.as_ref().is_none_or(|batch| batch.rows > 0) {
+                return Ok(cut);
             }
         }
         Ok(None)
@@ -437,12 +448,13 @@ impl FromRows {
             self.columns = self.slots.iter().map(|&slot| (slot, VectorBuilder::new())).collect();
         }
         while !self.ended && self.rows < BATCH_ROWS {
-            if !self.cursor.next(node, run)? {
-                self.ended = true;
-                break;
-            }
-            self.columns.iter_mut().for_each(|(slot, column)| column.push(&run.slots[*slot]));
-            self.rows += 1;
+            let (columns, rows) = (&mut self.columns, &mut self.rows);
+            let take = |run: &mut Run<'_>| {
+                columns.iter_mut().for_each(|(slot, column)| column.push(&run.slots[*slot]));
+                *rows += 1;
+                Ok(())
+            };
+            self.ended = !self.cursor.take(node, run, take)?;
         }
         if self.rows == 0 {
             return Ok(None);

@@ -38,7 +38,7 @@ impl ScanRows {
     pub(crate) fn prepare(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<Option<u64>, Stop> {
         let (database, tx) = run.engine()?;
         // Rows that are locked are read one after the other, by the session itself.
-        if plan.hints.locks(tx.isolation()) {
+        if !tx.reads_versions(&plan.hints) {
             return Ok(None);
         }
         self.parts = database.try_cut(tx, &plan.table.engine, SCAN_PAGES_MIN)?.map(Arc::new);
@@ -84,7 +84,7 @@ impl ScanRows {
             return false;
         }
         let table = &plan.table.engine;
-        let scan = self.scan.get_or_insert_with(|| table.scan(ScanRange::all(), &plan.wanted));
+        let scan = self.scan.get_or_insert_with(|| table.scan(ScanRange::all(), &plan.wanted).with_hints(plan.hints));
         parts.restart(table, scan, dealt.start as usize);
         self.row.resize(plan.wanted.len(), Value::Null);
         (self.part, self.batches, self.last) = (Some(dealt.start), 0, ordinal);

@@ -10,11 +10,15 @@ use pikepole_types::SqlType;
 /// Whether an expression of a type says that it is not NULL: texts joined are not where none of them is.
 pub(crate) fn is_certain_of(expr: &Expr, ty: &SqlType) -> bool {
     match &expr.kind {
-        ExprKind::Binary(binary) if ty.is_string() && matches!(binary.op, BinaryOp::Add | BinaryOp::Concat) => {
-            is_certain_of(&binary.left, ty) && is_certain_of(&binary.right, ty)
+        ExprKind::Chain(chain) if ty.is_string() && chain.rest.iter().all(|link| joins(link.op)) => {
+            chain.operands().all(|operand| is_certain_of(operand, ty))
         }
         _ => is_certain(expr),
     }
+}
+
+fn joins(op: BinaryOp) -> bool {
+    matches!(op, BinaryOp::Add | BinaryOp::Concat)
 }
 
 /// Whether an expression itself says that it is not NULL if what it is made of is not.

@@ -8,6 +8,7 @@ use super::scope::{Clause, Source};
 use super::target::TargetRows;
 use super::typed::Typed;
 use super::{Binder, PendingApply, applied, assign_to};
+use crate::access::Table;
 use crate::expression::{Expr, Fault};
 use crate::output::DoneKind;
 use crate::plan::{Action, Branch, BranchAction, BranchRows, Change, LiveSlots, Node, Registers, Statement, TopCount};
@@ -23,8 +24,16 @@ pub(super) enum NewValue<'t> {
     Property(&'t tree::Name, &'t tree::Expr),
 }
 
+/// Whether a qualifier is the name of the table that is changed, or of the view through which it is, though FROM gives that an alias.
+fn names_target(qualifier: &tree::ObjectName, table: &Table, target: &Source) -> bool {
+    let is_written = target.written.as_ref().is_some_and(|written| written.eq_ignore_ascii_case(&qualifier.dotted()));
+    let is_of_schema = qualifier.schema_str().is_none_or(|schema| schema.eq_ignore_ascii_case(&table.engine.schema));
+    let is_of_database = qualifier.database_str().is_none_or(|name| name.eq_ignore_ascii_case(&table.database));
+    is_written || qualifier.name.is(&table.name) && is_of_schema && is_of_database
+}
+
 /// The column that is assigned to and its new value: `c.property = value` parses as a column with a qualifier. `target` is what is
-/// changed, and `find` its columns.
+/// changed, rows of `table`, and `find` its columns.
 ///
 /// # Errors
 /// 4104 for a column of something else; those of `find`.
@@ -32,10 +41,12 @@ pub(super) fn assigned<'t>(
     column: &'t tree::ColumnRef,
     op: tree::AssignOp,
     value: NewValue<'t>,
-    target: &Source,
+    (target, table): (&Source, &Table),
     find: impl Fn(&tree::Name) -> Result<usize, Fault>,
 ) -> Result<(usize, NewValue<'t>), Fault> {
-    let Some(qualifier) = column.qualifier.as_ref().filter(|qualifier| !target.answers_to(qualifier)) else {
+    let is_property =
+        |qualifier: &&Box<tree::ObjectName>| !target.answers_to(qualifier) && !names_target(qualifier, table, target);
+    let Some(qualifier) = column.qualifier.as_ref().filter(is_property) else {
         return Ok((find(&column.name)?, value));
     };
     // Before the column there may be the name of what is changed.
@@ -224,7 +235,7 @@ impl Binder<'_> {
         };
         let table = Arc::clone(&target.table);
         let source = &self.scope().sources[target.source];
-        let (index, value) = assigned(column, op, value, source, |name| target.column(name))?;
+        let (index, value) = assigned(column, op, value, (source, &table), |name| target.column(name))?;
         if set.assignments.iter().any(|(column, _)| *column == index) {
             return Err(Box::new(SqlError::column_set_twice(&column.name.text)));
         }

@@ -96,14 +96,14 @@ pub(crate) fn in_column(collated: Collated, statement: &str, place: usize) -> Re
 /// 305 for a value of xml, 306 for one of `text` and its like, 451 for a text whose parts' collations do not agree.
 pub(super) fn order_key(typed: Typed, descending: bool, place: usize) -> Result<SortKey, Fault> {
     comparable(&typed.ty, "ORDER BY")?;
-    let collation = in_column(typed.collated, "ORDER BY", place)?;
+    let collation = in_column(typed.collated, "ORDER BY", place)?.comparing(&typed.ty);
     Ok(SortKey { expr: typed.expr, descending, collation })
 }
 
 /// What tells rows apart, and where each of their values goes.
 pub(super) fn distinct_keys(values: Vec<Expr>, columns: &[ColumnInfo], registers: Registers) -> Vec<(SortKey, usize)> {
     let key = |((expr, column), slot): ((Expr, &ColumnInfo), usize)| {
-        (SortKey { collation: column.collated.shown(), ..SortKey::plain(expr) }, slot)
+        (SortKey { collation: column.collated.shown().comparing(&column.ty), ..SortKey::plain(expr) }, slot)
     };
     values.into_iter().zip(columns).zip(registers.range()).map(key).collect()
 }
@@ -153,7 +153,7 @@ pub(super) fn compared(op: Comparison, left: &Typed, right: &Typed, ty: &SqlType
     if !ty.is_string() {
         return Ok(Collation::default());
     }
-    Ok(left.collated.compared(right.collated, operation(op))?)
+    Ok(left.collated.compared(right.collated, operation(op))?.comparing(ty))
 }
 
 /// Refuses values that are not compared where a clause compares them.
@@ -212,11 +212,14 @@ pub(super) fn of_call(
     };
     let mut collated = Collated::Default;
     let mut collation = default;
-    for argument in arguments.iter().filter(|argument| argument.ty.is_string()) {
+    let mut texts = arguments.iter().filter(|argument| argument.ty.is_string());
+    for argument in texts.clone() {
         collation = collated.compared(argument.collated, operation)?;
         collated = collated.meet(argument.collated, operation)?;
     }
-    Ok((collated, collation))
+    // One text of Unicode makes the others such.
+    let ty = texts.find(|argument| argument.ty.is_unicode()).map_or(SqlType::VarChar(Length::Max), |wide| wide.ty);
+    Ok((collated, collation.comparing(&ty)))
 }
 
 /// A text of `char` or `varchar` in another code page; its length grows with what characters take there.

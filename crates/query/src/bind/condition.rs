@@ -242,7 +242,8 @@ impl Binder<'_> {
             None => None,
             Some(escape) => Some(self.text_of_like(escape, 3)?.expr),
         };
-        let collation = text.collated.compared(pattern.collated, "like")?;
+        let ty = if pattern.ty.is_unicode() { &pattern.ty } else { &text.ty };
+        let collation = text.collated.compared(pattern.collated, "like")?.comparing(ty);
         let (text, pattern) = (text.expr, pattern.expr);
         let found = match (&pattern, &escape) {
             (Expr::Const(Value::Str(pattern)), None) => {

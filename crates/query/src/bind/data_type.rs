@@ -64,6 +64,13 @@ impl Declared {
         own.or_else(|| self.second_name().map(|second| second.user_type_id))
     }
 
+    /// The number of the alias type that was written, or of `sysname`.
+    pub fn alias_type(&self) -> Option<i32> {
+        let is_alias =
+            |ty: SqlType| ty != SqlType::Xml && !matches!((self, ty), (Declared::Second(..), SqlType::Decimal { .. }));
+        self.user_type_id().filter(|_| self.scalar().is_some_and(is_alias))
+    }
+
     /// Whether a column of the type may hold NULL when nothing is said about it.
     pub fn is_nullable(&self) -> bool {
         match (self.second_name(), self.user_type().map(|user_type| &user_type.kind)) {

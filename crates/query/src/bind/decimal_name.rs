@@ -99,7 +99,7 @@ impl Binder<'_> {
             ExprKind::Cast(cast) => of_written(&cast.data_type),
             ExprKind::Convert(convert) => of_written(&convert.data_type),
             ExprKind::Unary(_, operand) => self.decimal_name(operand),
-            ExprKind::Binary(binary) => self.name_of_chain(binary),
+            ExprKind::Chain(chain) => chain.operands().fold(None, |name, item| meet(name, self.decimal_name(item))),
             ExprKind::Function(call) if OF_ARGUMENT.iter().any(|name| call.name.name.is(name)) => {
                 self.decimal_name(call.arguments.first()?.expr()?)
             }
@@ -116,15 +116,5 @@ impl Binder<'_> {
             }
             _ => None,
         }
-    }
-
-    /// The name of `a + b + c ...`, which may be as long as a text.
-    fn name_of_chain(&self, binary: &tree::Binary) -> Option<DecimalName> {
-        let (mut name, mut left) = (self.decimal_name(&binary.right), &binary.left);
-        while let tree::ExprKind::Binary(inner) = &left.kind {
-            name = meet(name, self.decimal_name(&inner.right));
-            left = &inner.left;
-        }
-        meet(name, self.decimal_name(left))
     }
 }

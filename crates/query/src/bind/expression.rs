@@ -20,6 +20,11 @@ const LOWEST_INT: &str = "2147483648";
 /// The branches of a CASE and its ELSE.
 type BoundCase = (Vec<(Predicate, Typed)>, Option<Typed>);
 
+/// Whether an expression was refused because a column of it is not grouped.
+fn is_not_grouped(fault: &Fault) -> bool {
+    matches!(fault.number, 8120 | 8121 | 8127)
+}
+
 impl Binder<'_> {
     /// Binds a scalar expression.
     ///
@@ -43,7 +48,7 @@ impl Binder<'_> {
     fn expr_kind(&mut self, expr: &tree::Expr) -> Result<Typed, Fault> {
         use tree::ExprKind;
         match &expr.kind {
-            ExprKind::Literal(value) => self.literal(value),
+            ExprKind::Literal(value) => Ok(self.kept_constant(self.literal(value)?)),
             ExprKind::Column(column) => match (self.column(column), &column.qualifier) {
                 (Err(fault), Some(_)) => self.property(column)?.ok_or(fault),
                 (found, _) => found,
@@ -69,7 +74,7 @@ impl Binder<'_> {
                 let operand = self.expr(operand)?;
                 unary(*op, operand)
             }
-            ExprKind::Binary(binary) => self.binary_chain(binary),
+            ExprKind::Chain(chain) => self.chain(chain),
             ExprKind::Function(call) => self.call(call),
             ExprKind::Method(call) => self.method(call),
             ExprKind::Static(call) => self.static_member(call),
@@ -79,8 +84,10 @@ impl Binder<'_> {
                 let ty = sql_type(&self.catalog().catalog, &cast.data_type, TypePlace::Conversion, 1)?;
                 let input = self.expr(&cast.expr)?;
                 if cast.parse {
+                    self.undetermined();
                     return self.parse(cast, input, ty);
                 }
+                self.note_conversion(&input.ty, &ty, None);
                 explicit(self.labelled(input), ty, None, cast.lenient)
             }
             ExprKind::Convert(convert) => {
@@ -90,6 +97,7 @@ impl Binder<'_> {
                     None => None,
                     Some(style) => Some(style_number(self.expr(style)?)?),
                 };
+                self.note_conversion(&input.ty, &ty, style.as_ref());
                 explicit(self.labelled(input), ty, style, convert.lenient)
             }
             ExprKind::Trim(trim) => {
@@ -155,7 +163,7 @@ impl Binder<'_> {
     }
 
     /// The value of a GROUP BY expression, when `expr` is one in a scope of groups.
-    fn grouping_value(&mut self, expr: &tree::Expr) -> Result<Option<Typed>, Fault> {
+    pub(super) fn grouping_value(&mut self, expr: &tree::Expr) -> Result<Option<Typed>, Fault> {
         if let tree::ExprKind::Column(column) = &expr.kind {
             // A column of an outer query that is grouped counts too; `t.c` and `c` are the same column.
             if !self.scopes.iter().any(|scope| scope.grouping.is_some()) {
@@ -221,6 +229,7 @@ impl Binder<'_> {
     }
 
     fn global(&mut self, name: &str) -> Result<Typed, Fault> {
+        self.undetermined();
         if let Some(global) = Global::variable(name) {
             return Ok(global_value(global));
         }
@@ -228,32 +237,6 @@ impl Binder<'_> {
             Some(function) => Ok(Typed::new(Expr::Host(function.id, Box::new([])), function.result, true)),
             None => Err(Box::new(SqlError::variable_not_declared(name))),
         }
-    }
-
-    /// Operators of one precedence lean to the left: the chain is walked in a loop, so that a long sum costs no stack.
-    fn binary_chain(&mut self, binary: &tree::Binary) -> Result<Typed, Fault> {
-        let mut chain = vec![binary];
-        let mut left = &binary.left;
-        while let tree::ExprKind::Binary(inner) = &left.kind {
-            if self.scopes.last().is_some_and(|scope| scope.grouping.is_some()) && self.grouping_value(left)?.is_some()
-            {
-                break;
-            }
-            chain.push(inner);
-            left = &inner.left;
-        }
-        let mut result = self.expr(left)?;
-        let mut written = Some(left);
-        for binary in chain.into_iter().rev() {
-            let right = self.expr(&binary.right)?;
-            let (left_type, right_type) = (result.ty, right.ty);
-            if let Some(left) = written.take() {
-                result = beside_decimal(left, result, &right_type)?;
-            }
-            let right = beside_decimal(&binary.right, right, &left_type)?;
-            result = binary_value(binary.op, result, right)?;
-        }
-        Ok(result)
     }
 
     fn niladic(&mut self, niladic: tree::Niladic) -> Result<Typed, Fault> {
@@ -335,13 +318,31 @@ impl Binder<'_> {
         let mut typed = Vec::with_capacity(choices.len());
         let mut ty = SqlType::Null;
         for choice in choices {
-            let choice = self.expr(choice)?;
+            let choice = match self.expr(choice) {
+                // What stands behind a constant is never asked for, so that its columns need not be grouped.
+                Err(fault) if super::settled::chosen(&typed).is_some() && is_not_grouped(&fault) => {
+                    self.type_alone(choice).ok_or(fault)?
+                }
+                bound => bound?,
+            };
             ty = implicit_type(&ty, &choice.ty)?;
             let condition = Predicate::IsNull(Box::new(choice.expr.clone()));
             self.guards.push(Guard { condition, holds: true });
             typed.push(choice);
         }
         Ok((typed, ty))
+    }
+
+    /// NULL of the type that an expression over the rows below the groups has; none for one with aggregates or subqueries.
+    fn type_alone(&mut self, expr: &tree::Expr) -> Option<Typed> {
+        let mark = self.pending.len();
+        let grouping = self.scope().grouping.take();
+        let bound = self.expr(expr);
+        self.scope().grouping = grouping;
+        let is_plain = self.pending.len() == mark;
+        self.pending.truncate(mark);
+        let bound = bound.ok().filter(|_| is_plain)?;
+        Some(Typed::new(Expr::NULL, bound.ty, true).collated(bound.collated))
     }
 
     /// PARSE and TRY_PARSE.
@@ -357,6 +358,7 @@ impl Binder<'_> {
 
     fn at_time_zone(&mut self, operands: &[tree::Expr; 2]) -> Result<Typed, Fault> {
         let operands = vec![self.expr(&operands[0])?, self.expr(&operands[1])?];
+        self.undetermined();
         super::function::built_in(&pikepole_types::AT_TIME_ZONE, operands, self.collation())
     }
 
@@ -365,9 +367,10 @@ impl Binder<'_> {
         let [column] = bound.columns.as_slice() else {
             return Err(Box::new(SqlError::one_expression_in_subquery()));
         };
-        let (ty, collated) = (column.ty, column.collated.of_column());
+        let (ty, collated, user_type) = (column.ty, column.collated.of_column(), column.user_type);
         let value = bound.values.into_iter().next().unwrap_or(Expr::NULL);
         let slot = self.wait_for(bound.node, Test::Scalar(value), correlated);
+        self.subquery_types.extend(user_type.map(|user_type| (slot, user_type)));
         Ok(Typed::new(Expr::Slot(slot), ty, true).collated(collated))
     }
 }
@@ -433,7 +436,7 @@ pub(crate) fn literal(literal: &tree::Literal) -> Result<Typed, Fault> {
 }
 
 /// A whole number as it is written has beside a decimal no more digits than it shows: `10.0 / 3` is a decimal(3, 1) by a decimal(1, 0).
-fn beside_decimal(written: &tree::Expr, typed: Typed, other: &SqlType) -> Result<Typed, Fault> {
+pub(super) fn beside_decimal(written: &tree::Expr, typed: Typed, other: &SqlType) -> Result<Typed, Fault> {
     let literal = match &written.kind {
         tree::ExprKind::Unary(tree::UnaryOp::Minus | tree::UnaryOp::Plus, of) => &of.kind,
         kind => kind,

@@ -128,7 +128,7 @@ impl Said<'_> {
         let Expr::Const(value) = constant else { return None };
         let own = &self.table.engine.row_layout().columns()[column];
         match (value, &own.ty) {
-            (Value::Str(_), ty) if !ty.is_string() || own.collation != collation => None,
+            (Value::Str(_), ty) if !ty.is_string() || own.collation.comparing(ty) != collation => None,
             // Digits that the column has not would be rounded away.
             (Value::Decimal(number), SqlType::Decimal { scale, .. }) if number.scale() > *scale => None,
             _ => self.table.engine.constant_bytes(column, value),

@@ -45,6 +45,7 @@ impl Binder<'_> {
         }
         if let Some(global) = Global::function(name) {
             check_count(name, call.arguments.len(), 0, 0)?;
+            self.undetermined();
             return Ok(global_value(global));
         }
         if name.eq_ignore_ascii_case("IDENTITY") {
@@ -107,15 +108,18 @@ impl Binder<'_> {
         if let Some(function) = pikepole_types::lookup(name) {
             check_count(name, arguments.len(), function.min_args, function.max_args)?;
             self.reads_clock |= !function.deterministic;
+            self.note_call(function, &arguments)?;
             let arguments =
                 if name.eq_ignore_ascii_case("FORMATMESSAGE") { self.with_text(arguments) } else { arguments };
             return built_in(function, arguments, self.collation());
         }
         if name.eq_ignore_ascii_case("NEWSEQUENTIALID") && !self.whole_default {
+            self.refuse_side_effect(name)?;
             return Err(Box::new(SqlError::sequential_id_outside_default()));
         }
         match self.names.host.function(name) {
             Some(function) => {
+                self.undetermined();
                 let (min, max) = (function.arguments_min, function.arguments_max);
                 check_count(name, arguments.len(), min, max)?;
                 refuse_text_or_image(name, &arguments)?;
@@ -209,7 +213,7 @@ impl Binder<'_> {
             function,
             input: input.map(|input| input.expr),
             input_type,
-            collation: collated.collation(call.name.name.as_str())?,
+            collation: collated.collation(call.name.name.as_str())?.comparing(&input_type),
             distinct: call.distinct || call.name.name.is("APPROX_COUNT_DISTINCT"),
             separator,
             slot,
@@ -457,7 +461,8 @@ fn with_counts(ty: SqlType, function: &str, arguments: &[Typed], collation: Coll
         "SPACE" => count(0),
         "STUFF" => limit(0).zip(count(1)).zip(count(2)).zip(limit(3)).and_then(|(((limit, start), gone), by)| {
             let before = start.checked_sub(1)?;
-            Some(before.min(limit) + limit.saturating_sub(before.saturating_add(gone)) + by)
+            let kept = before.min(limit).saturating_add(limit.saturating_sub(before.saturating_add(gone)));
+            Some(kept.saturating_add(by))
         }),
         _ => None,
     };

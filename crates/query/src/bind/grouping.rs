@@ -2,6 +2,7 @@
 
 use super::collate::in_column;
 use super::scope::{Clause, GroupKey, Grouping, GroupingSets};
+use super::steady::without_steady;
 use super::typed::Typed;
 use super::{Binder, Node};
 use crate::expression::{Expr, Fault, Integer, IntegerOp, Width};
@@ -53,7 +54,7 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::group_by_needs_a_column()));
         }
         Ok(GroupKey {
-            collation: in_column(typed.collated, "GROUP BY", place)?,
+            collation: in_column(typed.collated, "GROUP BY", place)?.comparing(&typed.ty),
             collated: typed.collated.of_column(),
             tree: expr.clone(),
             expr: typed.expr,
@@ -72,7 +73,8 @@ impl Binder<'_> {
     /// The groups over rows.
     pub(super) fn grouped(&mut self, mut node: Node, grouping: Grouping) -> Node {
         let aggregates = grouping.aggregates.into_iter().map(|(_, aggregate, _)| aggregate).collect();
-        if let Some((_, keys)) = grouping.order {
+        let keys = grouping.order.map(|(_, keys)| without_steady(keys, &node, self.names.variables.len()));
+        if let Some(keys) = keys.filter(|keys| !keys.is_empty()) {
             let mut carry = Vec::new();
             node.visit_filled(&mut |slot| {
                 if !carry.contains(&slot) {

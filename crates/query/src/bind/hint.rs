@@ -18,7 +18,8 @@ pub(super) fn read_hints<'h>(hints: impl IntoIterator<Item = &'h tree::TableHint
                 is_dirty = true;
                 Some(ReadLevel::Uncommitted)
             }
-            "READCOMMITTED" | "SNAPSHOT" => Some(ReadLevel::Versions),
+            "READCOMMITTED" => Some(ReadLevel::ReadCommitted),
+            "SNAPSHOT" => Some(ReadLevel::Versions),
             "READCOMMITTEDLOCK" => Some(ReadLevel::Committed),
             "REPEATABLEREAD" => Some(ReadLevel::Repeatable),
             "HOLDLOCK" | "SERIALIZABLE" => Some(ReadLevel::Serializable),

@@ -6,7 +6,7 @@ use super::join_size::table_rows;
 use crate::access::{Column, KeyColumn, Table};
 use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
 use crate::plan::{KeyRange, KeyValue, Registers};
-use pikepole_types::{SqlType, Value};
+use pikepole_types::{Collation, Search, SqlType, Value};
 
 /// Takes from `conditions` what bounds the table's key. A comparison of integers is exact and leaves the list; others stay as
 /// a filter over the fewer rows. `ready` says whether a slot has its value before the scan opens.
@@ -26,7 +26,7 @@ pub(crate) fn key_range(
     let mut best = KeyRange::default();
     let mut left = None;
     if range.is_seek() {
-        let point = table.key_unique && range.prefix.len() == table.key.len();
+        let point = table.key_unique && range.prefix.len() == table.key.len() && is_exact(&range);
         least = burden(range.prefix.len(), bounds(&range), point, false) * list_share(table, &range);
         best = KeyRange { point, ..range };
         left = Some(rest);
@@ -35,7 +35,7 @@ pub(crate) fn key_range(
         let mut rest = conditions.clone();
         let range = range_of(table, &index.key, registers, &mut rest, ready);
         let range = KeyRange { index: Some(index.id), ..range };
-        let point = range.prefix.len() == index.key.len() && is_unique(table, index.id);
+        let point = range.prefix.len() == index.key.len() && is_unique(table, index.id) && is_exact(&range);
         let own = burden(range.prefix.len(), bounds(&range), point, true) * list_share(table, &range);
         // One value is looked up in any case; a list can be of all values that there are.
         let is_worth = !range.prefix.is_empty() || (!range.among.is_empty() && own < 1.0);
@@ -86,6 +86,11 @@ pub(super) fn list_share(table: &Table, range: &KeyRange) -> f64 {
     (range.among.len() as f64 / each).min(1.0)
 }
 
+/// Whether each value of the prefix is that of a key, whatever it is.
+fn is_exact(range: &KeyRange) -> bool {
+    range.prefix.iter().all(|key| !key.plain_only)
+}
+
 fn range_of(
     table: &Table,
     key: &[KeyColumn],
@@ -102,7 +107,7 @@ fn range_of(
             continue;
         }
         if let Some(values) = take_list(conditions, slot, column, ready) {
-            let mut values: Vec<KeyValue> = values.into_iter().map(|expr| KeyValue { expr, ty: column.ty }).collect();
+            let mut values: Vec<KeyValue> = values.into_iter().map(|found| found.key_value(column)).collect();
             if values.len() == 1 {
                 range.prefix.append(&mut values);
                 continue;
@@ -131,7 +136,7 @@ fn take_list(
     slot: usize,
     column: &Column,
     ready: &dyn Fn(usize) -> bool,
-) -> Option<Vec<Expr>> {
+) -> Option<Vec<Found>> {
     for at in 0..conditions.len() {
         let mut values = Vec::new();
         if let Some(exact) = listed(&conditions[at], slot, column, ready, &mut values) {
@@ -150,7 +155,7 @@ fn listed(
     slot: usize,
     column: &Column,
     ready: &dyn Fn(usize) -> bool,
-    values: &mut Vec<Expr>,
+    values: &mut Vec<Found>,
 ) -> Option<bool> {
     match condition {
         Predicate::Or(any) => {
@@ -160,7 +165,7 @@ fn listed(
             if !matches!(**of, Integer::Slot(at) if at == slot) || Width::of(&column.ty).is_none() {
                 return None;
             }
-            values.extend(list.iter().map(|number| Expr::Const(Value::BigInt(*number))));
+            values.extend(list.iter().map(|number| Found::by_key(Expr::Const(Value::BigInt(*number)))));
             Some(true)
         }
         Predicate::InValues(of, list, collation) => {
@@ -170,13 +175,13 @@ fn listed(
                 Expr::Integer(of, _) => matches!(**of, Integer::Slot(at) if at == slot),
                 _ => false,
             };
-            let of_other_order = column.ty.is_string() && *collation != column.collation;
-            let mut all_ready = is_slot && !of_other_order && !matches!(column.ty, SqlType::Decimal { .. });
+            let plain_only = finds(column, *collation, Comparison::Equal)?;
+            let mut all_ready = is_slot && !matches!(column.ty, SqlType::Decimal { .. });
             list.iter().for_each(|item| item.visit_slots(&mut |slot| all_ready &= ready(slot)));
             if !all_ready {
                 return None;
             }
-            values.extend(list.iter().cloned());
+            values.extend(list.iter().cloned().map(|expr| Found { expr, plain_only }));
             Some(false)
         }
         _ => {
@@ -205,9 +210,39 @@ fn take(
         if exact {
             conditions.remove(at);
         }
-        return Some((op, KeyValue { expr, ty: column.ty }));
+        return Some((op, expr.key_value(column)));
     }
     None
+}
+
+/// A value that a key column can be searched by.
+struct Found {
+    expr: Expr,
+    plain_only: bool,
+}
+
+impl Found {
+    fn by_key(expr: Expr) -> Found {
+        Found { expr, plain_only: false }
+    }
+
+    fn key_value(self, column: &Column) -> KeyValue {
+        KeyValue { expr: self.expr, ty: column.ty, plain_only: self.plain_only }
+    }
+}
+
+/// Whether a column's key finds what a comparison by a collation asks for, and then whether only for plain texts. The key's order is that of
+/// the column's collation; by another one other rows are equal.
+fn finds(column: &Column, collation: Collation, op: Comparison) -> Option<bool> {
+    if !column.ty.is_string() {
+        return Some(false);
+    }
+    match collation.searched_by(column.order()) {
+        Search::Always => Some(false),
+        Search::Equal if op == Comparison::Equal => Some(false),
+        Search::PlainEqual if op == Comparison::Equal => Some(true),
+        _ => None,
+    }
 }
 
 /// `slot op value` in a condition, whichever side the slot is on; and whether the comparison is exact.
@@ -216,7 +251,7 @@ fn bound(
     slot: usize,
     column: &Column,
     ready: &dyn Fn(usize) -> bool,
-) -> Option<(Comparison, Expr, bool)> {
+) -> Option<(Comparison, Found, bool)> {
     match condition {
         Predicate::Integers(op, operands) => {
             let is_key = |side: &Integer| matches!(side, Integer::Slot(at) if *at == slot);
@@ -231,11 +266,10 @@ fn bound(
                 return None;
             }
             let expr = Expr::Integer(Box::new(value.clone()), Width::Big);
-            Some((op, expr, true))
+            Some((op, Found::by_key(expr), true))
         }
-        // The key's order is that of the column's collation; by another one other rows are equal.
-        Predicate::Values(_, _, collation) if column.ty.is_string() && *collation != column.collation => None,
-        Predicate::Values(op, operands, _) => {
+        Predicate::Values(op, operands, collation) => {
+            let plain_only = finds(column, *collation, *op)?;
             let is_key = |side: &Expr| matches!(side, Expr::Slot(at) if *at == slot);
             let (op, value) = match (is_key(&operands[0]), is_key(&operands[1])) {
                 (true, false) => (*op, &operands[1]),
@@ -248,7 +282,7 @@ fn bound(
             if matches!(column.ty, SqlType::Decimal { .. }) || !all_ready {
                 return None;
             }
-            Some((op, value.clone(), false))
+            Some((op, Found { expr: value.clone(), plain_only }, false))
         }
         _ => None,
     }

@@ -9,6 +9,8 @@
 //! A value that is a column's, unchanged, is hidden by the column's mask; one that is computed, by the default of its type. CASE and the
 //! sides of UNION hide what one of their choices would; conditions hide nothing, since they see what is there.
 //!
+//! Errors tell of no hidden value either, wherever it is computed with: see [`super::mask_errors`].
+//!
 //! This looks at the finished plan, once, and adds the masks where rows become results, variables or other rows. So nothing below is
 //! planned otherwise because of them, and a plan is the same for who may see the values and who may not: a slot for each masked column says
 //! which it is, and every run of the plan fills it anew.
@@ -53,7 +55,7 @@ fn either(left: Option<Hidden>, right: Option<Hidden>) -> Option<Hidden> {
 
 /// What is known of the slots of a plan.
 #[derive(Default)]
-struct Slots {
+pub(super) struct Slots {
     hidden: HashMap<usize, Hidden>,
     changed: bool,
     /// The slot of the document that is the statement's result.
@@ -106,6 +108,11 @@ impl Slots {
         let mut seen = BTreeSet::new();
         visit_all(&mut |slot| seen.extend(self.hidden.get(&slot).iter().flat_map(|hidden| &hidden.seen)));
         (!seen.is_empty()).then_some(Hidden { seen, mask: None })
+    }
+
+    /// The slots that say whether the session sees the values that visited slots are made of.
+    pub(super) fn seen_by(&self, visit_all: impl FnOnce(&mut dyn FnMut(usize))) -> Option<BTreeSet<usize>> {
+        self.made_of(visit_all).map(|hidden| hidden.seen)
     }
 
     fn node(&mut self, node: &Node) {
@@ -204,49 +211,6 @@ impl Slots {
         cover(value, seen, Some(mask));
     }
 
-    /// Lets no error tell of a value that stays in the statement.
-    fn silence(&self, value: &mut Expr) {
-        if !matches!(value, Expr::Slot(_) | Expr::Const(_) | Expr::Masked(_))
-            && let Some(Hidden { seen, .. }) = self.computed([&*value])
-        {
-            cover(value, seen, None);
-        }
-    }
-
-    fn silence_node(&self, node: &mut Node) {
-        match node {
-            Node::Call { arguments, .. } => self.silence_row(arguments),
-            Node::Values { rows, .. } => rows.iter_mut().for_each(|row| self.silence_row(row)),
-            Node::Compute { assignments, .. } => assignments.iter_mut().for_each(|(_, value)| self.silence(value)),
-            Node::Apply { test: Test::Scalar(value), .. } => self.silence(value),
-            Node::Group { keys, aggregates, .. } => {
-                keys.iter_mut().for_each(|(key, _)| self.silence(&mut key.expr));
-                aggregates.iter_mut().filter_map(|own| own.input.as_mut()).for_each(|value| self.silence(value));
-            }
-            Node::Concat { inputs, .. } => inputs.iter_mut().for_each(|(_, row)| self.silence_row(row)),
-            Node::More(more) => match more.as_mut() {
-                More::Recursive(recursive) => {
-                    let rows = recursive.anchors.iter_mut().chain(&mut recursive.members);
-                    rows.for_each(|(_, row)| self.silence_row(row));
-                }
-                More::Expand(expand) => expand.keys.iter_mut().for_each(|(value, ..)| self.silence(value)),
-                More::Windows(windows) => {
-                    let functions = windows.functions.iter_mut().map(|(function, _)| function);
-                    functions.for_each(|function| function.visit_values_mut(&mut |value| self.silence(value)));
-                }
-                More::Split(split) => self.silence(&mut split.text),
-                More::OpenJson(open) => self.silence(&mut open.json),
-                More::Document(document) => self.silence_row(&mut document.values),
-                _ => {}
-            },
-            _ => {}
-        }
-    }
-
-    fn silence_row(&self, row: &mut [Expr]) {
-        row.iter_mut().for_each(|value| self.silence(value));
-    }
-
     fn hide_action(&self, names: &Names<'_>, action: &mut Action) {
         let output = match action {
             Action::Select { columns, values } => {
@@ -269,6 +233,7 @@ impl Slots {
             Action::Delete(delete) => delete.output.as_mut(),
             Action::Change(change) => {
                 for branch in &mut change.branches {
+                    self.silence_branch(branch);
                     match &mut branch.action {
                         BranchAction::Update { assignments, variables } => {
                             self.hide_columns(&change.table, assignments);
@@ -328,7 +293,7 @@ impl Slots {
     }
 }
 
-fn cover(value: &mut Expr, seen: BTreeSet<usize>, mask: Option<Mask>) {
+pub(super) fn cover(value: &mut Expr, seen: BTreeSet<usize>, mask: Option<Mask>) {
     let input = std::mem::replace(value, Expr::NULL);
     *value = Expr::Masked(Box::new(Masked { input, mask, seen: seen.into_iter().collect() }));
 }

@@ -5,6 +5,7 @@ mod asked_arguments;
 mod browse;
 mod bulk;
 mod certain;
+mod chain;
 mod change;
 mod check_option;
 mod clr;
@@ -13,6 +14,7 @@ mod condition;
 mod current;
 mod data_type;
 mod decimal_name;
+mod determinism;
 mod document;
 mod expression;
 mod filtered;
@@ -29,6 +31,7 @@ mod join_size;
 mod kept_columns;
 mod key_range;
 mod mask;
+mod mask_errors;
 mod merge;
 mod modify;
 mod narrow;
@@ -55,12 +58,14 @@ mod set;
 mod settled;
 mod source;
 mod split;
+mod steady;
 mod straight;
 mod system_time;
 mod target;
 mod trigger;
 mod typed;
 mod undeclared;
+mod user_types;
 mod view;
 mod window;
 mod write;
@@ -74,6 +79,8 @@ pub(crate) use collate::{ColumnDefaults, column_collation, database_collation, i
 pub(crate) use current::{CursorTable, cursor_row_again, cursor_rows, is_watched};
 pub use data_type::Declared;
 pub(crate) use data_type::{TypePlace, declared, declared_at, sql_type};
+pub(crate) use determinism::Undetermined;
+pub use determinism::{Traits, check_key_column, column_traits, module_is_deterministic};
 pub(crate) use expression::literal;
 pub(crate) use into::into_columns;
 pub(crate) use join_cost::LOOKUP;
@@ -89,7 +96,7 @@ pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, constant_value, convert_to};
 pub use undeclared::{Undeclared, UndeclaredParameter, first_result_set, prepared_columns, undeclared_parameters};
 
-use std::collections::HashSet;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
@@ -119,6 +126,10 @@ pub(crate) struct Names<'a> {
     pub(crate) undeclared: Option<&'a Undeclared>,
     /// The function of several statements that is being made WITH SCHEMABINDING.
     pub(crate) schema_bound: Option<&'a SchemaBound>,
+    /// What is bound is the text of a function, which has no side effects and reads no temporary table.
+    pub(crate) in_function: bool,
+    /// Where it is noted that something bound is not deterministic.
+    pub(crate) undetermined: Option<&'a Undetermined>,
     /// No user wrote the statement: no security policy is about it.
     pub(crate) unguarded: bool,
 }
@@ -126,8 +137,18 @@ pub(crate) struct Names<'a> {
 impl<'a> Names<'a> {
     /// The names of a catalog and of a host's functions and views, and nothing that belongs to one batch.
     pub(crate) fn of(catalog: &'a CatalogView, host: &'a dyn Host) -> Names<'a> {
-        let (identity_insert, trigger, undeclared, schema_bound) = (None, None, None, None);
-        Names { catalog, host, variables: &[], identity_insert, trigger, undeclared, schema_bound, unguarded: false }
+        Names {
+            catalog,
+            host,
+            variables: &[],
+            identity_insert: None,
+            trigger: None,
+            undeclared: None,
+            schema_bound: None,
+            in_function: false,
+            undetermined: None,
+            unguarded: false,
+        }
     }
 }
 
@@ -181,6 +202,10 @@ pub(crate) struct Binder<'a> {
     pub(crate) reads_clock: bool,
     /// The expression is that of a computed column.
     in_computed: bool,
+    /// True once something is met that is not deterministic.
+    is_undetermined: bool,
+    /// Constants are left as they are written: see [`Binder::kept_constant`].
+    keeps_constants: bool,
     /// `OPTION (MAXDOP n)` of the statement.
     degree: Option<u16>,
     /// `OPTION (MAX_GRANT_PERCENT = n)`.
@@ -194,6 +219,8 @@ pub(crate) struct Binder<'a> {
     /// The columns whose reading needs some of them, and the slots that expressions read.
     watched: Vec<permission::Watched>,
     slots_read: HashSet<usize>,
+    /// The alias types of the values of scalar subqueries, by the slots that hold them.
+    subquery_types: HashMap<usize, i32>,
     /// True once an expression reads a column of the outermost scope's first source, which is what UPDATE and DELETE change.
     pub(crate) reads_target: bool,
     /// The module being made, when it is bound to the schema.
@@ -215,6 +242,8 @@ pub(crate) struct Binder<'a> {
     /// What the statement needs permission for on the table whose rows are changed.
     target_permissions: Vec<Permission>,
     target_found: Option<target::TargetRows>,
+    /// How many subqueries of expressions are being bound within each other.
+    subqueries: usize,
     /// The recursive common tables being bound, innermost last.
     recursions: Vec<recursive::Recursion>,
     /// CHECK and FOREIGN KEY constraints are passed over.
@@ -290,6 +319,8 @@ impl<'a> Binder<'a> {
             calls_methods: false,
             reads_clock: false,
             in_computed: false,
+            is_undetermined: false,
+            keeps_constants: false,
             degree: None,
             memory_percent: None,
             target_hints: Vec::new(),
@@ -297,6 +328,7 @@ impl<'a> Binder<'a> {
             requirements: Vec::new(),
             watched: Vec::new(),
             slots_read: HashSet::new(),
+            subquery_types: HashMap::new(),
             reads_target: false,
             schema_bound: names.schema_bound.cloned(),
             view_owner: None,
@@ -308,6 +340,7 @@ impl<'a> Binder<'a> {
             target_wanted: Vec::new(),
             target_permissions: Vec::new(),
             target_found: None,
+            subqueries: 0,
             recursions: Vec::new(),
             passes_constraints: false,
             passes_triggers: false,

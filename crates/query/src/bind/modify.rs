@@ -468,7 +468,7 @@ impl Binder<'_> {
             let found = table.column(&name.text);
             found.ok_or_else(|| Box::new(SqlError::invalid_column(&name.text)))
         };
-        let (index, value) = super::change::assigned(column, op, value, &self.scope().sources[0], find)?;
+        let (index, value) = super::change::assigned(column, op, value, (&self.scope().sources[0], table), find)?;
         if assignments.iter().any(|(column, _)| *column == index) {
             return Err(Box::new(SqlError::column_set_twice(&column.name.text)));
         }

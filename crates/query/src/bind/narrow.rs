@@ -76,7 +76,7 @@ fn narrowing(scan: &Scan, asked: &Asked) -> Option<Narrowing> {
     let own = table.columns.get(column)?;
     // The key's bytes of a decimal depend on its scale, its order is that of the column's collation.
     let of_other_bytes = matches!(own.ty, SqlType::Decimal { .. } | SqlType::Variant | SqlType::Xml);
-    let of_other_order = own.ty.is_string() && own.collation != asked.collation;
+    let of_other_order = own.ty.is_string() && own.order() != asked.collation;
     if of_other_bytes || of_other_order {
         return None;
     }

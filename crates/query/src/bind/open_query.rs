@@ -14,7 +14,7 @@ use super::scope::{Scope, Source};
 use super::select::no_tail;
 use super::{Binder, Bound};
 use crate::access::{KeyColumn, Table};
-use crate::expression::{Expr, Fault, Integer, Predicate, integer_of};
+use crate::expression::{Chain, Expr, Fault, Integer, Predicate, integer_of};
 use crate::output::ColumnInfo;
 use crate::plan::{JoinKind, Node, Registers};
 use pikepole_tsql as tree;
@@ -229,7 +229,7 @@ fn moved_expr(expr: &Expr, to: &dyn Fn(usize) -> Option<Expr>) -> Option<Expr> {
     let boxed = |expr: &Expr| moved_expr(expr, to).map(Box::new);
     let cannot_fail = match expr {
         Expr::Convert(convert) => convert.from.is_string() && convert.to.is_string(),
-        Expr::Negate(_) | Expr::Complement(_) | Expr::Arithmetic(_) | Expr::Call(_) => false,
+        Expr::Negate(_) | Expr::Complement(_) | Expr::Arithmetic(_) | Expr::Chain(_) | Expr::Call(_) => false,
         _ => true,
     };
     let mut moves = false;
@@ -255,6 +255,11 @@ fn moved_expr(expr: &Expr, to: &dyn Fn(usize) -> Option<Expr>) -> Option<Expr> {
             arithmetic.operands = [moved_expr(left, to)?, moved_expr(right, to)?];
             Expr::Arithmetic(arithmetic)
         }
+        Expr::Chain(chain) => {
+            let (first, rest) = (moved_expr(&chain.first, to)?, moved_list(&chain.rest, to)?.into());
+            Expr::Chain(Box::new(Chain { first, rest }))
+        }
+        Expr::Carried => Expr::Carried,
         Expr::Call(call) => {
             let mut call = call.clone();
             call.arguments = moved_list(&call.arguments, to)?.into();

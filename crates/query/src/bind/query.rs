@@ -7,8 +7,9 @@ use super::collate::{distinct_keys, in_column, named, order_key};
 use super::expression::read_by;
 use super::scope::{Source, SourceColumn};
 use super::select::{OrderKey, no_tail};
+use super::steady::without_steady;
 use super::typed::{Typed, convert_to};
-use super::{Binder, Bound, Scope, assign_to};
+use super::{Binder, Bound, Scope, assign_to, user_types};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
 use crate::output::{ColumnInfo, Provenance};
@@ -71,7 +72,9 @@ impl Binder<'_> {
         let outside = std::mem::take(&mut self.pending);
         let guards = std::mem::take(&mut self.guards);
         self.scopes.push(Scope::default());
+        self.subqueries += 1;
         let bound = self.query(query);
+        self.subqueries -= 1;
         let correlated = self.scopes.pop().is_some_and(|scope| scope.correlated);
         self.pending = outside;
         self.guards = guards;
@@ -156,6 +159,7 @@ impl Binder<'_> {
         let mut types = vec![SqlType::Null; width];
         let mut nullable = vec![false; width];
         let mut collated = vec![Collated::Default; width];
+        let mut user_types: Vec<Option<i32>> = vec![None; width];
         let mut typed_rows = Vec::with_capacity(rows.len());
         for row in rows {
             if row.len() != width {
@@ -166,6 +170,8 @@ impl Binder<'_> {
                 let written = value;
                 let value = self.expr(written)?;
                 let certain = is_certain_of(written, &value.ty);
+                let user_type = self.user_type_of(written, &value);
+                user_types[index] = user_types::meet((&types[index], user_types[index]), (&value.ty, user_type));
                 types[index] = implicit_type(&types[index], &value.ty)?;
                 nullable[index] |= value.nullable || !certain;
                 collated[index] = collated[index].meet(value.collated, "UNION ALL")?;
@@ -186,9 +192,10 @@ impl Binder<'_> {
             .iter()
             .zip(nullable)
             .zip(collated)
-            .map(|((ty, nullable), collated)| {
+            .zip(user_types)
+            .map(|(((ty, nullable), collated), user_type)| {
                 let provenance = Provenance::Expression;
-                ColumnInfo { collated, provenance, ..ColumnInfo::new(String::new(), *ty, nullable) }
+                ColumnInfo { collated, provenance, user_type, ..ColumnInfo::new(String::new(), *ty, nullable) }
             })
             .collect();
         let mut node = Node::Values { rows: bound_rows, registers };
@@ -226,9 +233,11 @@ impl Binder<'_> {
                 Some(collation) => collation,
                 None => in_column(column.collated, "ORDER BY", keys.len() + 1)?,
             };
+            let collation = collation.comparing(&column.ty);
             keys.push(SortKey { expr: bound.values[position].clone(), descending: item.descending, collation });
         }
         let (offset, fetch) = self.offset_and_fetch(query)?;
+        let keys = without_steady(keys, &bound.node, self.names.variables.len());
         let node = sorted(bound.node, keys, &bound.values, &[]);
         let node = self.counted(cut(node, offset, fetch));
         Ok(Bound { node, ..bound })
@@ -353,7 +362,7 @@ impl Binder<'_> {
         let (provenance, decimal_name) = (self.provenance(item), self.decimal_name_of(item, typed.ty));
         let nullable = typed.nullable || !is_certain_of(item, &typed.ty);
         let (ty, collated) = (typed.ty, typed.collated);
-        let user_type = self.user_type_of(item);
+        let user_type = self.user_type_of(item, typed);
         Ok(ColumnInfo { name, ty, nullable, collated, provenance, decimal_name, user_type, origin: None })
     }
 
@@ -440,8 +449,9 @@ impl Binder<'_> {
             return Err(Box::new(SqlError::order_by_a_variable(place)));
         }
         let typed = self.expr(expr)?;
-        // A function of constants is called, not computed before.
-        let is_called = matches!(expr.kind, tree::ExprKind::Subquery(_) | tree::ExprKind::Function(_));
+        // A function of constants is called, not computed before, and a column is one that a table below shows.
+        let is_called =
+            matches!(expr.kind, tree::ExprKind::Subquery(_) | tree::ExprKind::Function(_) | tree::ExprKind::Column(_));
         if typed.expr.is_const() && !is_called {
             return Err(Box::new(SqlError::constant_in_order_by(place)));
         }
@@ -563,7 +573,8 @@ pub(crate) fn served_by_scan(node: &mut Node, keys: &[SortKey]) -> bool {
             if scan.range.index.is_some() || scan.narrowing.as_ref().is_some_and(|own| own.index.is_some()) {
                 return false;
             }
-            let fixed = scan.range.prefix.len();
+            // A value that is not plain leaves its column open when the scan begins.
+            let fixed = scan.range.prefix.iter().take_while(|key| !key.plain_only).count();
             let mut reverse = None;
             let mut at = fixed;
             for key in keys {
@@ -579,7 +590,7 @@ pub(crate) fn served_by_scan(node: &mut Node, keys: &[SortKey]) -> bool {
                     continue;
                 }
                 let turned = key.descending != column.descending;
-                let other_order = own.ty.is_string() && own.collation != key.collation;
+                let other_order = own.ty.is_string() && own.order() != key.collation;
                 if !is_slot(&key.expr, slot) || other_order || reverse.is_some_and(|reverse| reverse != turned) {
                     return false;
                 }

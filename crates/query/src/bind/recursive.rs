@@ -10,7 +10,7 @@ use crate::expression::{Expr, Fault};
 use crate::output::{ColumnInfo, Provenance};
 use crate::plan::{More, Node, Recursive, Registers};
 use pikepole_tsql as tree;
-use pikepole_types::SqlError;
+use pikepole_types::{SqlError, SqlType};
 
 /// MAXRECURSION where a statement says nothing.
 pub(crate) const RECURSION_DEFAULT: u32 = 100;
@@ -23,6 +23,8 @@ pub(crate) struct Recursion {
     columns: Vec<SourceColumn>,
     work: Registers,
     references: usize,
+    /// How many subqueries of expressions are around the member.
+    subqueries: usize,
 }
 
 /// Whether a common table refers to itself.
@@ -32,13 +34,30 @@ pub(crate) fn is_recursive(table: &tree::CommonTable) -> bool {
 
 fn refers(body: &tree::QueryBody, name: &tree::Name) -> bool {
     match body {
-        tree::QueryBody::Select(select) => select.from.iter().any(|source| source_refers(source, name)),
+        tree::QueryBody::Select(select) => {
+            select.from.iter().any(|source| source_refers(source, name)) || subquery_refers(select, name)
+        }
         tree::QueryBody::SetOperation(chain) => {
             refers(&chain.first, name) || chain.rest.iter().any(|(_, body)| refers(body, name))
         }
         tree::QueryBody::Part(part) => refers(&part.body, name),
         tree::QueryBody::Values(_) => false,
     }
+}
+
+/// Whether a subquery of an expression refers to it, which is an error that only a recursive table has.
+fn subquery_refers(select: &tree::Select, name: &tree::Name) -> bool {
+    fn part_refers(part: tree::Part<'_>, name: &tree::Name) -> bool {
+        if let tree::Part::Query(query) = part {
+            return refers(&query.body, name);
+        }
+        let mut found = false;
+        part.each(&mut |inner| found |= part_refers(inner, name));
+        found
+    }
+    let items = select.items.iter().filter_map(super::query::item_value).map(tree::Part::Expr);
+    let conditions = select.filter.iter().chain(&select.having).map(tree::Part::Condition);
+    items.chain(conditions).any(|part| part_refers(part, name))
 }
 
 fn source_refers(source: &tree::TableSource, name: &tree::Name) -> bool {
@@ -68,8 +87,20 @@ fn is_under_outer_join(source: &tree::TableSource, name: &tree::Name) -> bool {
 
 /// What a recursive member must not have.
 fn check_member(body: &tree::QueryBody, name: &tree::Name) -> Result<(), Fault> {
-    let tree::QueryBody::Select(select) = body else {
-        return Ok(());
+    let select = match body {
+        tree::QueryBody::Select(select) => select,
+        tree::QueryBody::Part(part) if part.offset.is_some() => {
+            return Err(Box::new(SqlError::recursive_top(&name.text)));
+        }
+        tree::QueryBody::Part(part) => return check_member(&part.body, name),
+        tree::QueryBody::SetOperation(chain) => {
+            let is_union = |(op, _): &(tree::SetOperator, tree::QueryBody)| *op == tree::SetOperator::Union;
+            if chain.rest.iter().any(is_union) {
+                return Err(Box::new(SqlError::recursive_union(&name.text)));
+            }
+            return Ok(());
+        }
+        tree::QueryBody::Values(_) => return Ok(()),
     };
     if select.distinct {
         return Err(Box::new(SqlError::recursive_distinct(&name.text)));
@@ -118,6 +149,9 @@ impl Binder<'_> {
         let Some(recursion) = self.recursions.iter_mut().find(|recursion| Rc::ptr_eq(&recursion.tree, table)) else {
             return Ok(None);
         };
+        if self.subqueries > recursion.subqueries {
+            return Err(Box::new(SqlError::recursive_in_subquery()));
+        }
         recursion.references += 1;
         if recursion.references > 1 {
             return Err(Box::new(SqlError::recursive_twice(&table.name.text)));
@@ -156,7 +190,8 @@ impl Binder<'_> {
         let mut nodes = Vec::with_capacity(members.len());
         for (_, member) in members {
             check_member(member, name)?;
-            let recursion = Recursion { tree: Rc::clone(&table), columns: columns.clone(), work, references: 0 };
+            let (tree, subqueries) = (Rc::clone(&table), self.subqueries);
+            let recursion = Recursion { tree, columns: columns.clone(), work, references: 0, subqueries };
             self.recursions.push(recursion);
             let mut known = common.earlier();
             known.push(common.clone());
@@ -164,7 +199,7 @@ impl Binder<'_> {
             let bound = self.body(member);
             self.scopes.pop();
             self.recursions.pop();
-            nodes.push(member_values(bound?.of_known_types(), &columns, &name.text)?);
+            nodes.push(member_values(bound?, &columns, &name.text)?);
         }
         let depth_max = (self.recursion_max > 0).then_some(self.recursion_max);
         let recursive =
@@ -176,7 +211,7 @@ impl Binder<'_> {
             collated: column.collated,
             provenance: Provenance::Expression,
             decimal_name: column.decimal_name,
-            user_type: None,
+            user_type: column.user_type,
             origin: None,
         });
         let bound = Bound {
@@ -188,13 +223,13 @@ impl Binder<'_> {
     }
 }
 
-/// A recursive member's plan and values, which must be of the anchor's types.
+/// A recursive member's plan and values, which must be of the anchor's types. A bare NULL has no type of its own, and is of each.
 fn member_values(bound: Bound, columns: &[SourceColumn], name: &str) -> Result<(Node, Vec<Expr>), Fault> {
     if bound.columns.len() != columns.len() {
         return Err(Box::new(SqlError::union_lists_differ()));
     }
     for (own, column) in bound.columns.iter().zip(columns) {
-        if own.ty != column.ty {
+        if own.ty != column.ty && own.ty != SqlType::Null {
             return Err(Box::new(SqlError::recursive_types_differ(&column.name, name)));
         }
     }

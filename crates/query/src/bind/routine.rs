@@ -16,7 +16,7 @@ use super::scope::SourceColumn;
 use super::source::{infos, rename, table_columns, too_few_arguments};
 use super::straight::Straight;
 use super::typed::Typed;
-use super::{Binder, Names, Scope, assign_to, of_known_types};
+use super::{Binder, Names, Scope, assign_to, is_bound, of_known_types};
 use crate::access::CatalogView;
 use crate::errors;
 use crate::expression::{Expr, Fault, Predicate};
@@ -57,6 +57,9 @@ pub(crate) fn checked_function(function: &tree::CreateFunction, names: &Names<'_
     if acts && matches!(function.returns, tree::FunctionReturns::Inline(_)) {
         return Err(errors::unsupported("EXECUTE AS other than CALLER of an inline function"));
     }
+    if let tree::FunctionReturns::Scalar { data_type, .. } = &function.returns {
+        check_return_type(data_type)?;
+    }
     let mut binder = Binder::new(names, 0);
     binder.begin_module("function", &function.name.dotted(), &function.options);
     let mut arguments = Vec::new();
@@ -66,6 +69,9 @@ pub(crate) fn checked_function(function: &tree::CreateFunction, names: &Names<'_
         }
         if arguments.iter().any(|(name, _): &(String, Given)| parameter.name.is(name)) {
             return Err(Box::new(SqlError::variable_declared_twice(&parameter.name.text)));
+        }
+        if parameter.data_type.is_rowversion() {
+            return Err(Box::new(SqlError::type_invalid_for(&parameter.name.text)));
         }
         let given = match parameter_type(names.catalog, parameter, place)? {
             Declared::Table(user_type) => Given::Shape(user_type),
@@ -111,6 +117,19 @@ pub(crate) fn checked_function(function: &tree::CreateFunction, names: &Names<'_
     }
 }
 
+/// Refuses the types that no function returns.
+///
+/// # Errors
+/// 2733.
+fn check_return_type(data_type: &tree::DataType) -> Result<(), Fault> {
+    let is_system = data_type.schema.as_ref().is_none_or(|schema| schema.is("sys"));
+    let long = ["text", "ntext", "image"].into_iter().find(|name| is_system && data_type.name.is(name));
+    match long.or_else(|| data_type.is_rowversion().then_some("timestamp")) {
+        Some(name) => Err(Box::new(SqlError::type_invalid_for_return(name))),
+        None => Ok(()),
+    }
+}
+
 /// Whether the columns of a view or an inline function can be told apart.
 ///
 /// # Errors
@@ -152,10 +171,13 @@ fn returned_columns(
             continue;
         }
         let Some(data_type) = column.data_type() else { continue };
-        let decimal_name;
+        if names.in_function && data_type.is_rowversion() {
+            return Err(Box::new(SqlError::side_effect_in_function("TIMESTAMP").with_state(16)));
+        }
+        let (decimal_name, user_type);
         let ty = match declared(&catalog.catalog, &catalog.meant(data_type), columns.len() + 1)? {
             ref declared @ (Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty)) => {
-                decimal_name = DecimalName::written(declared.second_name());
+                (decimal_name, user_type) = (DecimalName::written(declared.second_name()), declared.alias_type());
                 ty
             }
             Declared::Table(user_type) => {
@@ -164,7 +186,8 @@ fn returned_columns(
         };
         let collated = Collated::of_stored(&ty, column_collation(column, &ty, defaults)?);
         let nullable = column.nullable != Some(false);
-        columns.push(SourceColumn { collated, decimal_name, ..SourceColumn::new(&column.name.text, ty, nullable) });
+        let plain = SourceColumn::new(&column.name.text, ty, nullable);
+        columns.push(SourceColumn { collated, decimal_name, user_type, ..plain });
     }
     let stored: Vec<TableColumn> = columns.iter().map(TableColumn::of_source).collect();
     for (place, expr) in computed {
@@ -337,6 +360,10 @@ impl Binder<'_> {
             let value = argument.expr().or(parameter.default.as_ref());
             let typed = match value {
                 Some(value) => self.expr(value)?,
+                // DEFAULT where there is none is NULL for a function of rows, and an error for one of a value.
+                None if !matches!(function.returns, tree::FunctionReturns::Scalar { .. }) => {
+                    Typed::constant(Value::Null, SqlType::Null)
+                }
                 None => {
                     let missing = SqlError::parameter_not_supplied(&shown, &parameter.name.text);
                     return Err(Box::new(missing));
@@ -364,6 +391,9 @@ impl Binder<'_> {
         };
         let (module, catalog) = self.function_of(&call.name)?.ok_or_else(unknown)?;
         self.check_bound_module(&call.name, &module.text)?;
+        if !is_bound(&module.text) {
+            self.undetermined();
+        }
         let function = parsed_function(&module, &call.name.dotted())?;
         let tree::FunctionReturns::Scalar { data_type, .. } = &function.returns else {
             return Err(unknown());
@@ -440,6 +470,8 @@ impl Binder<'_> {
             };
             values.push(typed.expr);
         }
+        // Its statements are not looked at here.
+        self.undetermined();
         let variables = self.names.variables.len();
         let mut by_row = false;
         values.iter().for_each(|value| value.visit_slots(&mut |slot| by_row |= slot >= variables));

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::determinism::{Traits, traits_of};
 use super::scope::{Column, SourceColumn};
 use super::typed::Typed;
 use super::{Binder, Names, PendingApply, Scope, applied, assign_to};
@@ -25,7 +26,7 @@ pub(crate) struct TableColumn {
 
 impl TableColumn {
     /// The columns of a table.
-    pub(crate) fn all(table: &engine::Table) -> Vec<TableColumn> {
+    pub(crate) fn all(table: &engine::TableRecord) -> Vec<TableColumn> {
         let column = |column: &engine::Column| TableColumn {
             name: column.name.clone(),
             ty: column.ty,
@@ -41,7 +42,7 @@ impl TableColumn {
     }
 }
 
-/// Binds the expression of a computed column over registers that begin at zero; whether its value is another one each time.
+/// Binds the expression of a computed column over registers that begin at zero; what its values are.
 ///
 /// # Errors
 /// Names, types; 1046 for a subquery.
@@ -50,11 +51,22 @@ pub(crate) fn computed_column(
     table: &str,
     columns: &[TableColumn],
     names: &Names<'_>,
-) -> Result<(Typed, bool), Fault> {
+) -> Result<(Typed, Traits), Fault> {
     let mut binder = Binder::new(names, columns.len());
+    let typed = value_over(&mut binder, expr, table, columns)?;
+    let traits = traits_of(expr, (&typed, binder.is_undetermined), table, columns, names);
+    Ok((typed, traits))
+}
+
+/// An expression over the columns of a table, in registers that begin at zero.
+pub(super) fn value_over(
+    binder: &mut Binder<'_>,
+    expr: &tree::Expr,
+    table: &str,
+    columns: &[TableColumn],
+) -> Result<Typed, Fault> {
     let registers = Registers { first: 0, count: columns.len() };
-    let typed = binder.value_of_row(table, columns, registers, expr)?;
-    Ok((typed, binder.reads_clock))
+    binder.value_of_row(table, columns, registers, expr)
 }
 
 /// Binds a CHECK condition, to report its errors.
@@ -133,7 +145,7 @@ impl PeriodRule {
     }
 }
 
-fn parsed_expression(text: &str) -> Result<tree::Expr, Fault> {
+pub(super) fn parsed_expression(text: &str) -> Result<tree::Expr, Fault> {
     tree::parse_expression(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))
 }
 

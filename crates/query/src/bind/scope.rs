@@ -12,7 +12,7 @@ use crate::output::{DecimalName, Provenance};
 use crate::plan::{Aggregate, Registers, SortKey};
 use pikepole_engine::ReadHints;
 use pikepole_tsql as tree;
-use pikepole_types::{Collated, Collation, SqlError, SqlType};
+use pikepole_types::{Collated, Collation, SecondName, SqlError, SqlType};
 
 /// A column of a source.
 #[derive(Debug, Clone)]
@@ -64,6 +64,13 @@ impl SourceColumn {
             when_read: None,
             hidden: false,
         }
+    }
+}
+
+impl SourceColumn {
+    /// A column of another database has only the system's names for types: the numbers of users' mean others here.
+    pub(crate) fn leave_database(&mut self) {
+        self.user_type = self.user_type.filter(|id| SecondName::by_id(*id).is_some());
     }
 }
 
@@ -344,12 +351,6 @@ impl Binder<'_> {
 }
 
 impl Binder<'_> {
-    /// The alias type of an item of a select list that is a column of one.
-    pub(crate) fn user_type_of(&self, item: &tree::Expr) -> Option<i32> {
-        let tree::ExprKind::Column(column) = &item.kind else { return None };
-        self.seen_column(column)?.user_type
-    }
-
     /// Where the values of an item of a select list come from; it is bound already.
     pub(crate) fn provenance(&self, item: &tree::Expr) -> Provenance {
         let tree::ExprKind::Column(column) = &item.kind else { return Provenance::Expression };

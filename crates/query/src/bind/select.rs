@@ -4,6 +4,7 @@ use super::join::JoinTree;
 use super::push_down::{can_move, push_down};
 use super::query::{Items, carried, cut, sorted};
 use super::scope::Clause;
+use super::steady::without_steady;
 use super::{Binder, Bound, conjuncts, filtered};
 use crate::expression::{Expr, Fault, Integer, Predicate};
 use crate::plan::{More, Node, SortKey, TopCount, WideTop};
@@ -196,6 +197,7 @@ impl Binder<'_> {
             _ => Vec::new(),
         };
         values.extend(ties.iter().map(|key| key.expr.clone()));
+        let keys = without_steady(keys, &node, self.names.variables.len());
         node = sorted(node, keys, &values, &items.assignments);
         node = cut(node, tail.offset.clone(), tail.count.clone());
         match top {

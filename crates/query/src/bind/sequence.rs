@@ -168,6 +168,7 @@ impl Binder<'_> {
         }
         let order = std::mem::take(&mut self.numbers.order);
         let values: Vec<Expr> = items.values.iter().map(|value| value.expr.clone()).collect();
+        let order = super::steady::without_steady(order, &node, self.names.variables.len());
         Ok(super::query::sorted(node, order, &values, &items.assignments))
     }
 }

@@ -3,7 +3,7 @@
 use super::collate::distinct_keys;
 use super::decimal_name::meet;
 use super::typed::{Typed, convert_to};
-use super::{Binder, Bound, NESTING_MAX, filtered};
+use super::{Binder, Bound, NESTING_MAX, filtered, user_types};
 use crate::expression::{Comparison, Expr, Fault, Integer, Predicate};
 use crate::output::{ColumnInfo, DecimalName, Provenance};
 use crate::plan::{self, Node};
@@ -104,7 +104,7 @@ impl Binder<'_> {
                 }
                 column.nullable |= other.nullable;
                 column.provenance = Provenance::Expression;
-                column.user_type = None;
+                column.user_type = user_types::meet((&before, column.user_type), (&other.ty, other.user_type));
                 column.decimal_name = met_name(&before, column, other);
                 column.collated = match column.collated.meet(other.collated, verb)? {
                     Collated::Conflict { left, right, .. } if verb == "UNION ALL" => {

@@ -155,13 +155,20 @@ impl Binder<'_> {
         if let Some((leaf, columns)) = self.transition(name) {
             return Ok((leaf, columns, Vec::new()));
         }
+        if name.is_in_tempdb() && self.is_in_function() {
+            return Err(Box::new(SqlError::temporary_table_in_function()));
+        }
         if self.in_module && name.is_temporary() {
             return Err(Box::new(SqlError::module_on_temporary_table()));
         }
         self.check_bound_name(name)?;
         if let Some(table) = self.catalog().table(name)? {
             let (_, needs) = self.require_read(name)?;
-            let columns = table_columns(&table);
+            let mut columns = table_columns(&table);
+            let own = self.names.catalog.database.name();
+            if !table.is_temporary() && !table.database.eq_ignore_ascii_case(own) {
+                columns.iter_mut().for_each(SourceColumn::leave_database);
+            }
             return Ok((Leaf::Table(table), columns, needs));
         }
         if let Some((view, catalog)) = self.catalog().view(name)? {

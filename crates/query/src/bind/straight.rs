@@ -92,7 +92,7 @@ impl Sizes<'_> {
             ExprKind::Literal(_) | ExprKind::Column(tree::ColumnRef { qualifier: None, .. }) => 1,
             ExprKind::Variable(name) => self.of(&name.text)?,
             ExprKind::Unary(_, of) | ExprKind::Collate(of, _) => self.grown(of)?,
-            ExprKind::Binary(binary) => all(vec![&binary.left, &binary.right])?,
+            ExprKind::Chain(chain) => all(chain.operands().collect())?,
             ExprKind::Cast(cast) if !cast.parse => self.grown(&cast.expr)?,
             ExprKind::Convert(convert) => {
                 all([Some(&convert.expr), convert.style.as_ref()].into_iter().flatten().collect())?

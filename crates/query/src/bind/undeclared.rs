@@ -119,7 +119,7 @@ impl Undeclared {
 /// gives none, or only what runs before it can tell.
 ///
 /// # Errors
-/// As [`compile`]; 11521 where the type of a column is that of a variable of which nothing says it.
+/// As [`compile`]; 11521 where the type of a column is that of a variable of which nothing says it; as [`Program::first_columns`].
 pub fn first_result_set(
     text: &str,
     parameters: &str,
@@ -128,7 +128,7 @@ pub fn first_result_set(
 ) -> Result<Option<Vec<ColumnInfo>>, Vec<SqlError>> {
     let compiling = context.compile_context(host);
     let errors = match compile(text, parameters, &compiling) {
-        Ok(program) => return Ok(program.first_columns(&compiling)),
+        Ok(program) => return program.first_columns(&compiling).map_err(|error| vec![error]),
         Err(errors) => errors,
     };
     if !errors.iter().all(|error| error.number == UNDECLARED) {
@@ -136,7 +136,7 @@ pub fn first_result_set(
     }
     let undeclared = Undeclared::default();
     let program = compile(text, parameters, &CompileContext { undeclared: Some(&undeclared), ..compiling })?;
-    let columns = program.first_columns(&context.compile_context(host));
+    let columns = program.first_columns(&context.compile_context(host)).map_err(|error| vec![error])?;
     let is_untyped = columns.is_some() && undeclared.untyped_column.get().is_some();
     let met = undeclared.met.into_inner().unwrap_or_else(|e| e.into_inner());
     match met.iter().find(|(_, wanted)| wanted.is_column_without_type()) {
@@ -158,7 +158,8 @@ pub fn prepared_columns(
     host: &dyn Host,
 ) -> Result<Option<Vec<ColumnInfo>>, Vec<SqlError>> {
     let compiling = CompileContext { catalog: context.catalog(), ..context.compile_context(host) };
-    Ok(compile(text, parameters, &compiling)?.first_columns(&compiling))
+    // What cannot be told yet is told when it runs.
+    Ok(compile(text, parameters, &compiling)?.first_columns(&compiling).unwrap_or_default())
 }
 
 /// The statement of a batch that uses a variable.

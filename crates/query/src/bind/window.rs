@@ -7,6 +7,7 @@
 use super::collate::order_key;
 use super::query::served_by_scan;
 use super::scope::Clause;
+use super::steady::without_steady;
 use super::typed::{Typed, convert_to};
 use super::{Binder, PendingApply};
 use crate::errors;
@@ -216,7 +217,7 @@ impl Binder<'_> {
             function,
             input: input.map(|input| input.expr),
             input_type,
-            collation: collated.collation(call.name.name.as_str())?,
+            collation: collated.collation(call.name.name.as_str())?.comparing(&input_type),
             distinct: false,
             separator: None,
             slot: 0,
@@ -309,8 +310,8 @@ impl Binder<'_> {
             }
             let typed = self.expr(&item.expr)?;
             if typed.expr.is_const() {
-                // What a function makes of constants is allowed, and orders nothing.
-                if matches!(item.expr.kind, tree::ExprKind::Function(_)) {
+                // What a function makes of constants is allowed, as is a column that shows one: they order nothing.
+                if matches!(item.expr.kind, tree::ExprKind::Function(_) | tree::ExprKind::Column(_)) {
                     continue;
                 }
                 return Err(Box::new(SqlError::window_order_by_constant()));
@@ -330,7 +331,9 @@ impl Binder<'_> {
             let (same, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| call.window == first.window);
             calls = others;
             let WindowCall { partition, order, .. } = &first;
-            let (partition, order) = (partition.clone(), order.clone());
+            let variables = self.names.variables.len();
+            let partition = without_steady(partition.clone(), &node, variables);
+            let order = without_steady(order.clone(), &node, variables);
             let keys: Vec<SortKey> = partition.iter().chain(&order).cloned().collect();
             if !keys.is_empty() && !served_by_scan(&mut node, &keys) {
                 let carry = filled(&node);

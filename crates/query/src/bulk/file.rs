@@ -2,11 +2,10 @@
 
 use std::io;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pikepole_contention::sync::{Mutex, MutexGuard};
-use pikepole_machine::{Disk, OpenOptions};
+use pikepole_engine::LoadErrorFiles;
 use pikepole_scheduler as scheduler;
 use pikepole_types::SqlError;
 
@@ -134,17 +133,13 @@ impl BulkFile {
     ///
     /// # Errors
     /// 4870.
-    pub(crate) fn write_refused(&self, disk: &Disk, path: &Path, name: &str) -> Result<(), SqlError> {
+    pub(crate) fn write_refused(&self, files: &LoadErrorFiles, name: &str) -> Result<(), SqlError> {
         let refusals = self.refusals();
         if refusals.is_empty() {
             return Ok(());
         }
         let (rows, notes) = refusals.files(self.format.encoding);
-        let write = |path: &Path, bytes: &[u8]| {
-            let file = disk.open(path, OpenOptions { create: true, ..OpenOptions::default() })?;
-            file.write_at(bytes, 0)
-        };
-        let written = write(path, &rows).and_then(|()| write(&notes_beside(path), notes.as_bytes()));
+        let written = files.write(&rows, notes.as_bytes());
         written.map_err(|error| SqlError::bulk_error_file_not_written(name, system_error(&error)))
     }
 
@@ -180,12 +175,8 @@ impl BulkFile {
     }
 }
 
-/// The file beside an error file that says why each row was refused.
-pub(crate) fn notes_beside(path: &Path) -> PathBuf {
-    let mut name = path.as_os_str().to_owned();
-    name.push(".Error.Txt");
-    PathBuf::from(name)
-}
+/// What messages quote for a name that a statement may not use.
+pub(crate) const DENIED: &str = "5(Access is denied.)";
 
 /// An error of the file system as messages quote it.
 pub(super) fn system_error(error: &io::Error) -> String {

@@ -28,7 +28,7 @@ mod rowset;
 mod value;
 
 pub(crate) use convert::FieldTarget;
-pub(crate) use file::{Begun, BulkFile, FileRows, notes_beside};
+pub(crate) use file::{Begun, BulkFile, DENIED, FileRows};
 pub(crate) use format_file::{FORMAT_FILE_BYTES_MAX, FieldFormat, FormatColumn, FormatFile, Host};
 pub(crate) use format_files::FormatFiles;
 pub(crate) use native::field_of as native_field;

@@ -8,14 +8,14 @@
 
 use std::collections::VecDeque;
 use std::io;
-use std::path::Path;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::file::system_error;
+use super::file::{DENIED, system_error};
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::{Mutex, MutexGuard};
-use pikepole_machine::{Disk, File, OpenOptions};
+use pikepole_engine::Server;
+use pikepole_machine::File;
 use pikepole_scheduler::{self as scheduler, JoinHandle, Placement, TaskInfo};
 use pikepole_types::SqlError;
 
@@ -32,17 +32,15 @@ pub(crate) struct OpenFile {
 }
 
 impl OpenFile {
-    /// Opens a file. Blocks.
+    /// Opens a file that a statement names. Blocks.
     ///
     /// # Errors
-    /// 4860 when it is not there; 4861 when it cannot be opened, or is something else: reading a pipe may never end.
-    pub(crate) fn open(disk: &Disk, path: &Path, name: &str) -> Result<OpenFile, SqlError> {
-        if disk.exists(path) && !disk.is_file(path) {
-            return Err(SqlError::bulk_file_not_opened(name, "5(Access is denied.)"));
-        }
-        let file = disk.open(path, OpenOptions { read_only: true, ..OpenOptions::default() });
-        let file = file.map_err(|error| match error.kind() {
+    /// 4860 when it is not there; 4861 when it cannot be opened, is none to load, or is something else: reading a pipe may
+    /// never end.
+    pub(crate) fn open(server: &Server, name: &str) -> Result<OpenFile, SqlError> {
+        let file = server.open_load_file(name).map_err(|error| match error.kind() {
             io::ErrorKind::NotFound => SqlError::bulk_file_missing(name),
+            io::ErrorKind::PermissionDenied => SqlError::bulk_file_not_opened(name, DENIED),
             _ => SqlError::bulk_file_not_opened(name, system_error(&error)),
         })?;
         let length = file.len().map_err(|error| SqlError::bulk_file_not_read(name, system_error(&error)))?;

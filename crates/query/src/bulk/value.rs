@@ -1,9 +1,7 @@
 //! OPENROWSET(BULK ..., SINGLE_BLOB) and its kin: a file as one value.
 
-use std::path::Path;
-
 use super::read_ahead::OpenFile;
-use pikepole_machine::Disk;
+use pikepole_engine::Server;
 use pikepole_types::{CodePage, Length, SqlError, SqlType, Value};
 
 /// The mark of the byte order of UTF-16, little-endian.
@@ -78,12 +76,12 @@ pub struct FileValue {
 }
 
 impl FileValue {
-    /// Reads the file; a name that is not absolute is in `folder`. Blocks.
+    /// Reads the file. Blocks.
     ///
     /// # Errors
     /// 4806, 4809; 4860, 4861, 4862.
-    pub(crate) fn read(&self, disk: &Disk, folder: &Path) -> Result<Value, SqlError> {
-        let file = OpenFile::open(disk, &folder.join(&self.name), &self.name)?;
+    pub(crate) fn read(&self, server: &Server) -> Result<Value, SqlError> {
+        let file = OpenFile::open(server, &self.name)?;
         let bytes = file.read_all_of(&self.name, VALUE_BYTES_MAX)?;
         self.kind.value(bytes)
     }

@@ -1,8 +1,11 @@
 //! Members of CLR types in expressions.
 
-use super::{Env, Expr, Fault};
+use super::{Env, Expr, Fault, ask_for};
 use pikepole_clr::{Form, Method};
 use pikepole_types::{ClrType, SqlError, Value};
+
+/// How many times as much memory as its bytes a shape takes while something is computed of it.
+const SHAPE_COPIES: usize = 16;
 
 /// A call of a member.
 #[derive(Debug, Clone)]
@@ -33,6 +36,7 @@ impl ClrCall {
         if receiver.is_null() && self.method.form == Form::Setter {
             return Err(Box::new(SqlError::mutator_of_null(self.method.name, &self.name)));
         }
+        ask_for(arguments.iter().chain([receiver]), SHAPE_COPIES)?;
         *out = self.method.call(self.ty, receiver, &arguments)?;
         Ok(())
     }

@@ -4,6 +4,7 @@
 //! columns of the current row, subquery results, aggregates). Leaves give references into that array, so comparing or storing
 //! a column or a variable copies nothing. Integer work runs on [`Integer`], conditions on [`Predicate`].
 
+mod chain;
 mod clr;
 mod failed;
 mod integer;
@@ -14,6 +15,8 @@ mod tests;
 mod walk;
 mod xml;
 
+pub use chain::Chain;
+pub(crate) use chain::LINKS_MAX;
 pub use clr::ClrCall;
 pub use integer::{Integer, IntegerOp, Width, integer_of};
 pub use masked::Masked;
@@ -25,6 +28,7 @@ use failed::null_instead;
 use crate::context::ExecutionContext;
 use crate::host::Host;
 use crate::state::{Global, SessionState};
+use pikepole_types::memory;
 use pikepole_types::{ArithmeticOp, CodePage, Collation, Context, Decimal, Function, SqlError, SqlType, Target, Value};
 
 /// An error on its way up; boxed so that results stay small.
@@ -59,6 +63,10 @@ pub enum Expr {
     Global(Global),
     /// Arithmetic, concatenation or bit operators on other types.
     Arithmetic(Box<Arithmetic>),
+    /// A long chain of operators.
+    Chain(Box<Chain>),
+    /// The value of the innermost chain so far.
+    Carried,
     /// `-x`
     Negate(Box<Expr>),
     /// `~x`
@@ -193,7 +201,11 @@ impl Expr {
     fn compute_into(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
         match self {
             Expr::Const(value) => out.clone_from(value),
-            Expr::Slot(slot) => out.clone_from(&env.slots[*slot]),
+            Expr::Slot(slot) => {
+                let value = &env.slots[*slot];
+                ask_for([value], 1)?;
+                out.clone_from(value);
+            }
             Expr::Integer(integer, width) => width.store(integer.eval(env)?, out),
             Expr::Whole(integer, precision) => store_whole(integer.eval(env)?, *precision, out),
             Expr::Short(short) => match short.integer.eval(env) {
@@ -202,6 +214,8 @@ impl Expr {
             },
             Expr::Global(global) => *out = global.value(env.state),
             Expr::Arithmetic(arithmetic) => arithmetic.eval(env, out)?,
+            Expr::Chain(chain) => chain.eval(env, out)?,
+            Expr::Carried => out.clone_from(&env.functions.carried),
             Expr::Negate(input) => {
                 let mut scratch = Value::Null;
                 *out = pikepole_types::negate(input.eval_ref(env, &mut scratch)?)?;
@@ -218,6 +232,7 @@ impl Expr {
                 for argument in arguments {
                     values.push(argument.eval(env)?);
                 }
+                ask_for(&values, COPIES)?;
                 let (host, context) = env.host.ok_or_else(crate::errors::not_constant)?;
                 *out = host.call_function(*id, &values, context)?;
             }
@@ -257,6 +272,19 @@ impl Expr {
     }
 }
 
+/// How many times as long as its arguments a function's value and what it makes on the way are at most. What makes more asks itself.
+pub(crate) const COPIES: usize = 2;
+
+/// Asks for the memory of something that is so many times as long as these values, all together.
+///
+/// # Errors
+/// 701.
+#[inline]
+pub(crate) fn ask_for<'v>(values: impl IntoIterator<Item = &'v Value>, times: usize) -> Result<(), SqlError> {
+    let bytes = values.into_iter().map(Value::text_bytes).fold(0, usize::saturating_add);
+    if bytes < memory::SMALL_BYTES { Ok(()) } else { memory::ask(bytes.saturating_mul(times)) }
+}
+
 /// Stores a number that fits so many digits as a decimal without a fraction.
 #[inline]
 fn store_whole(value: Option<i64>, precision: u8, out: &mut Value) {
@@ -269,6 +297,7 @@ impl Arithmetic {
         let (mut a, mut b) = (Value::Null, Value::Null);
         let left = self.operands[0].eval_ref(env, &mut a)?;
         let right = self.operands[1].eval_ref(env, &mut b)?;
+        ask_for([left, right], 1)?;
         pikepole_types::arithmetic_into(self.op, left, right, out)?;
         if out.is_null() && env.functions.joins_nulls && self.op == ArithmeticOp::Add {
             let text = [left, right].into_iter().find(|value| value.as_str().is_some());
@@ -292,6 +321,7 @@ impl Convert {
         };
         let mut scratch = Value::Null;
         let input = self.input.eval_ref(env, &mut scratch)?;
+        ask_for([input], COPIES)?;
         env.functions.code_page = self.page;
         if self.lenient {
             *out = env.functions.try_convert(input, &self.from, &self.to, style)?;
@@ -306,6 +336,7 @@ impl Assign {
     fn eval(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
         let mut scratch = Value::Null;
         let input = self.input.eval_ref(env, &mut scratch)?;
+        ask_for([input], 1)?;
         env.functions.code_page = self.page;
         let target = match &self.column {
             Some((table, column)) if !env.functions.cuts_silently => Target::Column { table, column },
@@ -349,6 +380,7 @@ impl Call {
     fn value_of(&self, functions: &mut Context, values: &[Value]) -> Result<Value, SqlError> {
         functions.collation = self.collation;
         functions.code_page = self.collation.code_page();
+        ask_for(values, COPIES)?;
         (self.function.eval)(functions, values, &self.types)
     }
 }

@@ -1,6 +1,6 @@
 //! Methods of xml in expressions.
 
-use super::{Env, Expr, Fault};
+use super::{COPIES, Env, Expr, Fault, ask_for};
 use pikepole_types::xml::{Compiled, Method};
 use pikepole_types::{SqlError, SqlType, Value};
 use std::sync::Arc;
@@ -33,6 +33,7 @@ impl XmlMethod {
                 _ => Ok(()),
             };
         }
+        ask_for([receiver], COPIES)?;
         let mut inputs = Vec::with_capacity(self.inputs.len());
         for input in &self.inputs {
             inputs.push(input.eval(env)?);

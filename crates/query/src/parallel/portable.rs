@@ -36,10 +36,11 @@ impl Expr {
     /// Whether a worker can evaluate it.
     pub(crate) fn is_portable(&self) -> bool {
         match self {
-            Expr::Const(_) | Expr::Slot(_) | Expr::Global(_) => true,
+            Expr::Const(_) | Expr::Slot(_) | Expr::Global(_) | Expr::Carried => true,
             Expr::Integer(integer, _) | Expr::Whole(integer, _) => integer.is_portable(),
             Expr::Short(short) => short.integer.is_portable(),
             Expr::Arithmetic(arithmetic) => arithmetic.operands.iter().all(Expr::is_portable),
+            Expr::Chain(chain) => chain.trees().all(Expr::is_portable),
             Expr::Negate(input) | Expr::Complement(input) => input.is_portable(),
             Expr::Convert(convert) => {
                 convert.input.is_portable() && convert.style.as_ref().is_none_or(Expr::is_portable)

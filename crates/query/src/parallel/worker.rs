@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::Dispenser;
 use crate::access::Stop;
 use crate::batch::{Batch, Operator};
-use crate::context::look;
+use crate::context::{look, relieve};
 use crate::errors;
 use crate::expression::Fault;
 use crate::plan::{LiveSlots, Node};
@@ -13,6 +13,7 @@ use crate::run::{Around, Run};
 use crate::state::SessionState;
 use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_engine::{Blocked, Database, Need, ReadMeter, Transaction, awaited, is_for_lock};
+use pikepole_machine::memory;
 use pikepole_scheduler as scheduler;
 use pikepole_types::{Context, Value};
 
@@ -80,11 +81,14 @@ impl Worker {
             let meter = self.meter.clone();
             let next = {
                 let (mut run, operator) = self.run(part);
-                metered(meter.as_ref(), || operator.next(&part.node, &mut run))
+                metered(meter.as_ref(), || operator.take(&part.node, &mut run, |batch, _| Ok(batch)))
             };
             match next {
                 Ok(batch) => return Ok(batch),
-                Err(Stop::Yield) => scheduler::yield_now().await,
+                Err(Stop::Yield) => {
+                    scheduler::yield_now().await;
+                    relieve(memory::task_heap().all)?;
+                }
                 Err(Stop::Error(fault)) => return Err(fault),
                 Err(Stop::Blocked(need)) => self.satisfy(need).await?,
                 Err(Stop::File(file)) => awaited(file.ready(), None, || self.look()).await?,

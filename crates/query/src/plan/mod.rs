@@ -30,7 +30,7 @@ use crate::access::{KeyColumn, Table};
 use crate::bulk::{BulkFile, FileTable, FileValue};
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
-use pikepole_engine::{Function, Isolation, LockMode, ReadHints};
+use pikepole_engine::{Function, LockMode, ReadHints};
 use pikepole_types::{Collation, SqlType, Value};
 
 /// A range of registers.
@@ -56,6 +56,8 @@ pub struct KeyValue {
     pub expr: Expr,
     /// The key column's type.
     pub ty: SqlType,
+    /// The key's order is not that of the comparison: only texts that compare alike in both bound it.
+    pub plain_only: bool,
 }
 
 /// The part of a table's key order that a scan visits.
@@ -149,7 +151,7 @@ impl Scan {
     /// Whether it reads all rows of a table of the database, in the order in which they are stored, and locks none.
     pub fn is_whole(&self) -> bool {
         let all = self.range.is_whole() && self.narrowing.is_none();
-        let locks = self.hints.locks(Isolation::ReadCommitted);
+        let locks = self.hints.asks_for_newest();
         all && !self.reverse && self.locator.is_none() && !locks && !self.table.is_temporary()
     }
 }

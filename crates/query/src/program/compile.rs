@@ -12,7 +12,8 @@ use super::{
 };
 use crate::access::CatalogView;
 use crate::bind::{
-    self, Binder, Declared, Names, SchemaBound, TriggerShape, TypePlace, Typed, Undeclared, assign_to, convert_to,
+    self, Binder, Declared, Names, SchemaBound, TriggerShape, TypePlace, Typed, Undeclared, Undetermined, assign_to,
+    convert_to,
 };
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
@@ -24,6 +25,7 @@ use crate::settings::{Isolation, Settings, ShowPlan};
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::UserType;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
+use pikepole_types::memory::Growth;
 use pikepole_types::{Collation, Length, SqlError, SqlType, Value};
 
 /// What a text is compiled against.
@@ -38,6 +40,8 @@ pub struct CompileContext<'a> {
     pub identity_insert: Option<(i32, i32)>,
     /// Where the types are noted that undeclared variables are wanted in; None: such variables are errors.
     pub(crate) undeclared: Option<&'a Undeclared>,
+    /// Where it is noted that something compiled is not deterministic.
+    pub(crate) undetermined: Option<&'a Undetermined>,
 }
 
 /// Compiles a batch. Its parameters are declared as sp_executesql's are, without the parentheses: `@a int, @b int OUTPUT`.
@@ -47,7 +51,7 @@ pub struct CompileContext<'a> {
 /// statement that names one fails when it runs.
 pub fn compile(text: &str, parameters: &str, context: &CompileContext<'_>) -> Result<Arc<Program>, Vec<SqlError>> {
     let options = tree::ParseOptions { quoted_identifier: context.settings.quoted_identifier };
-    let batch = tree::parse_with(text, options).map_err(|error| vec![syntax_error(&error)])?;
+    let batch = super::parse(text, options).map_err(|error| vec![error])?;
     let declared = if parameters.trim().is_empty() {
         Vec::new()
     } else {
@@ -85,7 +89,7 @@ pub fn compile_procedure(
     identity: ProcedureIdentity,
     context: &CompileContext<'_>,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
-    let batch = tree::parse_with(text, identity.parse_options()).map_err(|error| vec![syntax_error(&error)])?;
+    let batch = super::parse(text, identity.parse_options()).map_err(|error| vec![error])?;
     let Some(StatementKind::CreateProcedure(procedure)) = batch.statements.first().map(|statement| &statement.kind)
     else {
         return Err(vec![SqlError::procedure_unknown(&identity.name)]);
@@ -107,6 +111,8 @@ pub(super) const SUBQUERY_NOT_ALLOWED: i32 = 1046;
 
 pub(super) struct Compiler<'a> {
     pub(super) text: &'a str,
+    /// The size of all that the statements become.
+    growth: Growth,
     pub(super) context: &'a CompileContext<'a>,
     pub(super) instructions: Vec<Instruction>,
     lines: Vec<u32>,
@@ -135,6 +141,8 @@ pub(super) struct Compiler<'a> {
     pub(super) returns: Option<FunctionResult>,
     /// The function that is being made WITH SCHEMABINDING.
     pub(super) schema_bound: Option<SchemaBound>,
+    /// A function is to be made of the text.
+    pub(super) in_function: bool,
     late: Vec<Late>,
     pub(super) variables: Vec<Variable>,
     parameters: Vec<Parameter>,
@@ -165,6 +173,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn new(text: &'a str, context: &'a CompileContext<'a>) -> Compiler<'a> {
         Compiler {
             text,
+            growth: Growth::begin(),
             context,
             instructions: Vec::new(),
             lines: Vec::new(),
@@ -183,6 +192,7 @@ impl<'a> Compiler<'a> {
             trigger: None,
             returns: None,
             schema_bound: None,
+            in_function: false,
             late: Vec::new(),
             variables: Vec::new(),
             parameters: Vec::new(),
@@ -243,6 +253,8 @@ impl<'a> Compiler<'a> {
             trigger: self.trigger.as_deref(),
             undeclared: self.context.undeclared,
             schema_bound: self.schema_bound.as_ref(),
+            in_function: self.in_function,
+            undetermined: self.context.undetermined,
             unguarded: false,
         }
     }
@@ -279,7 +291,8 @@ impl<'a> Compiler<'a> {
             return Err(Box::new(SqlError::variable_declared_twice(&name.text)));
         }
         let decimal_name = DecimalName::written(declared.second_name());
-        self.variables.push(Variable { name: name.text.clone(), ty, decimal_name });
+        let user_type = declared.alias_type();
+        self.variables.push(Variable { name: name.text.clone(), ty, decimal_name, user_type });
         Ok(self.variables.len() - 1)
     }
 
@@ -462,7 +475,7 @@ impl<'a> Compiler<'a> {
                 self.errors.push(fault.at_line(self.line));
             }
             _ => {
-                let value = match bind_operator(op) {
+                let value = match bind::binary_of(op) {
                     None => expr.clone(),
                     Some(operator) => compound(&self.variables[slot].name, operator, expr),
                 };
@@ -500,6 +513,10 @@ impl<'a> Compiler<'a> {
     pub(super) fn statements(&mut self, statements: &[Statement]) {
         // Variables are known from their declaration to the end of the batch, whatever blocks are between.
         for statement in statements {
+            if let Err(error) = self.growth.step() {
+                self.errors.push(error);
+                return;
+            }
             self.statement(statement);
         }
     }
@@ -771,16 +788,11 @@ pub(crate) fn is_missing(error: &SqlError) -> bool {
     matches!(error.number, 208 | 4121 | 5313)
 }
 
-fn bind_operator(op: tree::AssignOp) -> Option<tree::BinaryOp> {
-    bind::binary_of(op)
-}
-
 /// `@v op expr` as a tree.
 fn compound(variable: &str, op: tree::BinaryOp, expr: &tree::Expr) -> tree::Expr {
     let name = tree::Name { text: variable.to_owned(), span: expr.span };
     let left = tree::Expr::new(tree::ExprKind::Variable(name), expr.span);
-    let binary = tree::Binary { left, op, right: expr.clone() };
-    tree::Expr::new(tree::ExprKind::Binary(Box::new(binary)), expr.span)
+    tree::Chain::of(left, op, expr.clone())
 }
 
 fn isolation(level: tree::IsolationLevel) -> Isolation {

@@ -6,6 +6,9 @@ use crate::expression::Fault;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
+/// The most values that RAISERROR puts into a message.
+const SUBSTITUTIONS_MAX: usize = 20;
+
 impl Compiler<'_> {
     pub(super) fn throw(&mut self, throw: Option<&tree::Throw>) -> Result<(), Fault> {
         let arguments = match throw {
@@ -24,6 +27,9 @@ impl Compiler<'_> {
     }
 
     pub(super) fn raise_error(&mut self, raise: &tree::RaiseError) -> Result<(), Fault> {
+        if raise.arguments.len() > SUBSTITUTIONS_MAX {
+            return Err(Box::new(SqlError::too_many_substitutions(SUBSTITUTIONS_MAX)));
+        }
         let message = self.bind_expr(&raise.message)?;
         let mut arguments = Vec::with_capacity(raise.arguments.len());
         for argument in &raise.arguments {

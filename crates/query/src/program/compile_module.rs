@@ -3,9 +3,7 @@
 use std::sync::Arc;
 
 use super::compile::{CompileContext, Compiler, SUBQUERY_NOT_ALLOWED};
-use super::{
-    FunctionResult, Instruction, LateKind, ProcedureIdentity, Program, Variable, check_statements, syntax_error,
-};
+use super::{FunctionResult, Instruction, LateKind, ProcedureIdentity, Program, Variable, check_statements};
 use crate::bind::{Binder, COLUMNS_UPDATED, Declared, PendingApply, SchemaBound, TriggerShape, TypePlace};
 use crate::expression::{Expr, Fault};
 use crate::plan::Told;
@@ -22,7 +20,7 @@ pub(crate) fn compile_trigger(
     shape: Option<TriggerShape>,
     context: &CompileContext<'_>,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
-    let batch = tree::parse_with(text, identity.parse_options()).map_err(|error| vec![syntax_error(&error)])?;
+    let batch = super::parse(text, identity.parse_options()).map_err(|error| vec![error])?;
     let Some(StatementKind::CreateTrigger(trigger)) = batch.statements.first().map(|statement| &statement.kind) else {
         return Err(vec![SqlError::procedure_unknown(&identity.name)]);
     };
@@ -52,7 +50,7 @@ pub(crate) fn compile_function(
     identity: ProcedureIdentity,
     context: &CompileContext<'_>,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
-    let batch = tree::parse_with(text, identity.parse_options()).map_err(|error| vec![syntax_error(&error)])?;
+    let batch = super::parse(text, identity.parse_options()).map_err(|error| vec![error])?;
     let kind = batch.statements.first().map(|statement| &statement.kind);
     let Some(StatementKind::CreateFunction(function)) = kind else {
         return Err(vec![SqlError::invalid_object(&identity.name)]);
@@ -65,6 +63,7 @@ pub(crate) fn compile_function(
     // What SCHEMABINDING asks of a text is asked when it is made.
     if identity.is_to_be() {
         compiler.schema_bound = SchemaBound::of("function", &function.name.dotted(), &function.options);
+        compiler.in_function = true;
     }
     let statements = body.statements();
     compiler.reserve(function.parameters.len(), statements);
@@ -89,10 +88,34 @@ pub(crate) fn compile_function(
     let checked = check_statements(statements);
     compiler.keep(checked);
     compiler.statements(statements);
+    if compiler.in_function {
+        compiler.check_unbound_texts(text);
+    }
     compiler.finish(Some(identity))
 }
 
 impl Compiler<'_> {
+    /// Statements on tables that the function declares are bound when it runs: here their text alone is looked at for what no function
+    /// may do.
+    fn check_unbound_texts(&mut self, text: &str) {
+        let refused = |error: &SqlError| {
+            error.number == SqlError::side_effect_in_function("").number
+                || error.number == SqlError::temporary_table_in_function().number
+        };
+        if self.errors.iter().any(refused) {
+            return;
+        }
+        let is_refused = |name: &str| {
+            let changes = pikepole_types::lookup(name).is_some_and(pikepole_types::Function::has_side_effects);
+            changes || name.eq_ignore_ascii_case("NEWSEQUENTIALID")
+        };
+        if let Some((name, line)) = tree::bare_calls(text).into_iter().find(|(name, _)| is_refused(name)) {
+            self.errors.push(SqlError::side_effect_in_function(name.to_ascii_lowercase()).at_line(line));
+        } else if tree::names_temporary(text) {
+            self.errors.push(SqlError::temporary_table_in_function());
+        }
+    }
+
     /// The text of an expression that calls functions, which a statement of its own evaluates before.
     pub(super) fn text_of_function(&mut self, expr: &tree::Expr) -> Option<Result<Expr, Fault>> {
         let ty = {
@@ -116,7 +139,7 @@ impl Compiler<'_> {
         slot: usize,
         ty: SqlType,
     ) -> Result<(), Fault> {
-        let value = value.ok_or_else(|| SqlError::incorrect_syntax("RETURN"))?;
+        let value = value.ok_or_else(SqlError::return_without_value)?;
         match self.typed_as(value, &ty) {
             Ok(value) => {
                 self.emit(Instruction::Assign { slot, value });

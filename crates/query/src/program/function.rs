@@ -7,7 +7,7 @@ use pikepole_types::SqlError;
 /// Checks the statements of a function.
 ///
 /// # Errors
-/// 443 for a side effect, 444 for rows to the client, 455 when the last statement is no RETURN, 557 for a call.
+/// 443 for a side effect, 2772 for a temporary table, 444 for rows to the client, 455 when the last statement is no RETURN, 557 for a call.
 pub(crate) fn check_statements(statements: &[Statement]) -> Result<(), Fault> {
     check_all(statements)?;
     let mut last = statements.last();
@@ -39,7 +39,6 @@ fn check(statement: &Statement) -> Result<(), Fault> {
         }
         StatementKind::While(repeat) => check_all(std::slice::from_ref(&repeat.body)),
         StatementKind::Declare(_)
-        | StatementKind::DeclareTable(_)
         | StatementKind::SetVariable(_)
         | StatementKind::Break
         | StatementKind::Continue
@@ -51,6 +50,16 @@ fn check(statement: &Statement) -> Result<(), Fault> {
         | StatementKind::Fetch(_)
         | StatementKind::CloseCursor(_)
         | StatementKind::DeallocateCursor(_) => Ok(()),
+        StatementKind::DeclareTable(table) => {
+            let is_dealt = |element: &tree::TableElement| match element {
+                tree::TableElement::Column(column) => column.data_type().is_some_and(tree::DataType::is_rowversion),
+                _ => false,
+            };
+            match table.elements.iter().any(is_dealt) {
+                true => Err(Box::new(SqlError::side_effect_in_function("TIMESTAMP").with_state(16))),
+                false => Ok(()),
+            }
+        }
         StatementKind::Select(query) => {
             let assigns =
                 |select: &tree::Select| select.items.iter().all(|item| matches!(item, tree::SelectItem::Assign { .. }));
@@ -70,7 +79,7 @@ fn check(statement: &Statement) -> Result<(), Fault> {
         StatementKind::Delete(delete) => check_target("DELETE", &delete.target, &delete.from, delete.output.as_ref()),
         StatementKind::Merge(merge) => check_target("MERGE", &merge.target, &[], merge.output.as_ref()),
         StatementKind::Execute(call) if matches!(call.target, tree::ExecuteTarget::Text { .. }) => {
-            Err(side_effect("EXECUTE STRING"))
+            Err(control("EXECUTE STRING"))
         }
         StatementKind::Execute(_) => Err(Box::new(SqlError::new(
             557,
@@ -78,12 +87,45 @@ fn check(statement: &Statement) -> Result<(), Fault> {
             2,
             "Only functions and some extended stored procedures can be executed from within a function.",
         ))),
-        StatementKind::TryCatch(_) => Err(side_effect("BEGIN TRY")),
-        StatementKind::BeginTransaction(_) => Err(side_effect("BEGIN TRANSACTION")),
-        other => {
-            let text = other.to_string();
-            Err(side_effect(text.split_whitespace().next().unwrap_or_default()))
+        StatementKind::CreateTable(create) if create.name.is_in_tempdb() => {
+            Err(Box::new(SqlError::temporary_table_in_function()))
         }
+        other => Err(refused(other)),
+    }
+}
+
+/// The error for a statement that no function may have.
+fn refused(kind: &StatementKind) -> Fault {
+    let text = kind.to_string();
+    let words: Vec<String> = text.split_whitespace().take(3).map(str::to_ascii_uppercase).collect();
+    let words: Vec<&str> = words.iter().map(String::as_str).collect();
+    match words[..] {
+        ["PRINT" | "THROW" | "WAITFOR", ..] => control(words[0]),
+        [word, ..] if word.starts_with("RAISERROR") => control("RAISERROR"),
+        ["BEGIN", "TRY", ..] => control("BEGIN TRY"),
+        ["BEGIN", ..] => side_effect("BEGIN TRANSACTION"),
+        ["COMMIT", ..] => side_effect("COMMIT TRANSACTION"),
+        ["ROLLBACK", ..] => side_effect("ROLLBACK TRANSACTION"),
+        ["SAVE", ..] => side_effect("SAVEPOINT"),
+        ["TRUNCATE", ..] => side_effect("TRUNCATE TABLE"),
+        ["SET", ..] => side_effect(&set_option(&text.to_ascii_uppercase())),
+        [verb @ ("CREATE" | "ALTER" | "DROP"), kind, ..] => side_effect(&format!("{verb} {kind}")),
+        [word, ..] => side_effect(word),
+        [] => side_effect(""),
+    }
+}
+
+/// What errors call `SET ...` in upper case.
+fn set_option(text: &str) -> String {
+    let words: Vec<&str> = text.trim_end_matches(';').split_whitespace().collect();
+    match words[..] {
+        [_, "TRANSACTION", ..] => "SET TRANSACTION ISOLATION LEVEL".to_owned(),
+        [_, "ROWCOUNT", ..] => "SET ROW COUNT".to_owned(),
+        [_, "TEXTSIZE", ..] => "SET TEXTSIZE".to_owned(),
+        [_, "STATISTICS", .., state] => format!("SET STATISTICS {state}"),
+        [_, "IDENTITY_INSERT", .., state] => format!("SET IDENTITY_INSERT {state}"),
+        [.., state @ ("ON" | "OFF")] => format!("SET OPTION {state}"),
+        _ => "SET COMMAND".to_owned(),
     }
 }
 
@@ -100,7 +142,10 @@ fn check_target(
         Target::Function(_) => false,
     };
     if !own {
-        return Err(side_effect(verb));
+        return Err(match target {
+            Target::Table { name, .. } if name.is_in_tempdb() => Box::new(SqlError::temporary_table_in_function()),
+            _ => side_effect(verb),
+        });
     }
     match output.map(|output| &output.into) {
         None => Ok(()),
@@ -119,10 +164,14 @@ fn names_variable(source: &TableSource, name: &tree::ObjectName) -> bool {
     }
 }
 
+/// A change of data or of a setting.
 fn side_effect(what: &str) -> Fault {
-    let what = what.to_ascii_uppercase();
-    let text = format!("Invalid use of a side-effecting operator '{what}' within a function.");
-    Box::new(SqlError::new(443, 16, 15, text))
+    Box::new(SqlError::side_effect_in_function(what).with_state(15))
+}
+
+/// A message to somebody, a wait, a text that is run, or a TRY block.
+fn control(what: &str) -> Fault {
+    Box::new(SqlError::side_effect_in_function(what).with_state(14))
 }
 
 fn returns_rows() -> Fault {

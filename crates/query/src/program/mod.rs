@@ -45,12 +45,14 @@ pub struct Variable {
     pub ty: SqlType,
     /// Which name that has, if it is a decimal.
     pub decimal_name: DecimalName,
+    /// Its alias type, or `sysname`.
+    pub user_type: Option<i32>,
 }
 
 impl Variable {
     /// A variable that nobody has declared.
     pub(crate) fn new(name: impl Into<String>, ty: SqlType) -> Variable {
-        Variable { name: name.into(), ty, decimal_name: DecimalName::default() }
+        Variable { name: name.into(), ty, decimal_name: DecimalName::default(), user_type: None }
     }
 }
 
@@ -649,6 +651,18 @@ pub(crate) fn insert_program(
     let tree::Target::Table { name, .. } = &insert.target else { return Err(wrong()) };
     let captured = InsertCaptured { table: name.clone(), columns: insert.columns.clone(), options };
     Ok(Arc::new(Program::of(vec![Instruction::InsertCaptured(Box::new(captured))], 1)))
+}
+
+/// Bytes of tokens, trees and plans that a byte of text becomes, at a guess that is seldom too low.
+const BYTES_A_TEXT_BYTE: usize = 64;
+
+/// Parses a text, if there is memory for all that becomes of it.
+///
+/// # Errors
+/// 701; the first error of syntax.
+pub(crate) fn parse(text: &str, options: tree::ParseOptions) -> Result<tree::Batch, pikepole_types::SqlError> {
+    pikepole_types::memory::ask(text.len().saturating_mul(BYTES_A_TEXT_BYTE))?;
+    tree::parse_with(text, options).map_err(|error| syntax_error(&error))
 }
 
 /// The error of a text that does not parse.

@@ -7,6 +7,7 @@ use pikepole_tsql::{
 use pikepole_types::{Length, SqlType, Value, to_text};
 
 use super::Machine;
+use crate::state::Global;
 
 /// What CONTEXT_INFO can be set to.
 const CONTEXT_INFO: SqlType = SqlType::VarBinary(Length::Limit(128));
@@ -68,8 +69,12 @@ impl Machine<'_> {
         let mut filled = command.clone();
         for argument in &mut filled.arguments {
             let DbccArgument::Expr(expr) = argument else { continue };
-            let ExprKind::Variable(name) = &expr.kind else { continue };
-            let literal = match self.variable(&name.text).map(|(value, _)| value) {
+            let value = match &expr.kind {
+                ExprKind::Variable(name) => self.variable(&name.text).map(|(value, _)| value),
+                ExprKind::Global(name) => self.global(&name.text),
+                _ => continue,
+            };
+            let literal = match value {
                 Some(Value::Str(text)) => Some(Literal::String { value: text, national: true }),
                 Some(value) => value.as_i64().and_then(|number| i32::try_from(number).ok()).map(Literal::Int),
                 None => None,
@@ -79,6 +84,15 @@ impl Machine<'_> {
             }
         }
         filled
+    }
+
+    /// The value of `@@name`.
+    fn global(&self, name: &str) -> Option<Value> {
+        if let Some(global) = Global::variable(name) {
+            return Some(global.value(&self.context.state));
+        }
+        let function = self.host.function(name)?;
+        self.host.call_function(function.id, &[], self.context).ok()
     }
 
     fn variable(&self, name: &str) -> Option<(Value, SqlType)> {

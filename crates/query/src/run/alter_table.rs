@@ -2,7 +2,7 @@
 
 use super::Machine;
 use super::columnstore::WantedColumnstore;
-use super::constraints::{ColumnChange, Existing};
+use super::constraints::{ColumnChange, ComputedType, Existing};
 use super::index_filter::{FilterColumn, FilterOf};
 use super::period::{check_added_to_versioned, check_altered_of_versioned, check_dropped_of_versioned};
 use super::table_definition::{self, IGNORE_DUP_KEY, Wanted};
@@ -149,6 +149,10 @@ impl Machine<'_> {
         let name = alter.name.as_ref();
         if let Some(name) = name.filter(|name| !table.engine.indexes.iter().any(|index| name.is(&index.name))) {
             return Err(Box::new(SqlError::index_missing(&name.text)));
+        }
+        let named = table.engine.indexes.iter().find(|index| name.is_some_and(|name| name.is(&index.name)));
+        if named.is_some_and(|index| index.hypothetical.is_some()) {
+            return Err(errors::unsupported("ALTER INDEX of a hypothetical index"));
         }
         match alter.action {
             tree::AlterIndexAction::Reorganize => Ok(()),
@@ -317,7 +321,8 @@ impl Machine<'_> {
         wanted: &table_definition::WantedComputed,
     ) -> Result<(NewColumn, ColumnMap), Fault> {
         let columns = super::constraints::table_columns(table);
-        let (ty, nullable, collation, when_read) = self.computed_type(wanted, &table.name, &columns, &[])?;
+        let ComputedType { ty, nullable, collation, traits } =
+            self.computed_type(wanted, &table.name, &columns, &[])?;
         let catalog = self.context.catalog();
         let names = Names::of(&catalog, &*self.host);
         let (typed, _) = bind::computed_column(&wanted.expr, &table.name, &columns, &names)?;
@@ -325,7 +330,7 @@ impl Machine<'_> {
         let (name, user_type) = (wanted.name.clone(), None);
         let definition = ColumnDefinition { name, ty, nullable, default: None, identity: None, user_type, collation };
         let column = NewColumn { definition, source: None, rowversion: false };
-        if when_read {
+        if !traits.deterministic {
             return Ok((column, ColumnMap::Fill { allowed: true, value: Value::Null, name: wanted.name.clone() }));
         }
         Ok((column, ColumnMap::Compute(value)))
@@ -366,8 +371,7 @@ impl Machine<'_> {
         if column.identity.is_some() {
             return Ok((NewColumn { definition: column, source: None, rowversion: false }, ColumnMap::Number));
         }
-        if matches!(&definition.kind, tree::ColumnKind::Stored(ty) if ty.name.is("rowversion") || ty.name.is("timestamp"))
-        {
+        if matches!(&definition.kind, tree::ColumnKind::Stored(ty) if ty.is_rowversion()) {
             return Ok((NewColumn { definition: column, source: None, rowversion: true }, ColumnMap::Number));
         }
         let mut value = Value::Null;

@@ -20,6 +20,8 @@ const ITEM_BYTES: usize = 64;
 /// The state of a [`Node::Apply`].
 pub(crate) struct ApplyCursor {
     input: Cursor,
+    /// A row of the input is at hand.
+    at_hand: bool,
     evaluation: Evaluation,
     /// Whether rows may come in another order than that of their source.
     regroups: bool,
@@ -33,6 +35,12 @@ struct Evaluation {
     within: bool,
     /// True when the subquery's result holds for every row.
     settled: bool,
+    outcome: Outcome,
+}
+
+/// What the rows of a subquery come to.
+#[derive(Default)]
+struct Outcome {
     found: Value,
     rows: u64,
     /// The rows' values by hash, for IN.
@@ -66,21 +74,12 @@ struct Subquery<'p> {
 
 impl ApplyCursor {
     pub(crate) fn new(input: Cursor, subquery: Cursor, making: Making<'_>) -> ApplyCursor {
-        let evaluation = Evaluation {
-            subquery,
-            within: false,
-            settled: false,
-            found: Value::Null,
-            rows: 0,
-            list: HashMap::new(),
-            charge: Charge::default(),
-            extremes: (Value::Null, Value::Null),
-            has_null: false,
-        };
-        ApplyCursor { input, evaluation, regroups: making.regroups, regroup: None }
+        let evaluation = Evaluation { subquery, within: false, settled: false, outcome: Outcome::default() };
+        ApplyCursor { input, at_hand: false, evaluation, regroups: making.regroups, regroup: None }
     }
 
     pub(crate) fn open(&mut self) {
+        self.at_hand = false;
         self.evaluation.within = false;
         self.evaluation.settled = false;
         self.regroup = None;
@@ -89,16 +88,23 @@ impl ApplyCursor {
 
     pub(crate) fn forget(&mut self) {
         self.regroup = None;
-        self.evaluation.list.clear();
-        self.evaluation.charge.clear();
+        self.evaluation.outcome.list.clear();
+        self.evaluation.outcome.charge.clear();
         self.input.forget();
         self.evaluation.subquery.forget();
     }
 
     /// See [`Cursor::again`].
     pub(crate) fn again(&mut self) {
+        self.at_hand = false;
         self.evaluation.within = false;
         self.input.again();
+    }
+
+    /// See [`Cursor::give_up_row`].
+    pub(crate) fn give_up_row(&mut self) {
+        self.at_hand = false;
+        self.evaluation.within = false;
     }
 
     pub(crate) fn input(&mut self) -> &mut Cursor {
@@ -120,12 +126,12 @@ impl ApplyCursor {
             && let Some(scan) = narrowed_by(input, *slot)
         {
             self.evaluation.settle(subquery, run)?;
-            let values: Vec<&Value> = self.evaluation.list.values().flatten().collect();
+            let values: Vec<&Value> = self.evaluation.outcome.list.values().flatten().collect();
             if let Some(cursor) = self.input.target_scan() {
                 cursor.narrow(scan, values.into_iter());
             }
         }
-        if !self.evaluation.within {
+        if !self.at_hand {
             if self.regroups
                 && *correlated
                 && run.has_spilled()
@@ -134,12 +140,19 @@ impl ApplyCursor {
                 self.regroup = Some(Box::new(new_regroup(node, input, run)?));
                 return self.next(node, run);
             }
-            if !self.input.next(input, run)? {
+            let at_hand = &mut self.at_hand;
+            let take = |_: &mut Run<'_>| {
+                *at_hand = true;
+                Ok(())
+            };
+            if !self.input.take(input, run, take)? {
                 return Ok(false);
             }
         }
-        self.evaluation.evaluate(subquery, run)?;
-        Ok(true)
+        let evaluated = self.evaluation.evaluate(subquery, run);
+        // A row that the subquery fails for is given up; one that it stops within stays at hand.
+        self.at_hand = matches!(&evaluated, Err(stop) if !matches!(stop, Stop::Error(_)));
+        evaluated.map(|()| true)
     }
 
     fn regrouped(
@@ -151,20 +164,28 @@ impl ApplyCursor {
     ) -> Result<bool, Stop> {
         while regroup.is_taking() {
             regroup.settle()?;
-            if !regroup.is_complete() && self.input.next(input, run)? {
-                let part = self.evaluation.subquery.spilled_part(subquery.node, run)?;
+            let is_complete = regroup.is_complete();
+            let own = &self.evaluation.subquery;
+            let put = |run: &mut Run<'_>| {
+                let part = own.spilled_part(subquery.node, run)?;
                 regroup.put(part.unwrap_or(0), run);
-            } else {
+                Ok(())
+            };
+            if is_complete || !self.input.take(input, run, put)? {
                 regroup.end_outer()?;
             }
         }
         loop {
             regroup.settle()?;
-            if !self.evaluation.within && !regroup.next_outer(run)? {
-                return regroup.next_result(run);
+            if !self.at_hand {
+                if !regroup.next_outer(run)? {
+                    return regroup.next_result(run);
+                }
+                self.at_hand = true;
             }
             self.evaluation.evaluate(subquery, run)?;
             regroup.keep(run)?;
+            self.at_hand = false;
         }
     }
 }
@@ -187,14 +208,15 @@ impl Evaluation {
         if self.within {
             self.read(plan, run)?;
         }
+        let outcome = &mut self.outcome;
         if let Test::In { left, collation, .. } = test {
-            self.look_up(left, *collation, run)?;
+            outcome.look_up(left, *collation, run)?;
         }
         if let Test::Extremes { left, op, all, collation, .. } = test {
             let value = left.eval(&mut run.env())?;
-            self.found = self.compare_extremes(&value, *op, *all, *collation);
+            outcome.found = outcome.compare_extremes(&value, *op, *all, *collation);
         }
-        run.slots[slot].clone_from(&self.found);
+        run.slots[slot].clone_from(&outcome.found);
         Ok(())
     }
 
@@ -208,8 +230,14 @@ impl Evaluation {
 
     /// Reads what is left of the subquery's rows.
     fn read(&mut self, plan: Subquery<'_>, run: &mut Run<'_>) -> Result<(), Stop> {
-        while !self.decided(plan.test) && self.subquery.next(plan.node, run)? {
-            self.take_row(plan.test, run)?;
+        let Evaluation { subquery, outcome, .. } = self;
+        loop {
+            outcome.charge.force(run)?;
+            if outcome.is_decided(plan.test)
+                || !subquery.take(plan.node, run, |run| outcome.take_row(plan.test, run))?
+            {
+                break;
+            }
         }
         self.within = false;
         self.settled = !plan.correlated;
@@ -219,6 +247,12 @@ impl Evaluation {
     fn begin(&mut self, test: &Test) {
         self.subquery.open();
         self.within = true;
+        self.outcome.begin(test);
+    }
+}
+
+impl Outcome {
+    fn begin(&mut self, test: &Test) {
         self.rows = 0;
         self.list.clear();
         self.charge.clear();
@@ -231,15 +265,15 @@ impl Evaluation {
     }
 
     /// True when further rows of the subquery change nothing.
-    fn decided(&self, test: &Test) -> bool {
+    fn is_decided(&self, test: &Test) -> bool {
         matches!(test, Test::Exists) && self.rows > 0
     }
 
-    fn take_row(&mut self, test: &Test, run: &mut Run<'_>) -> Result<(), Stop> {
+    fn take_row(&mut self, test: &Test, run: &mut Run<'_>) -> Result<(), Fault> {
         self.rows += 1;
         match test {
             Test::Exists => self.found = Value::Bit(true),
-            Test::Scalar(_) if self.rows > 1 => return Err(errors::subquery_many_rows().into()),
+            Test::Scalar(_) if self.rows > 1 => return Err(errors::subquery_many_rows()),
             Test::Scalar(expr) => expr.eval_into(&mut run.env(), &mut self.found)?,
             Test::In { right, collation, .. } => {
                 let value = right.eval(&mut run.env())?;
@@ -250,7 +284,7 @@ impl Evaluation {
                 }
                 let bytes = ITEM_BYTES + value.heap_bytes();
                 bucket.push(value);
-                self.charge.force(bytes, run)?;
+                self.charge.keep(bytes);
             }
             Test::Extremes { right, collation, .. } => {
                 let value = right.eval(&mut run.env())?;

@@ -104,7 +104,7 @@ impl Machine<'_> {
                 cursor
             });
             let mut run = self.run_view(&state.virtual_rows, plan);
-            let asked = cursor.next(asks, &mut run);
+            let asked = cursor.evaluate(asks, &mut run);
             self.scratch = std::mem::take(&mut run.scratch);
             if let Err(stop) = asked {
                 state.modify.late.blocking.asking = Some(cursor);

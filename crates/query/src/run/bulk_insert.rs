@@ -1,6 +1,6 @@
 //! BULK INSERT: a file's rows, batch after batch, each a statement of its own.
 
-use std::path::PathBuf;
+use std::io;
 use std::sync::Arc;
 
 use super::Machine;
@@ -13,7 +13,7 @@ use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
 use crate::plan::{Action, Statement};
 use pikepole_contention::WaitType;
-use pikepole_engine::TableRecord;
+use pikepole_engine::{LoadErrorFiles, TableRecord};
 use pikepole_scheduler as scheduler;
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
@@ -23,8 +23,8 @@ pub(crate) struct BulkLoad {
     plan: Arc<Statement>,
     file: Arc<BulkFile>,
     options: BulkOptions,
-    /// The file of refused rows: its name and place.
-    error_file: Option<(String, PathBuf)>,
+    /// The files of refused rows, and their name.
+    error_file: Option<(String, LoadErrorFiles)>,
     /// The batch under way, and its first row.
     batch: Option<(u64, Box<StatementState>)>,
     rows: i64,
@@ -47,7 +47,7 @@ impl Machine<'_> {
         }
         self.context.progress.clear();
         let written = match &load.error_file {
-            Some((name, path)) => load.file.write_refused(self.context.server().disk(), path, name),
+            Some((name, files)) => load.file.write_refused(files, name),
             None => Ok(()),
         };
         loaded?;
@@ -62,25 +62,31 @@ impl Machine<'_> {
             options.set_described(self.read_format_file(name).await?)?;
         }
         let server = Arc::clone(self.context.server());
-        let error_file = options.error_file.as_ref().map(|name| (name.clone(), server.folder().join(name)));
-        if let Some((name, path)) = &error_file {
-            for path in [path.clone(), bulk::notes_beside(path)] {
-                if server.disk().exists(&path) || server.is_in_database(&path) {
-                    return Err(Box::new(SqlError::bulk_file_not_opened(name, "80(The file exists.)")));
-                }
-            }
-        }
-        let path = server.folder().join(&statement.file);
+        let error_file = match options.error_file.clone() {
+            Some(name) => Some((name.clone(), self.error_files(name).await?)),
+            None => None,
+        };
         let (mut plan, mut file) = self.bind_bulk(statement, &options)?;
         self.context.check(&plan.requirements, self.procedure_owner())?;
         let name = statement.file.clone();
-        let opened = scheduler::run_blocking(move || OpenFile::open(server.disk(), &path, &name));
+        let opened = scheduler::run_blocking(move || OpenFile::open(&server, &name));
         let opened = scheduler::wait(WaitType::IMPROV_IOWAIT, opened).await?;
         if !options.checks_constraints && self.distrust_constraints(&plan).await? {
             (plan, file) = self.bind_bulk(statement, &options)?;
         }
         file.start(ReadAhead::start(opened, self.context.state.session_id), &statement.file, &options);
         Ok(BulkLoad { plan, file, options, error_file, batch: None, rows: 0, batches: 0 })
+    }
+
+    /// The files for refused rows, which must not be there.
+    async fn error_files(&mut self, name: String) -> Result<LoadErrorFiles, Fault> {
+        self.read_blocking(move |server| {
+            server.load_error_files(&name).map_err(|error| match error.kind() {
+                io::ErrorKind::AlreadyExists => SqlError::bulk_file_not_opened(name, "80(The file exists.)"),
+                _ => SqlError::bulk_file_not_opened(name, bulk::DENIED),
+            })
+        })
+        .await
     }
 
     fn bind_bulk(

@@ -41,7 +41,7 @@ impl Machine<'_> {
     /// Reads a format file.
     pub(super) async fn read_format_file(&mut self, name: String) -> Result<Arc<FormatFile>, Fault> {
         let read = move |server: &Server| {
-            let file = OpenFile::open(server.disk(), &server.folder().join(&name), &name)?;
+            let file = OpenFile::open(server, &name)?;
             FormatFile::parse(&file.read_all_of(&name, bulk::FORMAT_FILE_BYTES_MAX)?, &name)
         };
         self.read_blocking(read).await.map(Arc::new)
@@ -59,14 +59,14 @@ impl Machine<'_> {
     pub(super) async fn file_value(&mut self, file: &FileValue) -> Result<Value, Fault> {
         self.check_may_load()?;
         let file = file.clone();
-        self.read_blocking(move |server| file.read(server.disk(), server.folder())).await
+        self.read_blocking(move |server| file.read(server)).await
     }
 
     /// Reads the rows of a file. Those that are refused are told.
     pub(super) async fn file_rows(&mut self, table: &FileTable) -> Result<Vec<Vec<Value>>, Fault> {
         self.check_may_load()?;
         let name = table.name.clone();
-        let open = move |server: &Server| OpenFile::open(server.disk(), &server.folder().join(&name), &name);
+        let open = move |server: &Server| OpenFile::open(server, &name);
         let opened = self.read_blocking(open).await?;
         let file = Arc::new(table.open(Arc::clone(&self.context.progress)));
         file.start(ReadAhead::start(opened, self.context.state.session_id), &table.name, &table.options);

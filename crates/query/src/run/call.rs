@@ -71,11 +71,10 @@ impl Machine<'_> {
         if system && let Some(id) = self.host.system_procedure(plain) {
             return self.execute_system(&name, id, call).await;
         }
-        let title = name.name.text.clone();
         let Some(database) = self.elsewhere(&name)? else {
             let program = self.procedure(&name)?;
             let acting = self.context.module_context(&program)?;
-            self.call(program, &call.arguments, call.status, &title)?;
+            self.call_named(program, call, name)?;
             self.context.begin_module_context(acting);
             return Ok(());
         };
@@ -86,9 +85,19 @@ impl Machine<'_> {
         let acting = program.as_ref().map_or(Ok(None), |program| self.context.module_context(program));
         self.context.move_back(&home);
         let acting = acting?;
-        self.call(program?, &call.arguments, call.status, &title)?;
+        self.call_named(program?, call, name)?;
         self.context.move_to(&database)?;
         self.context.begin_module_context(acting);
+        Ok(())
+    }
+
+    /// Enters a procedure that a call names; errors in it tell of it as the call does.
+    fn call_named(&mut self, program: Arc<Program>, call: &Execute, name: ObjectName) -> Result<(), Fault> {
+        self.call(program, &call.arguments, call.status, &name.name.text).map_err(|fault| match &fault.procedure {
+            Some(_) => Box::new(SqlError { procedure: Some(name.dotted()), ..*fault }),
+            None => fault,
+        })?;
+        self.frame.called_as = name.schema.is_some().then_some(name);
         Ok(())
     }
 
@@ -306,11 +315,9 @@ impl Machine<'_> {
         let mut lent = Vec::new();
         let mut given = vec![false; parameters.len()];
         let mut on_return = Return::default();
-        let mut named = false;
         let page = self.context.database().code_page();
         for (position, argument) in arguments.iter().enumerate() {
-            let slot = argument_slot(parameters, argument.name.as_deref(), position, named, name)?;
-            named |= argument.name.is_some();
+            let slot = argument_slot(parameters, argument.name.as_deref(), position, name)?;
             let parameter = &parameters[slot];
             if std::mem::replace(&mut given[slot], true) {
                 return Err(Box::new(SqlError::parameter_twice(&parameter.name)));
@@ -614,12 +621,12 @@ impl Machine<'_> {
     }
 }
 
-/// The parameter that an argument is for. After a named argument all must be named.
+/// The parameter that an argument is for. In a text all that follow a named argument are named (the parser's error 119); a client's
+/// call may go on by place, as mssql-jdbc does, which names the tables that it passes and nothing else.
 pub(super) fn argument_slot(
     parameters: &[Parameter],
     argument: Option<&str>,
     position: usize,
-    named: bool,
     procedure: &str,
 ) -> Result<usize, Fault> {
     Err(Box::new(match argument {
@@ -630,15 +637,6 @@ pub(super) fn argument_slot(
                 None => SqlError::not_a_parameter(wanted, procedure),
             }
         }
-        None if named => SqlError::new(
-            119,
-            15,
-            1,
-            format!(
-                "Must pass parameter number {} and subsequent parameters as '@name = value'. After the form '@name = value' has been used, all subsequent parameters must be passed in the form '@name = value'.",
-                position + 1
-            ),
-        ),
         None if parameters.is_empty() => SqlError::procedure_has_no_parameters(procedure),
         None if position >= parameters.len() => SqlError::too_many_arguments(procedure),
         None => return Ok(position),

@@ -15,7 +15,8 @@ use super::Machine;
 use super::block_rules::RowChange;
 use super::modify::{check_required, identity_value};
 use super::more::{percent_of, share};
-use super::statement::{StatementState, quantum_over};
+use super::statement::StatementState;
+use super::statement_rows::quantum_over;
 use crate::access::Stop;
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
@@ -55,6 +56,10 @@ pub(crate) struct ChangeState {
     is_output_sorted: bool,
     writer: Option<TableWriter>,
     row: Vec<Value>,
+    /// The rowversion that the row was dealt.
+    number: Option<u64>,
+    /// The row is computed but for its identity value.
+    is_computed: bool,
     /// The values of variables that the statement sets, as it found them.
     variables: Vec<(usize, Value)>,
 }
@@ -71,6 +76,7 @@ impl ChangeState {
         self.rows.clear();
         self.next = 0;
         self.is_output_sorted = false;
+        (self.number, self.is_computed) = (None, false);
         self.variables.clear();
         self.writer.iter_mut().for_each(TableWriter::begin_statement);
     }
@@ -148,16 +154,15 @@ impl Machine<'_> {
             _ => usize::MAX,
         };
         while state.change.rows.len() < maximum {
-            if !self.next_row(plan, state)? {
+            let take = |machine: &mut Self, state: &mut StatementState| {
+                if let Some(TopCount::OfRow(count)) = &change.top {
+                    maximum = machine.rows_wanted(count)?;
+                }
+                if state.change.rows.len() < maximum { machine.take_joined(change, state) } else { Ok(()) }
+            };
+            if !self.next_row(plan, state, take)? {
                 break;
             }
-            if let Some(TopCount::OfRow(count)) = &change.top {
-                maximum = self.rows_wanted(count)?;
-                if state.change.rows.len() >= maximum {
-                    break;
-                }
-            }
-            self.take_joined(change, state)?;
         }
         if let Some(TopCount::Percent(percent)) = &change.top {
             let percent = percent_of(&percent.eval(&mut self.env())?)?;
@@ -264,7 +269,9 @@ impl Machine<'_> {
             return Ok(());
         }
         let instead = state.firing.is_instead();
-        let number = if instead { None } else { self.row_number(plan.rules.as_deref(), &change.table.engine)? };
+        if !instead && state.change.number.is_none() {
+            state.change.number = self.row_number(plan.rules.as_deref(), &change.table.engine)?;
+        }
         match action {
             BranchAction::Delete => return Ok(()),
             BranchAction::Update { assignments, variables } => {
@@ -272,6 +279,8 @@ impl Machine<'_> {
             }
             BranchAction::Insert(insert) => self.compute_insert(insert, state)?,
         }
+        let number = state.change.number.take();
+        state.change.is_computed = false;
         if let Some(rules) = &plan.rules {
             self.shape_row(rules, number, &mut state.change.row)?;
         }
@@ -304,11 +313,14 @@ impl Machine<'_> {
 
     fn compute_insert(&mut self, insert: &Insert, state: &mut StatementState) -> Result<(), Stop> {
         let row = &mut state.change.row;
-        row.clone_from(&insert.template);
-        for (source, value) in insert.rows.iter().flatten().zip(row.iter_mut()) {
-            if let ColumnSource::Value(expr) = source {
-                expr.eval_into(&mut self.env(), value)?;
+        if !state.change.is_computed {
+            row.clone_from(&insert.template);
+            for (source, value) in insert.rows.iter().flatten().zip(row.iter_mut()) {
+                if let ColumnSource::Value(expr) = source {
+                    expr.eval_into(&mut self.env(), value)?;
+                }
             }
+            state.change.is_computed = true;
         }
         if let Some(column) = insert.table.identity {
             let (database, tx) = self.context.engine();

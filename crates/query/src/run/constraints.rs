@@ -34,6 +34,13 @@ pub(crate) enum Existing {
     NotChecked,
 }
 
+/// The first of some columns that is computed and not persisted.
+fn not_persisted<'t>(table: &'t Table, columns: &[usize]) -> Option<&'t str> {
+    let own = columns.iter().map(|column| &table.engine.columns[*column]);
+    let mut computed = own.filter(|column| column.computed.as_ref().is_some_and(|computed| !computed.persisted));
+    computed.next().map(|column| column.name.as_str())
+}
+
 fn action(action: tree::ReferentialAction) -> ReferentialAction {
     match action {
         tree::ReferentialAction::NoAction => ReferentialAction::NoAction,
@@ -43,9 +50,51 @@ fn action(action: tree::ReferentialAction) -> ReferentialAction {
     }
 }
 
+/// The type of a computed column, whether it can be NULL, its collation, and what its values are. One that is not deterministic is
+/// computed whenever it is read.
+pub(crate) struct ComputedType {
+    pub(crate) ty: SqlType,
+    pub(crate) nullable: bool,
+    pub(crate) collation: Collation,
+    pub(crate) traits: bind::Traits,
+}
+
+/// Whether the values of a computed column can be keys of indexes.
+///
+/// # Errors
+/// 2729 and 2799.
+fn check_keys<'i>(
+    wanted: &super::table_definition::WantedComputed,
+    traits: bind::Traits,
+    table: &str,
+    indexes: impl Iterator<Item = &'i IndexDefinition>,
+) -> Result<(), Fault> {
+    for index in indexes {
+        if !traits.deterministic {
+            return Err(Box::new(SqlError::column_not_deterministic(&wanted.name, "table", table)));
+        }
+        if !traits.precise && !wanted.persisted {
+            let prefix = if index.kind == IndexKind::PrimaryKey { "PK" } else { "UQ" };
+            let generated = || generated_name(prefix, table, "", 0);
+            let shown = index.name.clone().unwrap_or_else(generated);
+            return Err(Box::new(SqlError::column_imprecise(shown, table, &wanted.name)));
+        }
+    }
+    Ok(())
+}
+
 impl Machine<'_> {
     /// Gives the computed columns of a table that is to be made their types.
-    pub(crate) fn type_computed(&self, definition: &mut TableDefinition, wishes: &Wishes) -> Result<(), Fault> {
+    /// `shown` is the table's name as the statement writes it.
+    ///
+    /// # Errors
+    /// 2729 and 2799 for keys of values that are not deterministic or not precise, 1711; as of [`Machine::computed_type`].
+    pub(crate) fn type_computed(
+        &self,
+        definition: &mut TableDefinition,
+        shown: &str,
+        wishes: &Wishes,
+    ) -> Result<(), Fault> {
         let known: Vec<TableColumn> = definition
             .columns
             .iter()
@@ -58,12 +107,10 @@ impl Machine<'_> {
             })
             .collect();
         for wanted in &wishes.computed {
-            let (ty, nullable, collation, when_read) =
+            let ComputedType { ty, nullable, collation, traits } =
                 self.computed_type(wanted, &definition.name, &known, &wishes.computed)?;
             let in_key = |index: &IndexDefinition| index.columns.iter().any(|(name, _)| *name == wanted.name);
-            if when_read && definition.indexes.iter().any(in_key) {
-                return Err(Box::new(SqlError::column_not_deterministic(&wanted.name, "table", &definition.name)));
-            }
+            check_keys(wanted, traits, shown, definition.indexes.iter().filter(|index| in_key(index)))?;
             let in_primary = |index: &IndexDefinition| index.kind == IndexKind::PrimaryKey && in_key(index);
             if (nullable || !wanted.persisted) && definition.indexes.iter().any(in_primary) {
                 return Err(Box::new(SqlError::primary_key_on_computed(&wanted.name, &definition.name)));
@@ -75,21 +122,25 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// The type of a computed column, whether it can be NULL, its collation, and whether it is computed whenever it is read.
+    /// The type of a computed column.
+    ///
+    /// # Errors
+    /// What is wrong with its expression; 4936 for a persisted one that is not deterministic.
     pub(crate) fn computed_type(
         &self,
         wanted: &super::table_definition::WantedComputed,
         table: &str,
         columns: &[TableColumn],
         computed: &[super::table_definition::WantedComputed],
-    ) -> Result<(SqlType, bool, Collation, bool), Fault> {
+    ) -> Result<ComputedType, Fault> {
         let catalog = self.context.catalog();
         let names = Names::of(&catalog, &*self.host);
-        let (typed, when_read) = bind::computed_column(&wanted.expr, table, columns, &names).map_err(|fault| {
+        let (typed, traits) = bind::computed_column(&wanted.expr, table, columns, &names).map_err(|fault| {
             let column = fault.message.split('\'').nth(1).unwrap_or_default().to_owned();
             let other = computed.iter().any(|other| other.name.eq_ignore_ascii_case(&column));
             if fault.number == 207 && other { Box::new(SqlError::computed_of_computed(column, table)) } else { fault }
         })?;
+        let when_read = !traits.deterministic;
         if when_read && wanted.persisted {
             return Err(Box::new(SqlError::computed_not_persistable(&wanted.name, table)));
         }
@@ -97,7 +148,7 @@ impl Machine<'_> {
         let collation = bind::in_column(typed.collated, "CREATE TABLE", 1)?;
         let nullable =
             when_read || !wanted.not_null && (typed.nullable || !bind::is_certain_of(&wanted.expr, &typed.ty));
-        Ok((ty, nullable, collation, when_read))
+        Ok(ComputedType { ty, nullable, collation, traits })
     }
 
     /// Adds what a definition wants beside columns and keys.
@@ -112,7 +163,7 @@ impl Machine<'_> {
             let columns = table_columns(&table);
             let mut when_read = Vec::new();
             for wanted in &wishes.computed {
-                if self.computed_type(wanted, &table.name, &columns, &wishes.computed)?.3 {
+                if !self.computed_type(wanted, &table.name, &columns, &wishes.computed)?.traits.deterministic {
                     when_read.push(&wanted.name);
                 }
             }
@@ -177,6 +228,10 @@ impl Machine<'_> {
             bind::table_condition(&wanted.condition, &table.name, &columns, &names)?;
             bind::reads_columns(&text, true, &columns, &names)?
         };
+        if let Some(column) = not_persisted(&table, &read) {
+            let error = SqlError::computed_not_persisted(column, &table.name, "CHECK CONSTRAINT");
+            return Err(self.no_constraint(error));
+        }
         let declared = wanted.column.as_ref().and_then(|column| table.column(column));
         if let Some(own) = declared
             && read.iter().any(|column| *column != own)
@@ -335,6 +390,10 @@ impl Machine<'_> {
         if set_null && columns.iter().any(|column| !table.columns[*column].nullable) {
             return Err(Box::new(SqlError::foreign_key_set_null(shown)));
         }
+        if let Some(column) = not_persisted(table, &columns) {
+            let kind = "FOREIGN KEY CONSTRAINT";
+            return Err(Box::new(SqlError::computed_not_persisted(column, &table.name, kind)));
+        }
         if target.engine.is_history() || table.engine.is_history() {
             return Err(Box::new(SqlError::history_takes_no_foreign_key(shown)));
         }
@@ -458,15 +517,33 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// Whether the columns of a new index have values that it can keep.
+    ///
+    /// # Errors
+    /// As [`bind::check_key_column`]; 2729 for a column under INCLUDE as well.
+    pub(crate) fn check_index_columns(
+        &self,
+        table: &Table,
+        shown: &str,
+        definition: &IndexDefinition,
+    ) -> Result<(), Fault> {
+        let index = definition.name.as_deref().unwrap_or_default();
+        for place in definition.columns.iter().filter_map(|(name, _)| table.column(name)) {
+            bind::check_key_column(&table.engine, place, (index, shown), self.context, &*self.host)?;
+        }
+        let included = definition.extras.included.iter().filter_map(|name| table.column(name));
+        match included.map(|at| &table.columns[at]).find(|column| column.when_read.is_some()) {
+            Some(column) => Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", shown))),
+            None => Ok(()),
+        }
+    }
+
     /// The keys and rules that ALTER TABLE ADD CONSTRAINT adds.
     pub(crate) async fn add_keys(&mut self, name: &ObjectName, keys: Vec<Wanted>) -> Result<(), Fault> {
         for key in keys {
             let table = self.table_of(name)?;
             let (degree, on) = (key.degree, key.on.clone());
-            let names = key.definition.columns.iter().filter_map(|(name, _)| table.column(name));
-            if let Some(column) = names.map(|at| &table.columns[at]).find(|column| column.when_read.is_some()) {
-                return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
-            }
+            self.check_index_columns(&table, &name.dotted(), &key.definition)?;
             let is_primary = key.definition.kind == IndexKind::PrimaryKey;
             if is_primary && table.engine.indexes.iter().any(|index| index.primary_key) {
                 return Err(Box::new(SqlError::primary_key_exists(&table.name)));

@@ -1,8 +1,16 @@
 //! The state of a running plan: one cursor per operator, in a tree of the same shape as the plan.
 //!
-//! `next` leaves a row in the registers and returns true, or returns false at the end. It can stop anywhere with
-//! [`Stop::Blocked`] or [`Stop::Yield`]: all progress is in the cursors, so that the caller awaits the need, or its turn, and calls
-//! `next` again.
+//! An operator leaves a row in the registers and returns true, or returns false at the end. It can stop anywhere with
+//! [`Stop::Blocked`] or [`Stop::Yield`]: all progress is in the cursors, so that the caller awaits the need, or its turn, and asks
+//! again.
+//!
+//! ```text
+//!   take    the next row of the input, used by a closure: kept in the operator's state
+//!   give    the next row of the input that a closure admits: passed on
+//! ```
+//! Between a row of an input and its use nothing can stop, because there is no other way to a row than these two, and their
+//! closures return a [`Fault`], which ends the statement, and no [`Stop`]. What may have to wait for a row that was used (memory,
+//! a block of a file, the quantum) is asked for before the next one is taken.
 
 use std::sync::Arc;
 
@@ -18,7 +26,8 @@ use crate::access::{HostCall, Pace, ScanCursor, Stop};
 use crate::batch::{AggregateCursor, BatchCursor, Operator};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
-use crate::plan::{Aggregate, Node, Registers};
+use crate::plan::{Aggregate, Node, Registers, Scan};
+use pikepole_scheduler::chaos::{self, Site};
 use pikepole_types::Value;
 
 /// One operator's state.
@@ -39,6 +48,7 @@ pub(crate) enum Cursor {
     Concat { inputs: Vec<Cursor>, current: usize },
     More(Box<MoreCursor>),
     Counted(Box<CountedCursor>),
+    Settled(Box<Cursor>),
 }
 
 /// The rows of a function for the present row outside it.
@@ -60,6 +70,14 @@ pub(crate) struct TopCursor {
 impl Cursor {
     /// The cursor for a plan, not yet open.
     pub(crate) fn new(node: &Node, making: Making<'_>) -> Cursor {
+        if !making.tells
+            && !matches!(node, Node::Scan(_))
+            && let Some(scan) = target_of(node)
+            && scan.hints.changes
+        {
+            let making = Making { tells: true, regroups: false, ..making };
+            return Cursor::Settled(Box::new(Cursor::new(node, making)));
+        }
         let cursor = Cursor::uncounted(node, making);
         match making.profile {
             None => cursor,
@@ -71,19 +89,24 @@ impl Cursor {
         if let Some(operator) = Operator::of(node, making) {
             return Cursor::Batch(Box::new(BatchCursor::new(operator)));
         }
+        let above = making;
+        let making = Making { tells: false, ..making };
         let new = |node: &Node| Cursor::new(node, making);
         match node {
             Node::One => Cursor::One { given: false },
+            Node::Scan(scan) if above.tells => Cursor::Scan(Box::new(ScanCursor::telling(scan))),
             Node::Scan(scan) => Cursor::Scan(Box::new(ScanCursor::new(scan))),
             // Series, files and kept rows run in batches, wherever they stand.
             Node::Virtual { .. } | Node::Values { .. } | Node::Series(_) | Node::File(_) | Node::Kept { .. } => {
                 Cursor::Listed { next: 0, pace: Pace::default() }
             }
             Node::Call { .. } => Cursor::Called(CallCursor::default()),
-            Node::Filter { input, .. } | Node::Compute { input, .. } => Cursor::Through(Box::new(new(input))),
+            Node::Filter { input, .. } | Node::Compute { input, .. } => {
+                Cursor::Through(Box::new(Cursor::new(input, above)))
+            }
             Node::Join { left, right, .. } => Cursor::Join(Box::new(JoinCursor::new(new(left), new(right), making))),
             Node::Apply { input, subquery, .. } => {
-                Cursor::Apply(Box::new(ApplyCursor::new(new(input), new(subquery), making)))
+                Cursor::Apply(Box::new(ApplyCursor::new(Cursor::new(input, above), new(subquery), making)))
             }
             Node::Group { input, keys, aggregates } => {
                 let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
@@ -134,6 +157,7 @@ impl Cursor {
             }
             Cursor::More(more) => more.open(),
             Cursor::Counted(counted) => counted.open(),
+            Cursor::Settled(input) => input.open(),
         }
     }
 
@@ -153,6 +177,7 @@ impl Cursor {
             Cursor::Concat { inputs, .. } => inputs.iter_mut().for_each(Cursor::forget),
             Cursor::More(more) => more.forget(),
             Cursor::Counted(counted) => counted.inner.forget(),
+            Cursor::Settled(input) => input.forget(),
         }
     }
 
@@ -162,7 +187,42 @@ impl Cursor {
             Cursor::One { given } => *given = false,
             Cursor::Apply(apply) => apply.again(),
             Cursor::Counted(counted) => counted.inner.again(),
+            Cursor::Settled(input) => input.again(),
             _ => {}
+        }
+    }
+
+    /// Gives up the row at hand, which a filter or a subquery could not be evaluated for: the next one comes from the
+    /// scan below.
+    fn give_up_row(&mut self) {
+        match self {
+            Cursor::Through(input) => input.give_up_row(),
+            Cursor::Apply(apply) => {
+                apply.give_up_row();
+                apply.input().give_up_row();
+            }
+            Cursor::Counted(counted) => counted.inner.give_up_row(),
+            _ => {}
+        }
+    }
+
+    /// The next row that no other transaction claims. A version of a claimed row that has come through all conditions
+    /// is waited for, and one that a condition fails for: it may not be what stays.
+    fn next_settled(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
+        let found = self.advance(node, run);
+        if !self.target_scan().is_some_and(|scan| scan.is_claimed()) {
+            return found;
+        }
+        let Some(plan) = target_of(node) else { return found };
+        match found {
+            Ok(true) => {}
+            Err(Stop::Error(_)) => self.give_up_row(),
+            other => return other,
+        }
+        let Some(scan) = self.target_scan() else { return Ok(true) };
+        match scan.claim(plan, run)? {
+            Some(wait) => Err(wait),
+            None => Ok(true),
         }
     }
 
@@ -175,35 +235,88 @@ impl Cursor {
         }
     }
 
-    /// Moves to the next row.
+    /// Moves to the next row and has `take` use it; false at the end. `take` can fail, but not pause: when this returns, the row is
+    /// in the operator's state, and the operator may stop.
     ///
     /// # Errors
-    /// [`Stop::Blocked`] when a need must be awaited first, [`Stop::Yield`] when the quantum is over; errors of expressions and
-    /// storage.
-    pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
+    /// [`Stop::Blocked`] when a need must be awaited first, [`Stop::Yield`] when the quantum is over: no row was taken then;
+    /// errors of expressions and storage.
+    #[inline]
+    pub(crate) fn take(
+        &mut self,
+        node: &Node,
+        run: &mut Run<'_>,
+        take: impl FnOnce(&mut Run<'_>) -> Result<(), Fault>,
+    ) -> Result<bool, Stop> {
+        if !self.advance(node, run)? {
+            return Ok(false);
+        }
+        take(run)?;
+        Ok(true)
+    }
+
+    /// Moves to the next row that `give` admits, and leaves it in the registers; false at the end. The operator returns what this
+    /// returns, at once.
+    ///
+    /// # Errors
+    /// As of [`Cursor::take`].
+    #[inline]
+    pub(crate) fn give(
+        &mut self,
+        node: &Node,
+        run: &mut Run<'_>,
+        mut give: impl FnMut(&mut Run<'_>) -> Result<bool, Fault>,
+    ) -> Result<bool, Stop> {
+        while self.advance(node, run)? {
+            if give(run)? {
+                return Ok(true);
+            }
+        }
+        Ok(false)
+    }
+
+    /// Evaluates a chain of subqueries over one row: their results are in the registers then.
+    ///
+    /// # Errors
+    /// As of [`Cursor::take`].
+    pub(crate) fn evaluate(&mut self, node: &Node, run: &mut Run<'_>) -> Result<(), Stop> {
+        self.advance(node, run).map(drop)
+    }
+
+    /// Moves to the next row, for [`Cursor::take`] and [`Cursor::give`] alone.
+    fn advance(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
+        if chaos::stops(Site::Pull) {
+            return Err(Stop::Yield);
+        }
+        let found = self.advance_to(node, run)?;
+        if found && chaos::loses_row() {
+            return Err(Stop::Yield);
+        }
+        Ok(found)
+    }
+
+    #[inline]
+    fn advance_to(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
         match (self, node) {
             (Cursor::One { given }, _) => Ok(!std::mem::replace(given, true)),
             (Cursor::Scan(cursor), Node::Scan(scan)) => cursor.next(scan, run),
             (Cursor::Through(input), Node::Filter { input: node, predicate }) => {
-                while input.next(node, run)? {
+                while input.advance(node, run)? {
                     if predicate.holds(&mut run.env())? {
                         return Ok(true);
                     }
-                    if let (Cursor::Scan(cursor), Node::Scan(scan)) = (&mut **input, &**node) {
-                        cursor.pass_over(scan, run)?;
+                    if let Cursor::Scan(cursor) = &mut **input {
+                        cursor.pass_over();
                     }
                 }
                 Ok(false)
             }
-            (Cursor::Through(input), Node::Compute { input: node, assignments }) => {
-                if !input.next(node, run)? {
-                    return Ok(false);
-                }
+            (Cursor::Through(input), Node::Compute { input: node, assignments }) => input.give(node, run, |run| {
                 for (slot, expr) in assignments {
                     run.assign(*slot, expr)?;
                 }
                 Ok(true)
-            }
+            }),
             (Cursor::Listed { next, pace }, Node::Virtual { index, registers }) => {
                 pace.step()?;
                 let rows = Arc::clone(&run.virtual_rows[*index]);
@@ -239,10 +352,13 @@ impl Cursor {
             }
             (Cursor::Concat { inputs, current }, Node::Concat { inputs: nodes, registers }) => {
                 while let (Some(cursor), Some((node, values))) = (inputs.get_mut(*current), nodes.get(*current)) {
-                    if cursor.next(node, run)? {
+                    let given = cursor.give(node, run, |run| {
                         for (offset, expr) in values.iter().enumerate() {
                             run.assign(registers.first + offset, expr)?;
                         }
+                        Ok(true)
+                    });
+                    if given? {
                         return Ok(true);
                     }
                     *current += 1;
@@ -251,6 +367,7 @@ impl Cursor {
             }
             (Cursor::More(cursor), Node::More(more)) => cursor.next(more, run),
             (Cursor::Counted(counted), _) => counted.next(node, run),
+            (Cursor::Settled(input), _) => input.next_settled(node, run),
             _ => Ok(false),
         }
     }
@@ -277,6 +394,7 @@ impl Cursor {
     pub(crate) fn spilled_part(&self, node: &Node, run: &mut Run<'_>) -> Result<Option<usize>, Fault> {
         match (self, node) {
             (Cursor::Counted(counted), _) => counted.inner.spilled_part(node, run),
+            (Cursor::Settled(input), _) => input.spilled_part(node, run),
             (Cursor::Through(input), Node::Filter { input: node, .. } | Node::Compute { input: node, .. }) => {
                 input.spilled_part(node, run)
             }
@@ -300,6 +418,7 @@ impl Cursor {
             (Cursor::Sort(sort), _) => sort.want(rows),
             (Cursor::Through(input), Node::Compute { input: node, .. }) => input.want(node, rows),
             (Cursor::Counted(counted), _) => counted.inner.want(node, rows),
+            (Cursor::Settled(input), _) => input.want(node, rows),
             _ => {}
         }
     }
@@ -313,8 +432,18 @@ impl Cursor {
             Cursor::Join(join) => join.left().target_scan(),
             Cursor::Top(top) => top.input.target_scan(),
             Cursor::Counted(counted) => counted.inner.target_scan(),
+            Cursor::Settled(input) => input.target_scan(),
             _ => None,
         }
+    }
+}
+
+/// The scan below filters, computed values and subqueries.
+fn target_of(node: &Node) -> Option<&Scan> {
+    match node {
+        Node::Scan(scan) => Some(scan),
+        Node::Filter { input, .. } | Node::Compute { input, .. } | Node::Apply { input, .. } => target_of(input),
+        _ => None,
     }
 }
 
@@ -365,18 +494,23 @@ impl TopCursor {
             self.started = true;
             self.input.want(node, self.skip.saturating_add(self.left));
         }
-        while self.skip > 0 {
-            if !self.input.next(node, run)? {
-                self.left = 0;
-                break;
+        let TopCursor { input, skip, left, .. } = self;
+        while *skip > 0 {
+            let pass = |_: &mut Run<'_>| {
+                *skip -= 1;
+                Ok(())
+            };
+            if !input.take(node, run, pass)? {
+                (*skip, *left) = (0, 0);
             }
-            self.skip -= 1;
         }
-        if self.left == 0 || !self.input.next(node, run)? {
+        if *left == 0 {
             return Ok(false);
         }
-        self.left -= 1;
-        Ok(true)
+        input.give(node, run, |_| {
+            *left -= 1;
+            Ok(true)
+        })
     }
 }
 

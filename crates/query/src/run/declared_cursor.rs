@@ -165,6 +165,53 @@ impl Cursors {
     }
 }
 
+/// A cursor as views show it.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct CursorShown {
+    /// Its name.
+    pub name: String,
+    /// What it is, in words: `TSQL | Keyset | Optimistic | Global (0)`.
+    pub properties: String,
+    /// Whether it is open.
+    pub is_open: bool,
+    /// What the last FETCH from it said; -9 before the first.
+    pub fetch_status: i32,
+}
+
+impl DeclaredCursor {
+    fn shown(&self) -> CursorShown {
+        let kind = match self.kind() {
+            CursorKind::Static | CursorKind::Unsaid => "Snapshot",
+            CursorKind::Keyset => "Keyset",
+            CursorKind::Dynamic => "Dynamic",
+        };
+        let concurrency = match (&self.updates, self.locks) {
+            (None, _) => "Read Only",
+            (Some(_), true) => "Scroll Locks",
+            (Some(_), false) => "Optimistic",
+        };
+        let scope = if self.level.is_some() { "Local" } else { "Global" };
+        let fetch_status = match &self.opened {
+            Some(opened) if opened.at > opened.rows.len() => -1,
+            Some(opened) if opened.at > 0 => 0,
+            _ => -9,
+        };
+        CursorShown {
+            name: self.name.to_string(),
+            properties: format!("TSQL | {kind} | {concurrency} | {scope} (0)"),
+            is_open: self.opened.is_some(),
+            fetch_status,
+        }
+    }
+}
+
+impl Cursors {
+    /// The cursors that the session has declared, in the order of their declarations.
+    pub(crate) fn shown(&self) -> Vec<CursorShown> {
+        self.0.iter().map(DeclaredCursor::shown).collect()
+    }
+}
+
 impl Machine<'_> {
     pub(crate) async fn cursor_operation(&mut self, operation: &CursorOperation) -> Result<(), Fault> {
         match operation {

@@ -7,6 +7,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::columnstore::WantedColumnstore;
+use super::elsewhere::defined;
 use super::index_filter::{FilterColumn, FilterOf};
 use super::sequence::names_sequence;
 use super::table_definition;
@@ -22,6 +23,15 @@ use pikepole_engine::{
 };
 use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::{Collation, SqlError};
+
+/// Whether a definition is of a temporary table of the session, which nobody else can find.
+fn defines_own_table(statement: &Statement) -> bool {
+    let is_own = |name: &ObjectName| name.is_temporary() && !name.is_global_temporary();
+    match &statement.kind {
+        StatementKind::Drop(drop) => !drop.names.is_empty() && drop.names.iter().all(is_own),
+        _ => defined(statement).is_some_and(|(name, _)| is_own(name)),
+    }
+}
 
 impl Machine<'_> {
     /// Runs a definition in the current database; `text` is what is kept of a module. False: a trigger that watches it runs
@@ -39,7 +49,7 @@ impl Machine<'_> {
             _ => {
                 let watched = self.watched(statement);
                 self.context.begin_statement(true)?;
-                self.define_object(statement, text)
+                self.define_locked(statement, text)
                     .await
                     .map_err(|fault| self.as_constraint_failure(statement, fault))?;
                 if !watched.is_empty() {
@@ -51,6 +61,20 @@ impl Machine<'_> {
         }
         self.done(Done { rows: None, kind: definition_kind(&statement.kind) });
         Ok(true)
+    }
+
+    /// Defines under the lock of the catalog: what is looked up before the change is still so when it is made. A session's own
+    /// tables are in no catalog.
+    async fn define_locked(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
+        if defines_own_table(statement) {
+            return self.define_object(statement, text).await;
+        }
+        let (database, tx) = self.context.engine();
+        let before = database.lock_catalog(tx).await?;
+        self.define_object(statement, text).await?;
+        let (database, tx) = self.context.engine();
+        database.unlock_unchanged_catalog(tx, before);
+        Ok(())
     }
 
     /// A key that cannot be made with or for a table is told of by two errors: why, and what did not come of it.
@@ -170,11 +194,13 @@ impl Machine<'_> {
             return Err(if is_view { errors::unsupported("An index on a view") } else { missing() });
         };
         drop(catalog);
-        let keys = create.columns.iter().filter_map(|column| table.column(&column.name.text));
-        if let Some(column) = keys.map(|at| &table.columns[at]).find(|column| column.when_read.is_some()) {
-            return Err(Box::new(SqlError::column_not_deterministic(&column.name, "table", &table.name)));
-        }
         let definition = self.index_definition(create, &table)?;
+        self.check_index_columns(&table, &create.table.dotted(), &definition)?;
+        if create.options.iter().any(|option| option.name == "STATISTICS_ONLY") {
+            let (database, tx) = self.context.engine();
+            database.add_hypothetical_index(tx, &table.engine, &definition).await?;
+            return Ok(());
+        }
         self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await?;
         self.partition_index(&create.table, &create.name.text, create.on.as_ref()).await
     }
@@ -217,8 +243,8 @@ impl Machine<'_> {
         let missing = || Box::new(SqlError::truncate_not_found(&name.name.text));
         let table = self.context.catalog().table(name)?.ok_or_else(missing)?;
         let (database, tx) = self.context.engine();
-        database.truncate_table(tx, &table.engine).await?;
-        Ok(())
+        let truncated = database.truncate_table(tx, &table.engine).await;
+        Ok(truncated.map_err(|error| as_written(error, name))?)
     }
 
     async fn create_procedure(&mut self, create: &tree::CreateProcedure, text: &str) -> Result<(), Fault> {
@@ -295,7 +321,8 @@ impl Machine<'_> {
         let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         let columns = {
             let catalog = self.context.catalog().in_schema(&schema);
-            bind::checked_function(create, &Names::of(&catalog, &*self.host))?
+            let names = Names { in_function: true, ..Names::of(&catalog, &*self.host) };
+            bind::checked_function(create, &names)?
         };
         if bind::is_run(create) {
             let identity = ProcedureIdentity::to_be(&create.name.name.text, &schema, &self.context.settings);
@@ -418,7 +445,7 @@ impl Machine<'_> {
                 tree::DropKind::Procedure => database.drop_procedure(tx, &schema, text).await,
                 _ => database.drop_schema(tx, text).await,
             };
-            dropped?;
+            dropped.map_err(|error| as_written(error, name))?;
         }
         Ok(())
     }
@@ -531,6 +558,9 @@ impl Machine<'_> {
                     match database_option(option, &name)? {
                         Some(DatabaseOption::UserAccess(access)) => {
                             self.set_user_access(&name, access, termination.as_ref()).await?;
+                        }
+                        Some(DatabaseOption::ReadCommittedSnapshot(versioned)) => {
+                            self.set_versioned_reads(&name, versioned, termination.as_ref()).await?;
                         }
                         Some(option) => server.set_database_option(&name, option)?,
                         None => {}
@@ -675,3 +705,16 @@ fn database_option(option: &tree::SettingOption, database: &str) -> Result<Optio
         },
     }))
 }
+
+/// An error about the table that a statement names, which tells of it as the statement does.
+fn as_written(error: SqlError, name: &ObjectName) -> SqlError {
+    match error.number {
+        TRUNCATED_IS_REFERENCED => SqlError::truncate_is_referenced(name.dotted()),
+        DROPPED_IS_REFERENCED => SqlError::object_is_referenced(name.dotted()),
+        _ => error,
+    }
+}
+
+/// The numbers of errors of tables that foreign keys refer to.
+const TRUNCATED_IS_REFERENCED: i32 = 4712;
+const DROPPED_IS_REFERENCED: i32 = 3726;

@@ -4,11 +4,15 @@ use super::Run;
 use super::cursor::Cursor;
 use super::document_explicit::OpenTag;
 use super::document_xml::Element;
-use crate::access::{Pace, Stop};
+use crate::access::Stop;
 use crate::expression::Fault;
 use crate::plan::{Document, Language, Level, Member};
 use pikepole_types::json::{write_json, write_name};
+use pikepole_types::memory;
 use pikepole_types::{Collation, Length, SqlType, Value, convert, order};
+
+/// Bytes that a row takes beside its values, at a guess.
+const ROW_BYTES: usize = 256;
 
 /// The state of a [`Document`].
 pub(crate) struct DocumentCursor {
@@ -19,13 +23,12 @@ pub(crate) struct DocumentCursor {
     /// Of EXPLICIT, the elements that have not ended.
     open_tags: Vec<OpenTag>,
     given: bool,
-    pace: Pace,
 }
 
 impl DocumentCursor {
     pub(crate) fn new(input: Cursor) -> DocumentCursor {
         let open_tags = Vec::new();
-        DocumentCursor { input, text: String::new(), last: None, open_tags, given: false, pace: Pace::default() }
+        DocumentCursor { input, text: String::new(), last: None, open_tags, given: false }
     }
 
     pub(crate) fn open(&mut self) {
@@ -46,30 +49,8 @@ impl DocumentCursor {
         if self.given {
             return Ok(false);
         }
-        while self.input.next(&plan.input, run)? {
-            self.pace.step()?;
-            let mut row = Vec::with_capacity(plan.values.len());
-            for value in &plan.values {
-                row.push(value.eval(&mut run.env())?);
-            }
-            if let Language::Explicit { tags, declarations } = &plan.language {
-                let declared = if plan.root.is_none() { declarations } else { "" };
-                let mut writer = Writer { plan, row: &row, out: &mut self.text };
-                writer.explicit_row(tags, declared, &mut self.open_tags)?;
-                self.last = Some(row);
-                continue;
-            }
-            let from = match &self.last {
-                None => 0,
-                Some(last) => {
-                    let same = |value: usize| order(&last[value], &row[value], Collation::BINARY).is_eq();
-                    first_new(&plan.levels, same)
-                }
-            };
-            let begun = self.last.is_some();
-            Writer { plan, row: &row, out: &mut self.text }.row(from, begun)?;
-            self.last = Some(row);
-        }
+        let DocumentCursor { input, text, last, open_tags, .. } = self;
+        while input.take(&plan.input, run, |run| add_row(plan, text, last, open_tags, run))? {}
         self.given = true;
         let mut text = std::mem::take(&mut self.text);
         let has_rows = self.last.take().is_some();
@@ -83,6 +64,7 @@ impl DocumentCursor {
             run.slots[plan.slot] = Value::Null;
             return Ok(plan.is_always);
         }
+        memory::ask(text.len()).map_err(Box::new)?;
         let text = Value::Str(framed(plan, text));
         run.slots[plan.slot] = match plan.typed {
             false => text,
@@ -91,6 +73,39 @@ impl DocumentCursor {
         };
         Ok(true)
     }
+}
+
+/// Appends the row in the registers to the text.
+fn add_row(
+    plan: &Document,
+    text: &mut String,
+    last: &mut Option<Vec<Value>>,
+    open_tags: &mut Vec<OpenTag>,
+    run: &mut Run<'_>,
+) -> Result<(), Fault> {
+    let mut row = Vec::with_capacity(plan.values.len());
+    for value in &plan.values {
+        row.push(value.eval(&mut run.env())?);
+    }
+    // Names and marks stand around values, and a character that is escaped becomes up to six.
+    let row_bytes: usize = row.iter().map(Value::heap_bytes).sum();
+    memory::reserve_text(text, row_bytes * 2 + ROW_BYTES).map_err(Box::new)?;
+    let mut writer = Writer { plan, row: &row, out: text };
+    if let Language::Explicit { tags, declarations } = &plan.language {
+        let declared = if plan.root.is_none() { declarations } else { "" };
+        writer.explicit_row(tags, declared, open_tags)?;
+    } else {
+        let from = match last {
+            None => 0,
+            Some(last) => {
+                let same = |value: usize| order(&last[value], &row[value], Collation::BINARY).is_eq();
+                first_new(&plan.levels, same)
+            }
+        };
+        writer.row(from, last.is_some())?;
+    }
+    *last = Some(row);
+    Ok(())
 }
 
 /// The first level whose row is a new one.

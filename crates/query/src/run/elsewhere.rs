@@ -14,7 +14,7 @@ use pikepole_tsql::{self as tree, DropKind, ObjectName, Statement, StatementKind
 use pikepole_types::SqlError;
 
 /// The object that a definition is about, and what the statement is called where it must be in the current database.
-fn defined(statement: &Statement) -> Option<(&ObjectName, Option<&'static str>)> {
+pub(super) fn defined(statement: &Statement) -> Option<(&ObjectName, Option<&'static str>)> {
     let module = |mode: tree::ModuleMode, created, altered| match mode {
         tree::ModuleMode::Alter => Some(altered),
         _ => Some(created),

@@ -11,6 +11,8 @@ use crate::program::Program;
 use crate::runs::Call;
 use crate::settings::Settings;
 use pikepole_engine::Database;
+use pikepole_machine::memory;
+use pikepole_tsql::ObjectName;
 use pikepole_types::{SqlType, Value};
 
 /// A slot of the called frame, the caller's variable that takes its value, each with its type behind it.
@@ -45,6 +47,8 @@ pub(crate) struct Frame {
     pub(crate) caller_context: (usize, bool),
     /// Of a text that sp_executesql runs.
     pub(crate) is_of_procedure: bool,
+    /// Of a procedure: the name by which it was called, where that is not just its own.
+    pub(crate) called_as: Option<ObjectName>,
     /// The settings to restore when the frame ends.
     pub(crate) settings: Option<Settings>,
     /// The caller's `@@PROCID` and `SCOPE_IDENTITY()`.
@@ -92,6 +96,7 @@ impl Frame {
             caught_base: 0,
             caller_context: (1, false),
             is_of_procedure: false,
+            called_as: None,
             settings: None,
             caller_procedure: 0,
             caller_identity: Value::Null,
@@ -112,6 +117,7 @@ impl Frame {
         self.on_return = Return::default();
         self.caught_base = 0;
         self.is_of_procedure = false;
+        self.called_as = None;
         self.settings = None;
         self.caller_procedure = 0;
         self.error_status = 0;
@@ -137,6 +143,9 @@ pub(crate) struct SpareFrames(Vec<Frame>);
 /// More than the programs of a busy session's inner loop; each holds a few buffers.
 const SPARE_FRAMES_MAX: usize = 16;
 
+/// Bytes of large blocks that a session has when frames are no longer kept.
+const KEPT_BYTES_MAX: i64 = 4 << 20;
+
 impl SpareFrames {
     /// A frame for a program, with the buffers of its last run if it is here.
     pub(crate) fn take(&mut self, program: &Arc<Program>) -> Frame {
@@ -150,9 +159,15 @@ impl SpareFrames {
         }
     }
 
+    /// Lets all of them go.
+    pub(crate) fn clear(&mut self) {
+        self.0.clear();
+    }
+
     /// Keeps a frame; the oldest makes room.
     pub(crate) fn give(&mut self, frame: Frame) {
-        if frame.program.instructions.is_empty() {
+        // One with large values in it is worth less than their memory.
+        if frame.program.instructions.is_empty() || memory::task_heap().large > KEPT_BYTES_MAX {
             return;
         }
         if self.0.len() >= SPARE_FRAMES_MAX {

@@ -5,7 +5,8 @@ use super::cursor::Cursor;
 use super::join::live_slots;
 use super::spool::values;
 use crate::access::{Pace, Stop};
-use crate::plan::{FullJoin, JoinKey};
+use crate::expression::Fault;
+use crate::plan::FullJoin;
 use crate::spill::{AllRows, Charge, Regroup, RowStore};
 use pikepole_types::Value;
 
@@ -99,24 +100,29 @@ impl FullCursor {
 
     fn fill(&mut self, plan: &FullJoin, run: &mut Run<'_>) -> Result<(), Stop> {
         loop {
-            self.store.settle(&plan.keys)?;
-            if self.store.is_complete() || !self.right.next(&plan.right, run)? {
-                self.store.finish(&plan.keys)?;
+            self.store.settle(&plan.keys, run)?;
+            let is_complete = self.store.is_complete();
+            let (store, count) = (&mut self.store, &mut self.count);
+            let take = |run: &mut Run<'_>| {
+                let mut row = values(plan.keys.iter().map(|key| &key.inner), run)?;
+                row.extend(plan.carry.iter().map(|slot| run.slots[*slot].clone()));
+                row.push(Value::BigInt(*count));
+                *count += 1;
+                store.push(&plan.keys, row);
+                Ok(())
+            };
+            if is_complete || !self.right.take(&plan.right, run, take)? {
+                self.store.finish(&plan.keys, run)?;
                 if self.matched.is_empty() {
                     self.matched = vec![false; usize::try_from(self.count).unwrap_or(0)];
-                    self.charge.force(self.matched.len(), run)?;
+                    self.charge.keep(self.matched.len());
                 }
-                return Ok(());
+                return self.charge.force(run);
             }
-            let mut row = values(plan.keys.iter().map(|key| &key.inner), run)?;
-            row.extend(plan.carry.iter().map(|slot| run.slots[*slot].clone()));
-            row.push(Value::BigInt(self.count));
-            self.count += 1;
-            self.store.push(&plan.keys, row, run)?;
         }
     }
 
-    fn new_regroup(&self, plan: &FullJoin, run: &Run<'_>) -> Result<Regroup, Stop> {
+    fn new_regroup(&self, plan: &FullJoin, run: &Run<'_>) -> Result<Regroup, Fault> {
         let outer = live_slots(&plan.left, run.live);
         let mut results: Vec<usize> = plan.carry.iter().chain(&outer).copied().collect();
         let registers = plan.left_registers.iter().chain(&plan.right_registers);
@@ -130,10 +136,15 @@ impl FullCursor {
     fn next_joined(&mut self, plan: &FullJoin, run: &mut Run<'_>) -> Result<bool, Stop> {
         loop {
             if self.wanted.is_none() {
-                if !self.left.next(&plan.left, run)? {
+                let FullCursor { left, wanted, found, joined, .. } = self;
+                let take = |run: &mut Run<'_>| {
+                    *wanted = Some(outer_keys(plan, run)?);
+                    (*found, *joined) = (false, false);
+                    Ok(())
+                };
+                if !left.take(&plan.left, run, take)? {
                     return Ok(false);
                 }
-                self.begin_row(plan, run)?;
             }
             if self.next_of_row(plan, run)? {
                 return Ok(true);
@@ -144,10 +155,12 @@ impl FullCursor {
     fn regrouped(&mut self, regroup: &mut Regroup, plan: &FullJoin, run: &mut Run<'_>) -> Result<bool, Stop> {
         while regroup.is_taking() {
             regroup.settle()?;
-            if !regroup.is_complete() && self.left.next(&plan.left, run)? {
-                let wanted = values(plan.keys.iter().map(|key| &key.outer), run)?;
-                regroup.put(RowStore::part_of(&plan.keys, &wanted), run);
-            } else {
+            let is_complete = regroup.is_complete();
+            let put = |run: &mut Run<'_>| {
+                regroup.put(RowStore::part_of(&plan.keys, &outer_keys(plan, run)?), run);
+                Ok(())
+            };
+            if is_complete || !self.left.take(&plan.left, run, put)? {
                 regroup.end_outer()?;
             }
         }
@@ -157,19 +170,13 @@ impl FullCursor {
                 if !regroup.next_outer(run)? {
                     return regroup.next_result(run);
                 }
-                self.begin_row(plan, run)?;
+                self.wanted = Some(outer_keys(plan, run)?);
+                (self.found, self.joined) = (false, false);
             }
             if self.next_of_row(plan, run)? {
                 regroup.keep(run)?;
             }
         }
-    }
-
-    /// A left row is at hand.
-    fn begin_row(&mut self, plan: &FullJoin, run: &mut Run<'_>) -> Result<(), Stop> {
-        self.wanted = Some(values(plan.keys.iter().map(|key: &JoinKey| &key.outer), run)?);
-        (self.found, self.joined) = (false, false);
-        Ok(())
     }
 
     /// Moves to the next row that the left row at hand gives. False, and none is at hand any more: there is none.
@@ -225,6 +232,11 @@ impl FullCursor {
         read(&row, plan, run);
         Ok(true)
     }
+}
+
+/// The keys of the left row at hand.
+fn outer_keys(plan: &FullJoin, run: &mut Run<'_>) -> Result<Vec<Value>, Fault> {
+    values(plan.keys.iter().map(|key| &key.outer), run)
 }
 
 /// The number of a right row, which is its last value.

@@ -130,20 +130,26 @@ impl GroupCursor {
                         }
                         return Ok(true);
                     }
-                    self.table.settle(run)?;
-                    while self.input.next(node, run)? {
-                        self.table.take_row(Source::Slots, keys, aggregates, run)?;
-                        self.table.settle(run)?;
+                    let table = &mut self.table;
+                    loop {
+                        table.settle(run)?;
+                        let take = |run: &mut Run<'_>| table.take_row(Source::Slots, keys, aggregates, run);
+                        if !self.input.take(node, run, take)? {
+                            break;
+                        }
                     }
                     self.table.add_groups_of_nothing(node, keys.len(), aggregates, run)?;
                     self.stage = Stage::Ending;
                 }
                 Stage::Loading(reader) => {
-                    self.table.settle(run)?;
-                    while let Some(row) = reader.next()? {
-                        self.table.take_row(Source::Row(&row), keys, aggregates, run)?;
-                        self.table.settle(run)?;
+                    let table = &mut self.table;
+                    loop {
+                        table.settle(run)?;
                         self.pace.step()?;
+                        let taken = reader.take(|row| table.take_row(Source::Row(&row), keys, aggregates, run));
+                        if taken?.is_none() {
+                            break;
+                        }
                     }
                     self.stage = Stage::Ending;
                 }
@@ -202,15 +208,13 @@ impl Table {
     /// Counts what the last row has added, and writes what it has put on tapes. Comes before the next row.
     #[inline]
     fn settle(&mut self, run: &Run<'_>) -> Result<(), Stop> {
-        if self.bytes > 0 {
-            let bytes = std::mem::take(&mut self.bytes);
-            if !self.is_full {
-                // What was divided as often as it can be is of one hash.
-                let has_room = self.charge.add(bytes, run)?;
-                self.is_full = !has_room && self.level < LEVELS_MAX;
-            } else {
-                self.charge.force(bytes, run)?;
-            }
+        self.charge.keep(std::mem::take(&mut self.bytes));
+        if !self.is_full {
+            // What was divided as often as it can be is of one hash.
+            let has_room = self.charge.settle(run)?;
+            self.is_full = !has_room && self.level < LEVELS_MAX;
+        } else {
+            self.charge.force(run)?;
         }
         if let Some(over) = &mut self.over {
             over.settle()?;
@@ -224,7 +228,7 @@ impl Table {
         keys: &[(SortKey, usize)],
         aggregates: &[Aggregate],
         run: &mut Run<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Fault> {
         // Without grouping values all rows are of one group.
         let at = match keys.is_empty() && !self.groups.is_empty() {
             true => Some(0),
@@ -267,7 +271,7 @@ impl Table {
         keys: &[(SortKey, usize)],
         aggregates: &[Aggregate],
         run: &mut Run<'_>,
-    ) -> Result<Option<usize>, Stop> {
+    ) -> Result<Option<usize>, Fault> {
         self.key.resize(keys.len(), Value::Null);
         let mut code = 0u64;
         for (place, ((key, _), value)) in keys.iter().zip(&mut self.key).enumerate() {
@@ -308,7 +312,7 @@ impl Table {
         keys: usize,
         aggregates: &[Aggregate],
         run: &mut Run<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Fault> {
         let over = match &mut self.over {
             Some(over) => over,
             None => self.over.insert(Partitions::new(self.level, run)?),
@@ -334,11 +338,15 @@ impl Table {
             let states = self.groups.iter_mut().flat_map(|group| &mut group.states);
             self.charge.remove(states.map(State::forget_seen).sum());
         }
-        while let Some(([group, number], value)) = self.seen.next_new(aggregates, &mut self.charge, run)? {
-            if let Some(state) = self.groups.get_mut(group).and_then(|group| group.states.get_mut(number)) {
-                state.add(&value, &aggregates[number], &mut self.bytes)?;
-            }
-        }
+        let Table { seen, charge, groups, bytes, .. } = self;
+        let mut add = |[group, number]: [usize; 2], value: &Value| match groups
+            .get_mut(group)
+            .and_then(|group| group.states.get_mut(number))
+        {
+            Some(state) => state.add(value, &aggregates[number], bytes),
+            None => Ok(()),
+        };
+        while seen.take_new(aggregates, charge, run, &mut add)? {}
         let Some(over) = &mut self.over else {
             return Ok(Vec::new());
         };

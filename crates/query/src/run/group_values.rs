@@ -111,7 +111,7 @@ impl Seen {
         value: &Value,
         collation: Collation,
         run: &Run<'_>,
-    ) -> Result<(), Stop> {
+    ) -> Result<(), Fault> {
         let writing = match &mut self.writing {
             Some(writing) => writing,
             None => self.writing.insert(Partitions::new(self.level, run)?),
@@ -132,48 +132,59 @@ impl Seen {
         self.writing.is_some() && !std::mem::replace(&mut self.is_counting, true)
     }
 
-    /// The next value that its group has not counted; none at the end.
-    pub(super) fn next_new(
+    /// Reads the next value, and has `add` count it if its group has not. False: there is none.
+    pub(super) fn take_new(
         &mut self,
         aggregates: &[Aggregate],
         charge: &mut Charge,
         run: &Run<'_>,
-    ) -> Result<Option<([usize; 2], Value)>, Stop> {
-        loop {
-            self.settle()?;
-            let Some(reader) = &mut self.reader else {
-                if !self.next_tape()? {
-                    return Ok(None);
-                }
-                continue;
-            };
-            self.pace.step()?;
-            let Some(row) = reader.next()? else {
+        add: &mut impl FnMut([usize; 2], &Value) -> Result<(), Fault>,
+    ) -> Result<bool, Stop> {
+        self.settle()?;
+        if !self.is_full {
+            // What was divided as often as it can be is of one hash.
+            self.is_full = !charge.settle(run)? && self.level <= LEVELS_MAX;
+        }
+        let Some(mut reader) = self.reader.take() else {
+            return self.next_tape();
+        };
+        let paced = self.pace.step();
+        let taken = paced.and_then(|()| reader.take(|row| self.take_row(row, aggregates, charge, run, add)));
+        match taken {
+            Ok(None) => {
                 self.found.clear();
                 charge.remove(std::mem::take(&mut self.found_bytes));
-                (self.reader, self.is_full) = (None, false);
-                continue;
-            };
-            let Some((place, value)) = parts_of(row) else {
-                return Err(crate::errors::unexpected().into());
-            };
-            let collation = aggregates[place[1]].collation;
-            let code = code_of(place, &value, collation);
-            let is_same = |(of, old): &([usize; 2], Value)| *of == place && order(old, &value, collation).is_eq();
-            if self.found.get(&code).is_some_and(|bucket| bucket.iter().any(is_same)) {
-                continue;
+                self.is_full = false;
             }
-            if self.is_full {
-                self.push(place, &value, collation, run)?;
-                continue;
-            }
-            let bytes = SEEN_BYTES + value.heap_bytes();
-            self.found.entry(code).or_default().push((place, value.clone()));
-            self.found_bytes += bytes;
-            // Memory that must be waited for is that of the first part, which those groups have.
-            self.is_full = !charge.add(bytes, run)? && self.level <= LEVELS_MAX;
-            return Ok(Some((place, value)));
+            _ => self.reader = Some(reader),
         }
+        taken.map(|_| true)
+    }
+
+    fn take_row(
+        &mut self,
+        row: Vec<Value>,
+        aggregates: &[Aggregate],
+        charge: &mut Charge,
+        run: &Run<'_>,
+        add: &mut impl FnMut([usize; 2], &Value) -> Result<(), Fault>,
+    ) -> Result<(), Fault> {
+        let (place, value) = parts_of(row).ok_or_else(crate::errors::unexpected)?;
+        let collation = aggregates[place[1]].collation;
+        let code = code_of(place, &value, collation);
+        let is_same = |(of, old): &([usize; 2], Value)| *of == place && order(old, &value, collation).is_eq();
+        if self.found.get(&code).is_some_and(|bucket| bucket.iter().any(is_same)) {
+            return Ok(());
+        }
+        if self.is_full {
+            return self.push(place, &value, collation, run);
+        }
+        add(place, &value)?;
+        let bytes = SEEN_BYTES + value.heap_bytes();
+        self.found.entry(code).or_default().push((place, value));
+        self.found_bytes += bytes;
+        charge.keep(bytes);
+        Ok(())
     }
 
     /// Goes to the next tape; what was written meanwhile is tapes of the next level. False: there is none.

@@ -4,7 +4,7 @@ use super::Run;
 use super::cursor::Cursor;
 use super::profile::Making;
 use crate::access::Stop;
-use crate::expression::Predicate;
+use crate::expression::{Fault, Predicate};
 use crate::plan::{JoinKind, LiveSlots, Node, Registers};
 use crate::spill::Regroup;
 use pikepole_types::Value;
@@ -79,12 +79,15 @@ impl JoinCursor {
                     self.regroup = Some(Box::new(new_regroup(node, left, run)?));
                     continue;
                 }
-                if !self.left.next(left, run)? {
+                let JoinCursor { left: input, right, within, matched, .. } = self;
+                let begin = |_: &mut Run<'_>| {
+                    right.open();
+                    (*within, *matched) = (true, false);
+                    Ok(())
+                };
+                if !input.take(left, run, begin)? {
                     return Ok(false);
                 }
-                self.right.open();
-                self.within = true;
-                self.matched = false;
             }
             if self.next_pair(right, run)? {
                 return Ok(true);
@@ -94,15 +97,17 @@ impl JoinCursor {
 
     /// Moves to the next row that the current left row gives. False, and nothing is within it any more: there is none.
     fn next_pair(&mut self, right: Right<'_>, run: &mut Run<'_>) -> Result<bool, Stop> {
-        while self.right.next(right.node, run)? {
+        let matched = &mut self.matched;
+        let joins = |run: &mut Run<'_>| {
             let joins = match right.on {
                 Some(predicate) => predicate.holds(&mut run.env())?,
                 None => true,
             };
-            if joins {
-                self.matched = true;
-                return Ok(true);
-            }
+            *matched |= joins;
+            Ok(joins)
+        };
+        if self.right.give(right.node, run, joins)? {
+            return Ok(true);
         }
         self.within = false;
         if right.kind == JoinKind::Left && !self.matched {
@@ -131,10 +136,14 @@ impl JoinCursor {
     ) -> Result<bool, Stop> {
         while regroup.is_taking() {
             regroup.settle()?;
-            if !regroup.is_complete() && self.left.next(left, run)? {
-                let part = self.right.spilled_part(right.node, run)?;
+            let is_complete = regroup.is_complete();
+            let own = &self.right;
+            let put = |run: &mut Run<'_>| {
+                let part = own.spilled_part(right.node, run)?;
                 regroup.put(part.unwrap_or(0), run);
-            } else {
+                Ok(())
+            };
+            if is_complete || !self.left.take(left, run, put)? {
                 regroup.end_outer()?;
             }
         }
@@ -156,6 +165,6 @@ impl JoinCursor {
 }
 
 /// A regrouping of the left rows of a join, or of the rows that a subquery is evaluated for.
-pub(super) fn new_regroup(whole: &Node, outer: &Node, run: &Run<'_>) -> Result<Regroup, Stop> {
+pub(super) fn new_regroup(whole: &Node, outer: &Node, run: &Run<'_>) -> Result<Regroup, Fault> {
     Regroup::new(live_slots(outer, run.live), live_slots(whole, run.live), run)
 }

@@ -5,10 +5,11 @@ use super::constraints::table_columns;
 use crate::access::Table;
 use crate::bind::{self, Names};
 use crate::expression::Fault;
-use crate::plan::Statement;
+use crate::plan::{Action, Statement};
+use crate::program::Instruction;
 use pikepole_engine::{Permission, Securable, TableRecord};
-use pikepole_tsql::{self as tree, ObjectName};
-use pikepole_types::{Mask, SqlError, Value};
+use pikepole_tsql::{self as tree, ObjectName, StatementKind};
+use pikepole_types::{Mask, SqlError, Value, without_row_values};
 
 /// What ALTER TABLE says of a mask without ALTER ANY MASK.
 const NOT_ALLOWED: u8 = 5;
@@ -19,6 +20,36 @@ impl Machine<'_> {
         for column in &plan.masks {
             self.frame.slots[column.slot] = Value::Bit(self.context.sees(column));
         }
+    }
+
+    /// An error of the instruction at hand, without what it tells of values that the session may not see. Those of expressions tell nothing
+    /// by themselves (`bind::mask_errors`); this is about those of keys and rules of the rows that a statement changes, of what a definition
+    /// reads of a table's rows, and of functions that are given values by row.
+    pub(super) fn without_masked_values(&self, error: SqlError, of_function: bool) -> SqlError {
+        let hides = match self.frame.program.instructions.get(self.frame.pc) {
+            Some(Instruction::Statement(index)) => {
+                let plan = self.frame.states.get(*index).and_then(|state| state.as_ref()?.plan());
+                plan.is_some_and(|plan| {
+                    let changes = !matches!(plan.action, Action::Select { .. } | Action::Assign { .. });
+                    (changes || of_function) && plan.masks.iter().any(|column| !self.context.sees(column))
+                })
+            }
+            Some(Instruction::Define(statement, _)) => self.hides_rows_of(&statement.kind),
+            _ => false,
+        };
+        if hides { without_row_values(error) } else { error }
+    }
+
+    /// Whether a definition reads the rows of a table some of whose values the session may not see.
+    fn hides_rows_of(&self, kind: &StatementKind) -> bool {
+        let name = match kind {
+            StatementKind::AlterTable(alter) => &alter.table,
+            StatementKind::CreateIndex(create) => &create.table,
+            _ => return false,
+        };
+        let table = self.context.catalog().table(name).ok().flatten();
+        let has_masks = table.is_some_and(|table| !table.is_temporary() && table.engine.has_masks());
+        has_masks && !self.context.token().has(Permission::Unmask, Securable::Database)
     }
 
     /// ALTER COLUMN ... ADD MASKED, which replaces a mask that is there, or DROP MASKED.

@@ -70,6 +70,7 @@ mod sort;
 mod split;
 mod spool;
 mod statement;
+mod statement_rows;
 mod step;
 mod storage_options;
 mod table_definition;
@@ -91,6 +92,7 @@ use std::sync::Arc;
 pub use call::CURSOR_PROCEDURES;
 pub use client_cursor::{ClientCursor, CursorTarget, open_cursor, read_cursor_again, refill_cursor};
 pub(crate) use cursor::{Cursor, row_bounds};
+pub use declared_cursor::CursorShown;
 pub(crate) use declared_cursor::Cursors;
 pub(crate) use document_xml::escape_xml;
 pub(crate) use frame::{Frame, SpareFrames};
@@ -101,6 +103,7 @@ pub use request::{Prepared, RowTarget, call, insert_rows};
 pub use sequence::names_sequence;
 pub(crate) use step::{epoch, now, utc_now};
 pub(crate) use temporary_procedure::TemporaryProcedures;
+pub use transaction::RAISED_MIN;
 pub(crate) use wait_for::ticks_of_text;
 
 use crate::access::Stop;
@@ -117,6 +120,7 @@ use crate::state::SessionState;
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_engine::{Database, ReadMeter, Transaction};
+use pikepole_machine::memory;
 use pikepole_scheduler::{self as scheduler, TaskInfo};
 use pikepole_types::{Context, SqlError, Value};
 use promise::Promise;
@@ -323,6 +327,9 @@ pub(crate) struct Machine<'a> {
     pub(crate) attempts: u32,
 }
 
+/// Bytes of large blocks that a session keeps for its next batch.
+const KEPT_BYTES_MAX: i64 = 1 << 20;
+
 /// Attempts of one statement whose rows others change while it runs.
 const ATTEMPTS_MAX: u32 = 1000;
 
@@ -378,6 +385,7 @@ async fn run_at(
     context.state.triggers.clear();
     context.functions = 0;
     context.activity.begins(program);
+    context.begin_batch_memory();
     (context.impersonations_below, context.module_acts) = (1, false);
     if let Err(fault) = context.refresh_security() {
         context.state.last_error = fault.number;
@@ -407,7 +415,9 @@ async fn run_at(
     if machine.context.settings.noexec {
         machine.skip_unexecuted(0);
     }
-    machine.run().await
+    let outcome = machine.run().await;
+    machine.context.rand_state = Some(machine.functions.rand_state());
+    outcome
 }
 
 impl Machine<'_> {
@@ -492,7 +502,15 @@ impl Machine<'_> {
             return Err(crate::errors::row_changed_under_subquery(table));
         }
         self.check_cancelled()?;
+        self.context.transaction().lock_targets(true);
         self.context.abort_statement().await
+    }
+
+    /// The statement has come to its end: the next one begins without what was done to let it.
+    #[cold]
+    pub(crate) fn forget_attempts(&mut self) {
+        self.attempts = 0;
+        self.context.transaction().lock_targets(false);
     }
 
     fn check_cancelled(&self) -> Result<(), Fault> {
@@ -519,6 +537,10 @@ impl Machine<'_> {
             std::mem::swap(argument, slot);
         }
         self.context.spare_frames.give(frame);
+        if memory::task_heap().large > KEPT_BYTES_MAX {
+            // The next batch may be long in coming, and may be of another kind.
+            self.context.spare_frames.clear();
+        }
     }
 
     /// Waits for the client when it lags behind; otherwise lets the others of the scheduler run.

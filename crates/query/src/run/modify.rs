@@ -12,7 +12,8 @@ use super::block_rules::RowChange;
 use super::cursor::Cursor;
 use super::profile::Making;
 use super::rules::{LateWork, has_late_work};
-use super::statement::{StatementState, quantum_over};
+use super::statement::StatementState;
+use super::statement_rows::quantum_over;
 use crate::access::{Stop, Table};
 use crate::batch::Operator;
 use crate::errors;
@@ -25,6 +26,9 @@ use pikepole_engine::{
     Exchange, Locator, LockMode, Placed, Residence, RowCount, TableWriter, Transaction, TriggerEvent,
 };
 use pikepole_types::{SqlError, SqlType, Value};
+
+/// Times that a statement begins again for a newer snapshot. It has locked its rows by then.
+const RENEWALS_MAX: u32 = 10;
 
 /// What is to be done next with the row at hand.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -55,6 +59,8 @@ pub(crate) struct ModifyState {
     writer: Option<TableWriter>,
     /// The row to be written.
     row: Vec<Value>,
+    /// The rowversion that it was dealt.
+    number: Option<u64>,
     /// The list of VALUES at hand.
     list: usize,
     /// True while the source's row has VALUES lists left.
@@ -121,6 +127,7 @@ impl ModifyState {
         self.bulk = Bulk::Undecided;
         self.filling = None;
         self.list = 0;
+        self.number = None;
         self.within = false;
         self.left_out = false;
         self.collected.clear();
@@ -183,11 +190,13 @@ impl Machine<'_> {
         loop {
             if state.modify.stage == Stage::Next {
                 if !state.modify.within {
-                    if !self.next_row(plan, state)? {
+                    let begin = |_: &mut Self, state: &mut StatementState| {
+                        (state.modify.within, state.modify.list) = (true, 0);
+                        Ok(())
+                    };
+                    if !self.next_row(plan, state, begin)? {
                         return Ok(true);
                     }
-                    state.modify.within = true;
-                    state.modify.list = 0;
                 }
                 let Some(sources) = insert.rows.get(state.modify.list) else {
                     state.modify.within = false;
@@ -260,8 +269,11 @@ impl Machine<'_> {
             }
             return Ok(());
         }
-        let number = self.row_number(plan.rules.as_deref(), &insert.table.engine)?;
+        if state.modify.number.is_none() {
+            state.modify.number = self.row_number(plan.rules.as_deref(), &insert.table.engine)?;
+        }
         self.identity(insert, state)?;
+        let number = state.modify.number.take();
         if let Some(rules) = &plan.rules {
             self.shape_row(rules, number, &mut state.modify.row)?;
         }
@@ -576,28 +588,50 @@ impl Machine<'_> {
                     if !self.next_target(plan, changed, state)? {
                         return Ok(false);
                     }
-                    state.modify.stage = Stage::Read;
                 }
                 Stage::Read => {
-                    let found = self.read_current(changed, state)?;
-                    state.modify.stage = if found { Stage::Test } else { Stage::Next };
+                    if self.read_current(changed, state)? {
+                        state.modify.stage = Stage::Test;
+                    } else {
+                        self.let_go(plan, changed, state)?;
+                    }
                 }
                 Stage::Test => {
-                    let holds = self.still_holds(plan, changed, state)?;
-                    state.modify.stage = if holds { Stage::Change } else { Stage::Next };
+                    if self.still_holds(plan, changed, state)? {
+                        state.modify.stage = Stage::Change;
+                    } else {
+                        self.let_go(plan, changed, state)?;
+                    }
                 }
                 Stage::Change | Stage::Check | Stage::Write => return Ok(true),
             }
         }
     }
 
-    /// The next row to change: its locator is in the state then.
+    /// The row at hand has changed since it was found, and is not to be changed any more. Rows before it may be, now:
+    /// where they were looked at long before, the statement begins again, and locks what it finds.
+    fn let_go(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<(), Stop> {
+        state.modify.stage = Stage::Next;
+        let table = &changed.table;
+        let sets_variables = matches!(&plan.action, Action::Update(update) if !update.variables.is_empty());
+        let (_, tx) = self.context.engine();
+        if state.modify.next > 0 && self.attempts == 0 && !sets_variables && !tx.isolation().is_per_transaction() {
+            return Err(Stop::Again(table.qualified_name()));
+        }
+        tx.saw_change(&table.engine);
+        Ok(())
+    }
+
+    /// The next row to change: its locator is in the state then, and it is to be read.
     fn next_target(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<bool, Stop> {
         if !changed.collects && state.modify.collecting {
-            if !self.next_row(plan, state)? {
-                return Ok(false);
-            }
-            return Ok(state.take_locator());
+            let take = |_: &mut Self, state: &mut StatementState| {
+                if state.take_locator() {
+                    state.modify.stage = Stage::Read;
+                }
+                Ok(())
+            };
+            return Ok(self.next_row(plan, state, take)? && state.modify.stage == Stage::Read);
         }
         self.collect_targets(plan, changed, state)?;
         let limit = self.context.settings.row_count;
@@ -610,22 +644,46 @@ impl Machine<'_> {
         };
         state.modify.locator.clone_from(locator);
         state.modify.next += 1;
+        state.modify.stage = Stage::Read;
         Ok(true)
     }
 
     /// Finds the rows to change that have not been found yet.
     fn collect_targets(&mut self, plan: &Statement, changed: &Changed, state: &mut StatementState) -> Result<(), Stop> {
         while state.modify.collecting {
-            if self.next_row(plan, state)? && state.take_locator() {
-                let locator = state.modify.locator.clone();
+            let collect = |machine: &mut Self, state: &mut StatementState| {
+                if !state.take_locator() {
+                    state.modify.collecting = false;
+                    return Ok(());
+                }
+                let value = |slot: &usize| machine.frame.slots[*slot].clone();
                 let kept = match &changed.subqueries {
-                    RowSubqueries::Kept(slots) => slots.iter().map(|slot| self.frame.slots[*slot].clone()).collect(),
+                    RowSubqueries::Kept(slots) => slots.iter().map(value).collect(),
                     _ => Vec::new(),
                 };
-                state.modify.collected.push((locator, kept));
-            } else {
+                state.modify.collected.push((state.modify.locator.clone(), kept));
+                Ok(())
+            };
+            if !self.next_row(plan, state, collect)? {
                 state.modify.collecting = false;
             }
+            if !state.modify.collecting {
+                self.check_subqueries(changed)?;
+            }
+        }
+        Ok(())
+    }
+
+    /// Subqueries over the table that is changed have read a snapshot from before what was waited for, of whose rows
+    /// the newest are changed: the statement begins again, with a new snapshot.
+    ///
+    /// # Errors
+    /// [`Stop::Again`].
+    fn check_subqueries(&mut self, changed: &Changed) -> Result<(), Stop> {
+        let is_kept = matches!(changed.subqueries, RowSubqueries::Kept(_)) && self.attempts < RENEWALS_MAX;
+        let (_, tx) = self.context.engine();
+        if is_kept && !tx.isolation().is_per_transaction() && tx.has_outwaited_snapshot(&changed.table.engine) {
+            return Err(Stop::Again(changed.table.qualified_name()));
         }
         Ok(())
     }

@@ -194,50 +194,52 @@ impl TopState {
         if self.given >= count && (plan.ties.is_empty() || self.given == 0) {
             return Ok(false);
         }
-        if !self.read(plan, run)? {
-            return Ok(false);
+        let mut is_admitted = false;
+        let TopState { input, rows, filled, given, last, pace, .. } = self;
+        let mut admit = |run: &mut Run<'_>| {
+            let ties = tie_keys(plan, run)?;
+            is_admitted = *given < count || SortKey::same(&plan.ties, &ties, last);
+            *last = ties;
+            *given += 1;
+            Ok(())
+        };
+        let found = if *filled {
+            pace.step()?;
+            let give = |row: Vec<Value>| {
+                plan.carry.iter().zip(row).for_each(|(slot, value)| run.slots[*slot] = value);
+                admit(run)
+            };
+            rows.take(give)?.is_some()
+        } else {
+            input.take(&plan.input, run, &mut admit)?
+        };
+        if found && !is_admitted {
+            (self.count, self.given) = (Some(0), 0);
         }
-        if !plan.ties.is_empty() {
-            let mut keys = Vec::with_capacity(plan.ties.len());
-            for key in &plan.ties {
-                keys.push(key.expr.eval(&mut run.env())?);
-            }
-            let same = SortKey::same(&plan.ties, &keys, &self.last);
-            if self.given >= count && !same {
-                self.count = Some(0);
-                self.given = 0;
-                return Ok(false);
-            }
-            self.last = keys;
-        }
-        self.given += 1;
-        Ok(true)
+        Ok(found && is_admitted)
     }
 
     fn fill(&mut self, plan: &WideTop, run: &mut Run<'_>) -> Result<(), Stop> {
         while !self.filled {
-            self.rows.settle()?;
-            if self.rows.is_complete() || !self.input.next(&plan.input, run)? {
+            self.rows.settle(run)?;
+            let is_complete = self.rows.is_complete();
+            let rows = &mut self.rows;
+            let take = |run: &mut Run<'_>| {
+                rows.push(plan.carry.iter().map(|slot| run.slots[*slot].clone()).collect());
+                Ok(())
+            };
+            if is_complete || !self.input.take(&plan.input, run, take)? {
                 self.rows.finish()?;
                 self.filled = true;
-                break;
             }
-            self.rows.push(plan.carry.iter().map(|slot| run.slots[*slot].clone()).collect(), run)?;
         }
         Ok(())
     }
+}
 
-    fn read(&mut self, plan: &WideTop, run: &mut Run<'_>) -> Result<bool, Stop> {
-        if !self.filled {
-            return self.input.next(&plan.input, run);
-        }
-        self.pace.step()?;
-        let Some(row) = self.rows.next()? else {
-            return Ok(false);
-        };
-        plan.carry.iter().zip(row).for_each(|(slot, value)| run.slots[*slot] = value);
-        Ok(true)
-    }
+/// What the row in the registers is ordered by.
+fn tie_keys(plan: &WideTop, run: &mut Run<'_>) -> Result<Vec<Value>, Fault> {
+    plan.ties.iter().map(|key| key.expr.eval(&mut run.env())).collect()
 }
 
 /// The percentage a value is.
@@ -267,10 +269,14 @@ impl ExpandState {
 
     fn next(&mut self, plan: &Expand, run: &mut Run<'_>) -> Result<bool, Stop> {
         if self.set >= plan.sets.len() {
-            if !self.input.next(&plan.input, run)? {
+            let set = &mut self.set;
+            let take = |_: &mut Run<'_>| {
+                *set = 0;
+                Ok(())
+            };
+            if !self.input.take(&plan.input, run, take)? {
                 return Ok(false);
             }
-            self.set = 0;
         }
         let Some(set) = plan.sets.get(self.set) else {
             return Ok(false);

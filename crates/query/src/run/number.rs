@@ -10,6 +10,12 @@ use pikepole_types::Value;
 /// The state of a [`Node::Number`].
 pub(crate) struct NumberCursor {
     input: Cursor,
+    counts: Counts,
+}
+
+/// Where the numbering has come to.
+#[derive(Default)]
+struct Counts {
     /// Partition and order of the last row; empty before the first.
     last: Vec<Value>,
     key: Vec<Value>,
@@ -20,7 +26,7 @@ pub(crate) struct NumberCursor {
 
 impl NumberCursor {
     pub(crate) fn new(input: Cursor) -> NumberCursor {
-        NumberCursor { input, last: Vec::new(), key: Vec::new(), row: 0, rank: 0, dense_rank: 0 }
+        NumberCursor { input, counts: Counts::default() }
     }
 
     pub(crate) fn input_cursor(&mut self) -> &mut Cursor {
@@ -29,28 +35,30 @@ impl NumberCursor {
 
     pub(crate) fn open(&mut self) {
         self.input.open();
-        self.last.clear();
-        (self.row, self.rank, self.dense_rank) = (0, 0, 0);
+        self.counts.last.clear();
+        (self.counts.row, self.counts.rank, self.counts.dense_rank) = (0, 0, 0);
     }
 
     pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
         let Node::Number { input, partition, order, functions } = node else {
             return Ok(false);
         };
-        if !self.input.next(input, run)? {
-            return Ok(false);
-        }
-        self.count(partition, order, run)?;
-        for (function, slot) in functions {
-            run.slots[*slot] = Value::BigInt(match function {
-                Numbering::Row => self.row,
-                Numbering::Rank => self.rank,
-                Numbering::DenseRank => self.dense_rank,
-            });
-        }
-        Ok(true)
+        let counts = &mut self.counts;
+        self.input.give(input, run, |run| {
+            counts.count(partition, order, run)?;
+            for (function, slot) in functions {
+                run.slots[*slot] = Value::BigInt(match function {
+                    Numbering::Row => counts.row,
+                    Numbering::Rank => counts.rank,
+                    Numbering::DenseRank => counts.dense_rank,
+                });
+            }
+            Ok(true)
+        })
     }
+}
 
+impl Counts {
     fn count(&mut self, partition: &[SortKey], order_by: &[SortKey], run: &mut Run<'_>) -> Result<(), Fault> {
         let keys = partition.len() + order_by.len();
         self.key.resize(keys, Value::Null);

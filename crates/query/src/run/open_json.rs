@@ -4,6 +4,7 @@ use super::Run;
 use crate::access::{Pace, Stop};
 use crate::plan::OpenJson;
 use pikepole_types::json::{Path, column, open};
+use pikepole_types::memory::Growth;
 use pikepole_types::{Length, SqlError, SqlType, Value, base64_bytes, convert};
 use std::collections::VecDeque;
 
@@ -46,7 +47,9 @@ fn rows(plan: &OpenJson, run: &mut Run<'_>) -> Result<VecDeque<Vec<Value>>, Stop
     };
     let members = open(json, &path, !plan.columns.is_empty()).map_err(Box::new)?;
     let mut rows = VecDeque::with_capacity(members.len());
+    let mut growth = Growth::begin();
     for member in members {
+        growth.step().map_err(Box::new)?;
         if plan.columns.is_empty() {
             let text = member.text().map_or(Value::Null, Value::Str);
             rows.push_back(vec![Value::Str(member.key), text, Value::TinyInt(member.kind)]);

@@ -5,7 +5,8 @@
 
 use super::Machine;
 use super::modify::{check_required, identity_value};
-use super::statement::{StatementState, quantum_over};
+use super::statement::StatementState;
+use super::statement_rows::quantum_over;
 use crate::access::Stop;
 use crate::expression::Fault;
 use crate::output::ColumnInfo;

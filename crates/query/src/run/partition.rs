@@ -62,7 +62,7 @@ impl Machine<'_> {
         for boundary in boundaries {
             values.push(self.boundary(boundary, &ty)?);
         }
-        let order = |a: &Value, b: &Value| pikepole_types::order(a, b, collation);
+        let order = |a: &Value, b: &Value| pikepole_types::order(a, b, collation.comparing(&ty));
         if values.windows(2).any(|two| order(&two[0], &two[1]).is_gt()) {
             self.output.message(&SqlError::partition_boundaries_sorted(&name.text).at_line(self.line()));
         }
@@ -118,7 +118,7 @@ impl Machine<'_> {
         let catalog = self.context.catalog();
         let own = catalog.catalog.partition_schemes().filter(|scheme| scheme.function_id == function.function_id);
         let mut schemes: Vec<PartitionScheme> = own.map(|scheme| PartitionScheme::clone(scheme)).collect();
-        let order = |known: &Value| pikepole_types::order(known, &value, function.collation);
+        let order = |known: &Value| pikepole_types::order(known, &value, function.collation.comparing(&function.ty));
         match (function.values().binary_search_by(order), split) {
             (Ok(at), true) => return Err(Box::new(SqlError::partition_boundary_exists(at + 1))),
             (Err(_), false) => return Err(Box::new(SqlError::partition_boundary_missing())),
@@ -192,6 +192,10 @@ impl Machine<'_> {
         let scheme = view.catalog.partition_scheme(&on.name.text);
         let scheme = scheme.ok_or_else(|| Box::new(SqlError::invalid_place("partition scheme", &on.name.text)))?;
         let place = table.column(&column.text).ok_or_else(|| Box::new(SqlError::key_column_unknown(&column.text)))?;
+        if table.engine.columns[place].computed.as_ref().is_some_and(|computed| !computed.persisted) {
+            let column = &table.columns[place].name;
+            return Err(Box::new(SqlError::partition_column_not_persisted(column, &table.name)));
+        }
         let function = view.catalog.partition_function_by_id(scheme.function_id);
         if let Some(function) = function.filter(|function| function.ty != table.columns[place].ty) {
             let (ty, parameter) = (table.columns[place].ty.to_string(), function.ty.to_string());

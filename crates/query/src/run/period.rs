@@ -144,7 +144,7 @@ pub(super) fn check_added_to_versioned(table: &Table, elements: &[tree::TableEle
     for element in elements {
         match element {
             tree::TableElement::Column(column) => {
-                let is_dealt = matches!(&column.kind, tree::ColumnKind::Stored(ty) if ty.name.is("rowversion") || ty.name.is("timestamp"));
+                let is_dealt = matches!(&column.kind, tree::ColumnKind::Stored(ty) if ty.is_rowversion());
                 let special = column.identity.is_some() || column.data_type().is_none() || column.sparse;
                 if is_history || is_dealt || special {
                     return Err(Box::new(SqlError::versioned_column_not_added(shown)));

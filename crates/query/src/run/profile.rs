@@ -22,12 +22,14 @@ pub(crate) struct Making<'a> {
     pub(crate) profile: Option<&'a Profile>,
     /// Whether rows may come in another order than that of their source: nobody asks the scan below where it stands.
     pub(crate) regroups: bool,
+    /// The scan below gives the versions of rows that others claim, which the cursor above asks about.
+    pub(crate) tells: bool,
 }
 
 impl<'a> Making<'a> {
     /// Cursors that count nothing.
     pub(crate) fn plain(live: &'a LiveSlots) -> Making<'a> {
-        Making { live, profile: None, regroups: true }
+        Making { live, profile: None, regroups: true, tells: false }
     }
 }
 
@@ -106,7 +108,7 @@ impl CountedCursor {
     /// Moves to the next row.
     pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
         let began = Instant::now();
-        let found = self.inner.next(node, run);
+        let found = self.inner.give(node, run, |_| Ok(true));
         self.count(began, u64::from(matches!(found, Ok(true))));
         found
     }

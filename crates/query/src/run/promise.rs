@@ -3,7 +3,7 @@
 use super::Machine;
 use super::call::convert_argument;
 use super::output_rows::cut_long_values;
-use crate::expression::Fault;
+use crate::expression::{COPIES, Fault, ask_for};
 use crate::output::{ColumnInfo, Done, Output};
 use pikepole_types::{CodePage, Context, SqlError, SqlType, Value};
 use std::sync::Arc;
@@ -98,6 +98,8 @@ impl Machine<'_> {
     /// 11553 and what converting says where other types were promised.
     pub(crate) fn send_row(&mut self, row: &mut [Value], columns: &[ColumnInfo]) -> Result<(), Fault> {
         cut_long_values(row, columns, self.context.settings.text_size);
+        // The output makes its own copy, in its own encoding.
+        ask_for(row.iter(), COPIES)?;
         if self.promises.is_empty() {
             self.output.row(row);
             return Ok(());

@@ -37,7 +37,9 @@ impl Machine<'_> {
         // An error in a function is one of the statement that reads its rows.
         while self.frame.function.is_some() {
             self.drop_frame();
+            error = self.without_masked_values(error, true);
         }
+        error = self.without_masked_values(error, false);
         let mut reach = self.reach(&error, origin);
         if self.context.abort_statement().await.is_err() {
             // The log failed: nothing of the transaction can be kept.

@@ -70,23 +70,25 @@ impl RecursiveCursor {
                 self.current = 0;
                 self.within = true;
             }
-            let (cursors, plans) =
-                if self.level == 0 { (&mut self.anchors, &plan.anchors) } else { (&mut self.members, &plan.members) };
-            while let (Some(cursor), Some((node, values))) = (cursors.get_mut(self.current), plans.get(self.current)) {
-                if !cursor.next(node, run)? {
-                    self.current += 1;
-                    continue;
+            let RecursiveCursor { anchors, members, stack, level, current, .. } = self;
+            let (cursors, plans) = if *level == 0 { (anchors, &plan.anchors) } else { (members, &plan.members) };
+            while let (Some(cursor), Some((node, values))) = (cursors.get_mut(*current), plans.get(*current)) {
+                let given = cursor.give(node, run, |run| {
+                    if let Some(maximum) = plan.depth_max
+                        && *level > maximum
+                    {
+                        return Err(Box::new(SqlError::recursion_exhausted(maximum)));
+                    }
+                    for (slot, value) in plan.registers.range().zip(values) {
+                        run.assign(slot, value)?;
+                    }
+                    stack.push((run.slots[plan.registers.range()].to_vec(), *level));
+                    Ok(true)
+                });
+                if given? {
+                    return Ok(true);
                 }
-                if let Some(maximum) = plan.depth_max
-                    && self.level > maximum
-                {
-                    return Err(Stop::Error(Box::new(SqlError::recursion_exhausted(maximum))));
-                }
-                for (slot, value) in plan.registers.range().zip(values) {
-                    run.assign(slot, value)?;
-                }
-                self.stack.push((run.slots[plan.registers.range()].to_vec(), self.level));
-                return Ok(true);
+                *current += 1;
             }
             self.within = false;
         }

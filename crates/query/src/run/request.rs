@@ -229,11 +229,9 @@ fn fill(
     let mut values: Vec<Option<Value>> = Vec::new();
     values.resize_with(parameters.len(), || None);
     let mut places = Vec::with_capacity(arguments.len());
-    let mut named = false;
     for (position, argument) in arguments.iter_mut().enumerate() {
-        let slot = argument_slot(parameters, argument.name.as_deref(), position, named, "sp_executesql")
-            .map_err(|fault| *fault)?;
-        named |= argument.name.is_some();
+        let slot =
+            argument_slot(parameters, argument.name.as_deref(), position, "sp_executesql").map_err(|fault| *fault)?;
         if argument.output && !parameters[slot].output {
             return Err(SqlError::not_an_output_parameter(&parameters[slot].name));
         }

@@ -13,7 +13,8 @@ use super::cursor::Cursor;
 use super::former_rows::Keeping;
 use super::gone::{GoneKey, Part, put_in_order};
 use super::profile::Making;
-use super::statement::{StatementState, function_elsewhere, quantum_over};
+use super::statement::{StatementState, function_elsewhere};
+use super::statement_rows::quantum_over;
 use crate::access::Stop;
 use crate::bind::{self, Names};
 use crate::expression::Fault;
@@ -112,7 +113,7 @@ impl LateWork {
 
 impl Machine<'_> {
     /// The number for a row that is about to be written, where its table has a rowversion column. It comes first in the row's
-    /// making: what waits here begins again, and must not have changed anything.
+    /// making: what waits here begins again, and must not have changed anything. Who waits behind it keeps it.
     pub(crate) fn row_number(&mut self, rules: Option<&Rules>, table: &Table) -> Result<Option<u64>, Stop> {
         if rules.is_none_or(|rules| rules.rowversion.is_none()) {
             return Ok(None);
@@ -169,11 +170,11 @@ impl Machine<'_> {
             calls.under_way = true;
         }
         let mut run = self.run_view(&state.virtual_rows, plan);
-        let called = calls.cursor.next(node, &mut run);
+        let called = calls.cursor.evaluate(node, &mut run);
         self.scratch = std::mem::take(&mut run.scratch);
         calls.under_way = called.is_err();
         state.modify.late.calls = Some(calls);
-        called.map(|_| ())
+        called
     }
 
     fn test_row(&mut self, rules: &Rules) -> Result<(), Fault> {
@@ -493,18 +494,23 @@ impl Machine<'_> {
         let Action::Select { values, .. } = &plan.action else {
             return Ok(true);
         };
-        while self.next_row(plan, state)? {
-            let mut row = Vec::with_capacity(values.len());
-            for value in values {
-                row.push(value.eval(&mut self.env())?);
+        loop {
+            let collect = |machine: &mut Self, state: &mut StatementState| {
+                let mut row = Vec::with_capacity(values.len());
+                for value in values {
+                    row.push(value.eval(&mut machine.env())?);
+                }
+                rows.push(row);
+                state.rows += 1;
+                Ok(())
+            };
+            if !self.next_row(plan, state, collect)? {
+                return Ok(true);
             }
-            rows.push(row);
-            state.rows += 1;
             if quantum_over(state.rows) {
                 return Ok(false);
             }
         }
-        Ok(true)
     }
 }
 

@@ -138,7 +138,7 @@ fn takes_number(expr: &tree::Expr, is_it: &dyn Fn(&tree::ObjectName) -> bool) ->
     match &expr.kind {
         ExprKind::NextValue(next) => is_it(&next.sequence),
         ExprKind::Unary(_, inner) | ExprKind::Collate(inner, _) => takes_number(inner, is_it),
-        ExprKind::Binary(binary) => takes_number(&binary.left, is_it) || takes_number(&binary.right, is_it),
+        ExprKind::Chain(chain) => chain.operands().any(|operand| takes_number(operand, is_it)),
         ExprKind::Cast(cast) => takes_number(&cast.expr, is_it),
         ExprKind::Convert(convert) => takes_number(&convert.expr, is_it),
         ExprKind::Function(call) => {

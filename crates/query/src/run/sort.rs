@@ -123,26 +123,33 @@ impl SortCursor {
     }
 
     fn read(&mut self, node: &Node, keys: &[SortKey], carry: &[usize], run: &mut Run<'_>) -> Result<(), Stop> {
-        while self.input.next(node, run)? {
-            self.key.clear();
-            for key in keys {
-                self.key.push(key.expr.eval(&mut run.env())?);
-            }
-            if self.last_wanted.as_ref().is_some_and(|last| compare_keys(keys, &self.key, last).is_ge()) {
-                continue;
-            }
-            let mut row = Vec::with_capacity(keys.len() + carry.len());
-            row.append(&mut self.key);
-            row.extend(carry.iter().map(|slot| run.slots[*slot].clone()));
-            let bytes = row_bytes(&row);
-            self.rows.push(row);
-            if !self.charge.add(bytes, run)? {
+        loop {
+            if !self.charge.settle_in_order(run)? {
                 self.sort(keys);
                 self.stage = Stage::Writing { last: false };
                 return Ok(());
             }
             if self.rows.len() / 2 >= self.wanted.max(ROWS_CUT_MIN) {
-                self.cut(keys, run)?;
+                self.cut(keys);
+            }
+            let SortCursor { input, last_wanted, key, rows, charge, .. } = self;
+            let take = |run: &mut Run<'_>| {
+                key.clear();
+                for own in keys {
+                    key.push(own.expr.eval(&mut run.env())?);
+                }
+                if last_wanted.as_ref().is_some_and(|last| compare_keys(keys, key, last).is_ge()) {
+                    return Ok(());
+                }
+                let mut row = Vec::with_capacity(keys.len() + carry.len());
+                row.append(key);
+                row.extend(carry.iter().map(|slot| run.slots[*slot].clone()));
+                charge.keep(row_bytes(&row));
+                rows.push(row);
+                Ok(())
+            };
+            if !input.take(node, run, take)? {
+                break;
             }
         }
         self.sort(keys);
@@ -152,12 +159,12 @@ impl SortCursor {
     }
 
     /// Keeps the rows that are wanted of those that have come.
-    fn cut(&mut self, keys: &[SortKey], run: &Run<'_>) -> Result<(), Stop> {
+    fn cut(&mut self, keys: &[SortKey]) {
         self.sort(keys);
         self.rows.truncate(self.wanted);
         self.last_wanted = self.rows.last().map(|row| row[..keys.len()].to_vec());
         self.charge.clear();
-        self.charge.force(self.rows.iter().map(|row| row_bytes(row)).sum(), run)
+        self.charge.keep(self.rows.iter().map(|row| row_bytes(row)).sum());
     }
 
     /// A stable sort.
@@ -170,13 +177,12 @@ impl SortCursor {
             Some(writer) => writer,
             None => self.runs.writer.insert(TapeWriter::large(run)?),
         };
-        writer.settle()?;
-        while let Some(row) = self.rows.get_mut(self.next) {
-            let row = std::mem::take(row);
-            self.next += 1;
-            writer.push(&row);
+        loop {
             writer.settle()?;
             self.pace.step()?;
+            let Some(row) = self.rows.get_mut(self.next) else { break };
+            writer.push(&std::mem::take(row));
+            self.next += 1;
         }
         writer.finish()?;
         self.runs.tapes.extend(self.runs.writer.take().map(TapeWriter::into_tape));
@@ -205,11 +211,16 @@ impl SortCursor {
             let Some(writer) = &mut runs.writer else {
                 return Ok(());
             };
-            writer.settle()?;
-            while let Some(row) = merge.next(|a, b| compare_keys(keys, a, b))? {
-                writer.push(&row);
+            loop {
                 writer.settle()?;
                 self.pace.step()?;
+                let push = |row: Vec<Value>| {
+                    writer.push(&row);
+                    Ok(())
+                };
+                if merge.take(|a, b| compare_keys(keys, a, b), push)?.is_none() {
+                    break;
+                }
             }
             writer.finish()?;
             runs.merge = None;
@@ -224,12 +235,12 @@ impl SortCursor {
     fn give(&mut self, keys: &[SortKey], carry: &[usize], run: &mut Run<'_>) -> Result<bool, Stop> {
         if let Some(merge) = &mut self.runs.merge {
             self.pace.step()?;
-            let Some(row) = merge.next(|a, b| compare_keys(keys, a, b))? else {
-                return Ok(false);
+            let give = |row: Vec<Value>| {
+                let values = row.into_iter().skip(keys.len());
+                carry.iter().zip(values).for_each(|(slot, value)| run.slots[*slot] = value);
+                Ok(())
             };
-            let values = row.into_iter().skip(keys.len());
-            carry.iter().zip(values).for_each(|(slot, value)| run.slots[*slot] = value);
-            return Ok(true);
+            return Ok(merge.take(|a, b| compare_keys(keys, a, b), give)?.is_some());
         }
         let Some(row) = self.rows.get_mut(self.next) else {
             return Ok(false);

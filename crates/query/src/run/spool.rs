@@ -109,27 +109,29 @@ impl SpoolCursor {
         if wanted.iter().any(Value::is_null) {
             return Ok(false);
         }
-        while self.input.next(&plan.input, run)? {
+        self.input.give(&plan.input, run, |run| {
             let keys = values(plan.keys.iter().map(|key| &key.inner), run)?;
-            if equal(&plan.keys, wanted, &keys) {
-                return Ok(true);
-            }
-        }
-        Ok(false)
+            Ok(equal(&plan.keys, wanted, &keys))
+        })
     }
 
     fn fill(&mut self, plan: &Spool, run: &mut Run<'_>) -> Result<(), Stop> {
         loop {
-            self.store.settle(&plan.keys)?;
-            if self.store.is_complete() || !self.input.next(&plan.input, run)? {
-                return self.store.finish(&plan.keys);
+            self.store.settle(&plan.keys, run)?;
+            let is_complete = self.store.is_complete();
+            let store = &mut self.store;
+            let take = |run: &mut Run<'_>| {
+                let mut row = Vec::with_capacity(plan.keys.len() + plan.carry.len());
+                for key in &plan.keys {
+                    row.push(key.inner.eval(&mut run.env())?);
+                }
+                row.extend(plan.carry.iter().map(|slot| run.slots[*slot].clone()));
+                store.push(&plan.keys, row);
+                Ok(())
+            };
+            if is_complete || !self.input.take(&plan.input, run, take)? {
+                return self.store.finish(&plan.keys, run);
             }
-            let mut row = Vec::with_capacity(plan.keys.len() + plan.carry.len());
-            for key in &plan.keys {
-                row.push(key.inner.eval(&mut run.env())?);
-            }
-            row.extend(plan.carry.iter().map(|slot| run.slots[*slot].clone()));
-            self.store.push(&plan.keys, row, run)?;
         }
     }
 }

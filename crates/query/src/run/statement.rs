@@ -19,7 +19,7 @@ use crate::access::{CatalogStamp, HostCall, Stop};
 use crate::bind::{self, Names};
 use crate::expression::{Expr, Fault};
 use crate::output::{Done, DoneKind};
-use crate::plan::{Action, Node, Statement, Told, VirtualSource};
+use crate::plan::{Action, Statement, Told, VirtualSource};
 use crate::program::{Instruction, Late, LateKind, Program};
 use crate::runs::{OwnCell, Paused, Taken, Turn};
 use pikepole_engine::{Function, ReadMeter, TriggerEvent};
@@ -28,9 +28,6 @@ use pikepole_types::{SqlError, Value};
 
 /// A function that is to be run, and its arguments.
 type FunctionCall = (Arc<Function>, Vec<Value>);
-
-/// Rows between two looks at the quantum.
-const ROWS_PER_LOOK: u64 = 64;
 
 /// How far a statement has come.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
@@ -59,7 +56,7 @@ pub(crate) struct StatementState {
     pub(crate) rows: u64,
     pub(crate) virtual_rows: Vec<Arc<Vec<Vec<Value>>>>,
     virtual_ready: bool,
-    out: Vec<Value>,
+    pub(super) out: Vec<Value>,
     pub(crate) modify: ModifyState,
     pub(crate) change: ChangeState,
     pub(crate) output: OutputState,
@@ -209,7 +206,7 @@ impl StatementState {
         self.profile = profiled.then(Arc::default);
         // Rows are changed where the scan stands that has found them.
         let regroups = !matches!(plan.action, Action::Update(_) | Action::Delete(_));
-        let making = Making { live: &plan.live, profile: self.profile.as_deref(), regroups };
+        let making = Making { live: &plan.live, profile: self.profile.as_deref(), regroups, tells: false };
         self.cursor = Some(Cursor::new(&plan.source, making));
         self.modify = ModifyState::new(&plan);
         self.change = ChangeState::default();
@@ -228,8 +225,14 @@ impl Machine<'_> {
         let mut state = self.frame.states[index].take().unwrap_or_default();
         let result = self.run_statement(&program.late[index], index, &mut state);
         match &result {
-            Err(Stop::Error(_) | Stop::Again(_)) => state.reset(),
-            Ok(None) => self.attempts = 0,
+            Err(Stop::Again(_)) => state.reset(),
+            Err(Stop::Error(_)) => {
+                state.reset();
+                if self.attempts > 0 {
+                    self.forget_attempts();
+                }
+            }
+            Ok(None) if self.attempts > 0 => self.forget_attempts(),
             Err(Stop::Stale) => {
                 let sent = state.has_sent();
                 state.reset();
@@ -473,6 +476,9 @@ impl Machine<'_> {
         if plan.reads_clock {
             self.functions.now = super::step::now();
         }
+        if self.context.functions == 0 {
+            self.context.begin_statement_memory();
+        }
         if (plan.memory_percent.is_some() || self.context.budget.is_touched()) && self.context.functions == 0 {
             self.context.budget.begin(plan.memory_percent);
         }
@@ -532,76 +538,6 @@ impl Machine<'_> {
             Action::Delete(delete) => self.delete_rows(plan, delete, state),
             Action::Change(change) => self.change_rows(plan, change, state),
             Action::Instead(instead) => self.instead_rows(plan, instead, state),
-        }
-    }
-
-    /// Moves the statement's cursor to its next row.
-    pub(crate) fn next_row(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {
-        if self.context.settings.fmtonly {
-            return Ok(false);
-        }
-        let limit = self.context.settings.row_count;
-        if limit > 0 && state.rows >= limit {
-            return Ok(false);
-        }
-        let Some(cursor) = &mut state.cursor else {
-            return Ok(false);
-        };
-        if let Some(found) = cursor.next_of_one() {
-            return Ok(found);
-        }
-        let mut run = self.run_view(&state.virtual_rows, plan);
-        let found = cursor.next(&plan.source, &mut run);
-        let eliminated = run.null_eliminated;
-        self.scratch = std::mem::take(&mut run.scratch);
-        state.null_eliminated |= eliminated;
-        found
-    }
-
-    /// Evaluates the subqueries of an UPDATE or DELETE over the row in the registers.
-    pub(crate) fn evaluate_again(
-        &mut self,
-        node: &Node,
-        plan: &Statement,
-        state: &mut StatementState,
-    ) -> Result<(), Stop> {
-        let Some(cursor) = &mut state.modify.again else {
-            return Ok(());
-        };
-        let mut run = self.run_view(&state.virtual_rows, plan);
-        let evaluated = cursor.next(node, &mut run);
-        let eliminated = run.null_eliminated;
-        self.scratch = std::mem::take(&mut run.scratch);
-        state.null_eliminated |= eliminated;
-        evaluated.map(|_| ())
-    }
-
-    fn read_rows(&mut self, plan: &Statement, state: &mut StatementState) -> Result<bool, Stop> {
-        loop {
-            if !self.next_row(plan, state)? {
-                return Ok(true);
-            }
-            match &plan.action {
-                Action::Select { columns, values } => {
-                    for (value, out) in values.iter().zip(&mut state.out) {
-                        value.eval_into(&mut self.env(), out)?;
-                    }
-                    match self.captures.last_mut() {
-                        None => self.send_row(&mut state.out, columns)?,
-                        Some(capture) => capture.push(state.out.clone()),
-                    }
-                }
-                Action::Assign { assignments, .. } => {
-                    for (slot, value) in assignments {
-                        self.assign(*slot, value)?;
-                    }
-                }
-                _ => {}
-            }
-            state.rows += 1;
-            if quantum_over(state.rows) || self.output.is_full() {
-                return Ok(false);
-            }
         }
     }
 
@@ -783,10 +719,4 @@ fn command(action: &Action) -> &'static str {
         },
         Action::Instead(instead) => instead.event.name(),
     }
-}
-
-/// Whether the quantum is over, looked at every few rows.
-#[inline]
-pub(crate) fn quantum_over(rows: u64) -> bool {
-    rows.is_multiple_of(ROWS_PER_LOOK) && scheduler::quantum_over()
 }

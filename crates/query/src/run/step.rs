@@ -8,6 +8,7 @@ use crate::program::{ExecuteTarget, Instruction, Setting};
 use crate::security::Requirement;
 use pikepole_engine::Permission;
 use pikepole_scheduler as scheduler;
+use pikepole_scheduler::chaos::{self, Site};
 use pikepole_types::{DateTime2, DateTimeOffset, SqlError, Value};
 
 impl Machine<'_> {
@@ -91,7 +92,7 @@ impl Machine<'_> {
     #[inline]
     fn is_to_pause(&self) -> bool {
         let lags = || !self.context.settings.nocount && self.output.is_full();
-        self.context.is_cancelled() || scheduler::quantum_over() || lags()
+        self.context.is_cancelled() || scheduler::quantum_over() || lags() || chaos::stops(Site::Row)
     }
 
     /// Closes CATCH blocks until so many of this frame's are open.
@@ -132,7 +133,10 @@ impl Machine<'_> {
     /// The name of the running procedure.
     pub(crate) fn procedure_name(&self) -> Option<String> {
         let procedure = self.frame.program.procedure.as_ref();
-        procedure.map(|identity| identity.name.clone())
+        procedure.map(|identity| match &self.frame.called_as {
+            Some(name) => name.dotted(),
+            None => identity.name.clone(),
+        })
     }
 
     fn begin_capture(&mut self) -> Result<(), Stop> {

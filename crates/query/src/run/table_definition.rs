@@ -107,14 +107,10 @@ impl Wishes {
                 persisted: *persisted,
                 not_null: definition.nullable == Some(false),
             }),
-            tree::ColumnKind::Stored(data_type) if is_rowversion(data_type) => self.rowversion = Some(name),
+            tree::ColumnKind::Stored(data_type) if data_type.is_rowversion() => self.rowversion = Some(name),
             tree::ColumnKind::Stored(_) => {}
         }
     }
-}
-
-fn is_rowversion(data_type: &tree::DataType) -> bool {
-    data_type.schema.is_none() && (data_type.name.is("rowversion") || data_type.name.is("timestamp"))
 }
 
 /// The definition of a table to be made, and what is added to it then. Computed columns have no type yet.
@@ -188,7 +184,7 @@ pub(crate) fn table(
 
 /// A second rowversion is error 2738.
 fn check_rowversions(create: &tree::CreateTable) -> Result<(), Fault> {
-    let is_one = |column: &&tree::ColumnDefinition| matches!(&column.kind, tree::ColumnKind::Stored(data_type) if is_rowversion(data_type));
+    let is_one = |column: &&tree::ColumnDefinition| matches!(&column.kind, tree::ColumnKind::Stored(data_type) if data_type.is_rowversion());
     match create.columns().filter(is_one).nth(1) {
         None => Ok(()),
         Some(second) => Err(Box::new(SqlError::rowversion_exists(&create.name.name.text, &second.name.text))),
@@ -264,7 +260,7 @@ pub(crate) fn column(
             collation: Collation::default(),
         });
     };
-    if is_rowversion(data_type) {
+    if data_type.is_rowversion() {
         let nullable = definition.nullable.unwrap_or(false);
         let ty = SqlType::Binary(ROWVERSION_BYTES);
         let (name, collation) = (name.clone(), Collation::default());
@@ -378,7 +374,7 @@ fn check_sparse(
     let refused = || Err(Box::new(SqlError::column_not_sparse(&definition.name.text, table)));
     let tree::ColumnKind::Stored(data_type) = &definition.kind else { return refused() };
     let declared = declared(catalog, data_type, position)?;
-    let is_of_system = declared.user_type().is_none() && !is_rowversion(data_type);
+    let is_of_system = declared.user_type().is_none() && !data_type.is_rowversion();
     let may_be = |ty: SqlType| !matches!(ty, SqlType::Text | SqlType::NText | SqlType::Image | SqlType::Clr(_));
     let takes_null = definition.nullable != Some(false) && definition.identity.is_none() && !definition.rowguidcol;
     if is_of_system && takes_null && declared.scalar().is_some_and(may_be) { Ok(()) } else { refused() }

@@ -168,7 +168,7 @@ impl Machine<'_> {
         if wishes.period.is_some() && residence == Residence::Variable {
             return Err(Box::new(SqlError::period_in_variable()));
         }
-        self.type_computed(&mut definition, &wishes)?;
+        self.type_computed(&mut definition, &create.name.dotted(), &wishes)?;
         for column in create.columns() {
             if let Some(default) = &column.default {
                 self.check_default(&default.expr)?;

@@ -8,10 +8,11 @@ use super::{Capture, Machine};
 use crate::expression::{Expr, Fault};
 use crate::output::{ColumnInfo, Done, Output};
 use crate::program::{CursorOperation, Instruction, Name, RaiseError};
+use pikepole_engine::{Permission, Securable};
 use pikepole_types::{ERRORS, SqlError, SqlType, Value};
 
 /// The lowest number of a message that RAISERROR takes.
-const RAISED_MIN: i64 = 13_000;
+pub const RAISED_MIN: i32 = 13_000;
 
 impl Machine<'_> {
     /// USE.
@@ -260,6 +261,9 @@ impl Machine<'_> {
         if severity > 18 && !raise.log {
             return Err(Box::new(SqlError::severity_needs_log(18)));
         }
+        if raise.log && !self.may_log() {
+            return Err(Box::new(SqlError::log_needs_permission()));
+        }
         let (severity, state) = (severity as u8, state as u8);
         let mut arguments = Vec::with_capacity(raise.arguments.len());
         for (argument, ty) in &raise.arguments {
@@ -267,7 +271,7 @@ impl Machine<'_> {
         }
         let error = if raise.message_is_number {
             let number = message.as_i64().unwrap_or(0);
-            if number < RAISED_MIN || number == 50_000 {
+            if number < i64::from(RAISED_MIN) || number == 50_000 {
                 return Err(Box::new(SqlError::error_number_invalid(number, RAISED_MIN, i32::MAX)));
             }
             match ERRORS.iter().find(|known| i64::from(known.number) == number) {
@@ -285,6 +289,10 @@ impl Machine<'_> {
             let text = pikepole_types::format_message(text, &arguments)?;
             SqlError::new(50000, severity, state, text)
         };
+        if raise.log || self.is_logged(&error) {
+            self.host.log(&format!("Error: {}, Severity: {}, State: {}.", error.number, error.severity, error.state));
+            self.host.log(&error.message);
+        }
         if error.severity > 10 {
             self.origin = Origin::RaiseError;
             return Err(Box::new(error));
@@ -301,6 +309,17 @@ impl Machine<'_> {
 }
 
 impl Machine<'_> {
+    /// Whether an error is a user's message that was made to be written into the server's log.
+    fn is_logged(&self, error: &SqlError) -> bool {
+        error.number > 50_000 && self.context.user_message(error.number).is_some_and(|message| message.is_logged)
+    }
+
+    /// Whether the session may write into the server's log.
+    fn may_log(&self) -> bool {
+        let token = self.context.token();
+        token.is_sysadmin() || token.has(Permission::AlterTrace, Securable::Server)
+    }
+
     /// RAISERROR of a message that users have added.
     fn raised_message(
         &self,

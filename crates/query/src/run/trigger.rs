@@ -14,7 +14,8 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::call::{NESTING_MAX, first_error};
-use super::statement::{StatementState, quantum_over};
+use super::statement::StatementState;
+use super::statement_rows::quantum_over;
 use crate::access::{CatalogView, Stop};
 use crate::bind::{Names, TriggerShape};
 use crate::context::OuterStatement;
@@ -182,25 +183,35 @@ impl Machine<'_> {
             // trigger.
             return Err(unsupported("Changing a view in what its INSTEAD OF trigger runs").into());
         }
-        while self.next_row(plan, state)? {
-            let old = instead.deleted.iter().map(|value| value.eval(&mut self.env()));
-            let old = old.collect::<Result<Vec<Value>, Fault>>()?;
-            let old = Some(old).filter(|old| !old.is_empty());
-            if instead.inserted.is_empty() {
-                state.firing.note(triggers, instead.event, old.as_deref(), None);
-                state.rows += 1;
-            }
-            for values in &instead.inserted {
-                let new = values.iter().map(|value| value.eval(&mut self.env()));
-                let new = new.collect::<Result<Vec<Value>, Fault>>()?;
-                state.firing.note(triggers, instead.event, old.as_deref(), Some(&new));
-                state.rows += 1;
-            }
+        while self.next_row(plan, state, |machine, state| machine.note_instead(triggers, instead, state))? {
             if quantum_over(state.rows) {
                 return Ok(false);
             }
         }
         Ok(true)
+    }
+
+    /// Notes the change that the row in the registers stands for.
+    fn note_instead(
+        &mut self,
+        triggers: &Triggers,
+        instead: &Instead,
+        state: &mut StatementState,
+    ) -> Result<(), Fault> {
+        let old = instead.deleted.iter().map(|value| value.eval(&mut self.env()));
+        let old = old.collect::<Result<Vec<Value>, Fault>>()?;
+        let old = Some(old).filter(|old| !old.is_empty());
+        if instead.inserted.is_empty() {
+            state.firing.note(triggers, instead.event, old.as_deref(), None);
+            state.rows += 1;
+        }
+        for values in &instead.inserted {
+            let new = values.iter().map(|value| value.eval(&mut self.env()));
+            let new = new.collect::<Result<Vec<Value>, Fault>>()?;
+            state.firing.note(triggers, instead.event, old.as_deref(), Some(&new));
+            state.rows += 1;
+        }
+        Ok(())
     }
 
     /// The next trigger that the statement has to run; none when all have run.

@@ -50,6 +50,26 @@ impl Machine<'_> {
         self.until_alone(&database, access, None).await
     }
 
+    /// Sets READ_COMMITTED_SNAPSHOT, for statements that begin from now on. It waits for no session by itself; a termination
+    /// clause is obeyed as SQL Server does, which has to be alone for the change.
+    ///
+    /// # Errors
+    /// 5070 under NO_WAIT when there are others.
+    pub(super) async fn set_versioned_reads(
+        &mut self,
+        name: &str,
+        versioned: bool,
+        termination: Option<&Termination>,
+    ) -> Result<(), Fault> {
+        let server = Arc::clone(self.context.server());
+        let database = server.database(name)?;
+        if termination.is_some() && database.options().read_committed_snapshot != versioned {
+            self.give_time(&database, UserAccess::Single, termination).await?;
+            self.end_others(&database, UserAccess::Single, termination).await?;
+        }
+        Ok(server.set_database_option(name, DatabaseOption::ReadCommittedSnapshot(versioned))?)
+    }
+
     /// SET OFFLINE: closes a database. Those who are in it are ended or waited for as under SINGLE_USER; the session itself goes to
     /// master.
     ///

@@ -93,19 +93,18 @@ impl WindowCursor {
 
     /// Reads to the end of the partition.
     fn read(&mut self, plan: &Windows, run: &mut Run<'_>) -> Result<(), Stop> {
-        while !self.ended {
-            if !self.input.next(&plan.input, run)? {
-                self.ended = true;
-                break;
-            }
-            let row = row_of(plan, run)?;
-            let is_other = |first: &Row| !SortKey::same(&plan.partition, &first.partition, &row.partition);
-            let other = self.rows.first().is_some_and(is_other);
-            if other {
-                self.ahead = Some(row);
-                break;
-            }
-            self.rows.push(row);
+        while !self.ended && self.ahead.is_none() {
+            let (rows, ahead) = (&mut self.rows, &mut self.ahead);
+            let take = |run: &mut Run<'_>| {
+                let row = row_of(plan, run)?;
+                let is_other = |first: &Row| !SortKey::same(&plan.partition, &first.partition, &row.partition);
+                match rows.first().is_some_and(is_other) {
+                    true => *ahead = Some(row),
+                    false => rows.push(row),
+                }
+                Ok(())
+            };
+            self.ended = !self.input.take(&plan.input, run, take)?;
         }
         Ok(())
     }

@@ -101,6 +101,9 @@ impl<'a> SlotNames<'a> {
                 out.push_str(operator(arithmetic.op));
                 self.expr(right, out);
             }
+            Expr::Chain(chain) => chain.trees().for_each(|tree| self.expr(tree, out)),
+            // What stands before it is its text.
+            Expr::Carried => {}
             Expr::Negate(input) => {
                 out.push('-');
                 self.expr(input, out);

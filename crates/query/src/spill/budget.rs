@@ -15,10 +15,11 @@ use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_engine::{MemoryGrant, Server, Workspace};
 use pikepole_scheduler as scheduler;
+use pikepole_scheduler::chaos::{self, Site};
 use pikepole_types::SqlError;
 
 /// The pool of memory that messages name.
-const POOL: &str = "default";
+pub(crate) const POOL: &str = "default";
 
 /// What a wait that has lasted too long ends with.
 const LOCK_TIMEOUT: i32 = 1222;
@@ -229,24 +230,43 @@ pub(crate) struct Charge {
 }
 
 impl Charge {
-    /// So many bytes more are kept. False: that was all, what comes next goes to a file.
+    /// So many bytes more are kept. [`Charge::settle`] or [`Charge::force`] comes before the next ones.
+    #[inline]
+    pub(crate) fn keep(&mut self, bytes: usize) {
+        self.used += bytes;
+    }
+
+    /// Counts what is kept. False: that was all, what comes next goes to a file.
     ///
     /// # Errors
-    /// A wait for the first part; the bytes are counted all the same.
+    /// A wait for the first part, after which the call is made again.
     #[inline]
-    pub(crate) fn add(&mut self, bytes: usize, run: &Run<'_>) -> Result<bool, Stop> {
-        self.used += bytes;
+    pub(crate) fn settle(&mut self, run: &Run<'_>) -> Result<bool, Stop> {
+        self.pause(run)?;
         if self.used <= self.charged { Ok(true) } else { self.ask(run, false) }
     }
 
-    /// So many bytes more are kept that no file can take.
+    /// [`Charge::settle`] of an operator that gives the same rows in the same order when it uses a file, so that chaos may say
+    /// that there is no room.
+    #[inline]
+    pub(crate) fn settle_in_order(&mut self, run: &Run<'_>) -> Result<bool, Stop> {
+        let has_room = self.settle(run)?;
+        Ok(has_room && !(self.used > 0 && run.budget().is_some() && chaos::stops(Site::Full)))
+    }
+
+    /// Counts what is kept that no file can take.
     ///
     /// # Errors
-    /// As of [`Charge::add`]; 701 when there is nothing left.
+    /// As of [`Charge::settle`]; 701 when there is nothing left.
     #[inline]
-    pub(crate) fn force(&mut self, bytes: usize, run: &Run<'_>) -> Result<(), Stop> {
-        self.used += bytes;
+    pub(crate) fn force(&mut self, run: &Run<'_>) -> Result<(), Stop> {
+        self.pause(run)?;
         if self.used <= self.charged { Ok(()) } else { self.ask(run, true).map(drop) }
+    }
+
+    #[inline]
+    fn pause(&self, run: &Run<'_>) -> Result<(), Stop> {
+        if run.budget().is_some() && chaos::stops(Site::Memory) { Err(Stop::Yield) } else { Ok(()) }
     }
 
     /// So many bytes are let go.

@@ -14,7 +14,7 @@ use crate::expression::Fault;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_engine::{Server, TEMPDB};
-use pikepole_machine::{Disk, File, OpenOptions};
+use pikepole_machine::{Disk, File, OpenOptions, is_full};
 use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
 use pikepole_types::{SqlError, Value};
 
@@ -179,8 +179,7 @@ impl SpillIo {
         let io = Arc::clone(self);
         let done = scheduler::run_blocking(move || io.perform_now()).await;
         done.map_err(|(error, operation, offset)| {
-            let full = matches!(error.kind(), io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded);
-            if full {
+            if is_full(&error) {
                 return Box::new(SqlError::no_space_for_object(OBJECT, TEMPDB, "PRIMARY"));
             }
             let file = self.file.path().display().to_string();

@@ -6,6 +6,7 @@ use super::budget::Charge;
 use super::row_bytes;
 use super::tape::{Tape, TapeReader, TapeWriter};
 use crate::access::Stop;
+use crate::expression::Fault;
 use crate::run::Run;
 use pikepole_types::Value;
 
@@ -14,9 +15,8 @@ use pikepole_types::Value;
 pub(crate) struct RowList {
     rows: Vec<Vec<Value>>,
     charge: Charge,
-    /// Memory is full.
-    is_full: bool,
     is_complete: bool,
+    /// Where rows go since memory is full.
     writer: Option<TapeWriter>,
     tape: Option<Arc<Tape>>,
     next: usize,
@@ -25,30 +25,28 @@ pub(crate) struct RowList {
 
 impl RowList {
     /// Appends a row. [`RowList::settle`] comes before the next one.
-    ///
-    /// # Errors
-    /// [`Stop::Memory`]; the row is kept all the same.
-    pub(crate) fn push(&mut self, row: Vec<Value>, run: &Run<'_>) -> Result<(), Stop> {
-        if !self.is_full {
-            let bytes = row_bytes(&row);
-            self.rows.push(row);
-            self.is_full = !self.charge.add(bytes, run)?;
-            return Ok(());
+    pub(crate) fn push(&mut self, row: Vec<Value>) {
+        match &mut self.writer {
+            Some(writer) => writer.push(&row),
+            None => {
+                self.charge.keep(row_bytes(&row));
+                self.rows.push(row);
+            }
         }
-        let writer = match &mut self.writer {
-            Some(writer) => writer,
-            None => self.writer.insert(TapeWriter::large(run)?),
-        };
-        writer.push(&row);
-        Ok(())
     }
 
-    /// Writes what is to be written; comes before the next row.
+    /// Counts what is kept, and writes what is to be written; comes before the next row.
     ///
     /// # Errors
     /// [`Stop::Memory`]: to be called again.
-    pub(crate) fn settle(&mut self) -> Result<(), Stop> {
-        self.writer.as_mut().map_or(Ok(()), TapeWriter::settle)
+    pub(crate) fn settle(&mut self, run: &Run<'_>) -> Result<(), Stop> {
+        if let Some(writer) = &mut self.writer {
+            return writer.settle();
+        }
+        if !self.is_complete && !self.charge.settle_in_order(run)? {
+            self.writer = Some(TapeWriter::large(run)?);
+        }
+        Ok(())
     }
 
     /// All rows are there.
@@ -74,19 +72,19 @@ impl RowList {
         self.rows.len() as u64 + self.tape.as_ref().map_or(0, |tape| tape.rows())
     }
 
-    /// The next row; none at the end.
+    /// Has `take` use the next row: it may fail, but not pause. None at the end.
     ///
     /// # Errors
     /// [`Stop::Memory`] when it must be read first.
-    pub(crate) fn next(&mut self) -> Result<Option<Vec<Value>>, Stop> {
+    pub(crate) fn take<R>(&mut self, take: impl FnOnce(Vec<Value>) -> Result<R, Fault>) -> Result<Option<R>, Stop> {
         if let Some(row) = self.rows.get_mut(self.next) {
             self.next += 1;
-            return Ok(Some(std::mem::take(row)));
+            return Ok(Some(take(std::mem::take(row))?));
         }
         let Some(tape) = &self.tape else {
             return Ok(None);
         };
-        self.reader.get_or_insert_with(|| TapeReader::new(tape)).next()
+        self.reader.get_or_insert_with(|| TapeReader::new(tape)).take(take)
     }
 
     /// Nothing is kept any more.

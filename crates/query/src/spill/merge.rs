@@ -7,6 +7,7 @@ use std::sync::Arc;
 use super::fault;
 use super::tape::{Tape, TapeReader};
 use crate::access::Stop;
+use crate::expression::Fault;
 use pikepole_types::Value;
 
 /// Tapes that are merged at once, at most.
@@ -37,21 +38,22 @@ impl Merge {
         }
     }
 
-    /// The next row; none at the end.
+    /// Has `take` use the next row: it may fail, but not pause. None at the end.
     ///
     /// # Errors
-    /// [`Stop::Memory`] when a block must be read first.
-    pub(crate) fn next(
+    /// [`Stop::Memory`] when a block must be read first: no row was taken.
+    pub(crate) fn take<R>(
         &mut self,
         compare: impl Fn(&[Value], &[Value]) -> Ordering,
-    ) -> Result<Option<Vec<Value>>, Stop> {
+        take: impl FnOnce(Vec<Value>) -> Result<R, Fault>,
+    ) -> Result<Option<R>, Stop> {
         while self.begun < self.readers.len() {
-            self.heads[self.begun] = self.readers[self.begun].next()?;
+            self.read_head(self.begun)?;
             self.put_in_order(self.begun, &compare);
             self.begun += 1;
         }
         if let Some(tape) = self.behind {
-            self.heads[tape] = self.readers[tape].next()?;
+            self.read_head(tape)?;
             self.behind = None;
             self.put_in_order(tape, &compare);
         }
@@ -59,7 +61,12 @@ impl Merge {
             return Ok(None);
         };
         self.behind = Some(tape);
-        Ok(self.heads[tape].take())
+        Ok(self.heads[tape].take().map(take).transpose()?)
+    }
+
+    fn read_head(&mut self, tape: usize) -> Result<(), Stop> {
+        self.heads[tape] = self.readers[tape].take(Ok)?;
+        Ok(())
     }
 
     fn put_in_order(&mut self, tape: usize, compare: &impl Fn(&[Value], &[Value]) -> Ordering) {

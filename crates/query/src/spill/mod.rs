@@ -1,7 +1,7 @@
 //! Rows that do not fit into the memory that a statement is given: they wait in a file of tempdb.
 //!
 //! ```text
-//!   operator ── add ──► Charge ──► Budget (of the session) ──► Workspace (of the server)
+//!   operator ─ settle ─► Charge ──► Budget (of the session) ──► Workspace (of the server)
 //!      │                  │ full
 //!      ▼                  ▼
 //!   TapeWriter ─ blocks ─► SpillFile ─ blocks ─► TapeReader ──► rows, in the order of writing
@@ -11,7 +11,8 @@
 //! awaits that on a thread for such work before it asks the operator again.
 //!
 //! Invariants
-//! - what was read from an input is in memory or in a writer's buffer before an operator stops, so nothing is lost or comes twice;
+//! - what was read from an input is in memory or in a writer's buffer before an operator stops, so nothing is lost or comes twice: what
+//!   uses a row (`push`, [`Charge::keep`], the closures of `take`) cannot stop, and what can stop (`settle`) comes before the next row;
 //! - a block is read as it was written, or the statement fails (error 824);
 //! - the file is gone with the last tape of the statement; what a crash leaves goes with tempdb's folder at the next start.
 
@@ -27,7 +28,7 @@ mod tape;
 #[cfg(test)]
 pub(crate) mod fault;
 
-pub(crate) use budget::{Budget, Charge, MemoryWait};
+pub(crate) use budget::{Budget, Charge, MemoryWait, POOL};
 pub(crate) use list::RowList;
 pub(crate) use merge::{Merge, TAPES_MAX as RUNS_MERGED_MAX};
 pub(crate) use partitions::{LEVELS_MAX, Partitions};

@@ -6,6 +6,7 @@ use std::sync::Arc;
 use super::fault;
 use super::tape::{Tape, TapeWriter};
 use crate::access::Stop;
+use crate::expression::Fault;
 use crate::run::Run;
 use pikepole_types::Value;
 
@@ -35,8 +36,8 @@ impl Partitions {
     ///
     /// # Errors
     /// As of [`TapeWriter::small`].
-    pub(crate) fn new(level: u32, run: &Run<'_>) -> Result<Partitions, Stop> {
-        let writers = (0..PARTS).map(|_| TapeWriter::small(run)).collect::<Result<_, Stop>>()?;
+    pub(crate) fn new(level: u32, run: &Run<'_>) -> Result<Partitions, Fault> {
+        let writers = (0..PARTS).map(|_| TapeWriter::small(run)).collect::<Result<_, Fault>>()?;
         Ok(Partitions { level, writers, last: 0 })
     }
 

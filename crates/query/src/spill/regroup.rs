@@ -13,6 +13,7 @@ use super::merge::Merge;
 use super::partitions::{PARTS, Partitions};
 use super::tape::{Tape, TapeReader, TapeWriter};
 use crate::access::{Pace, Stop};
+use crate::expression::Fault;
 use crate::run::Run;
 use pikepole_types::Value;
 
@@ -43,7 +44,7 @@ impl Regroup {
     ///
     /// # Errors
     /// As of [`TapeWriter::small`].
-    pub(crate) fn new(outer_slots: Vec<usize>, result_slots: Vec<usize>, run: &Run<'_>) -> Result<Regroup, Stop> {
+    pub(crate) fn new(outer_slots: Vec<usize>, result_slots: Vec<usize>, run: &Run<'_>) -> Result<Regroup, Fault> {
         Ok(Regroup {
             outer_slots,
             result_slots,
@@ -117,10 +118,14 @@ impl Regroup {
         while self.part < PARTS {
             self.pace.step()?;
             let tape = &self.parts[self.part];
-            if let Some(row) = self.reader.get_or_insert_with(|| TapeReader::new(tape)).next()? {
+            let (number, slots) = (&mut self.number, &self.outer_slots);
+            let taken = self.reader.get_or_insert_with(|| TapeReader::new(tape)).take(|row| {
                 let mut values = row.into_iter();
-                self.number = values.next().unwrap_or_default();
-                self.outer_slots.iter().zip(values).for_each(|(slot, value)| run.slots[*slot] = value);
+                *number = values.next().unwrap_or_default();
+                slots.iter().zip(values).for_each(|(slot, value)| run.slots[*slot] = value);
+                Ok(())
+            });
+            if taken?.is_some() {
                 return Ok(true);
             }
             if let Some(results) = &mut self.results {
@@ -137,7 +142,7 @@ impl Regroup {
     ///
     /// # Errors
     /// As of [`TapeWriter::small`].
-    pub(crate) fn keep(&mut self, run: &Run<'_>) -> Result<(), Stop> {
+    pub(crate) fn keep(&mut self, run: &Run<'_>) -> Result<(), Fault> {
         let results = match &mut self.results {
             Some(results) => results,
             None => self.results.insert(TapeWriter::small(run)?),
@@ -158,11 +163,11 @@ impl Regroup {
             (Some(Value::BigInt(a)), Some(Value::BigInt(b))) => a.cmp(b),
             _ => std::cmp::Ordering::Equal,
         };
-        let Some(row) = merge.next(by_number)? else {
-            return Ok(false);
-        };
-        let values = row.into_iter().skip(1);
-        self.result_slots.iter().zip(values).for_each(|(slot, value)| run.slots[*slot] = value);
-        Ok(true)
+        let slots = &self.result_slots;
+        let taken = merge.take(by_number, |row| {
+            slots.iter().zip(row.into_iter().skip(1)).for_each(|(slot, value)| run.slots[*slot] = value);
+            Ok(())
+        });
+        Ok(taken?.is_some())
     }
 }

@@ -136,28 +136,25 @@ impl RowStore {
     }
 
     /// Adds a row, whose values begin with its keys. [`RowStore::settle`] comes before the next one.
-    ///
-    /// # Errors
-    /// [`Stop::Memory`]; the row is kept all the same.
-    pub(crate) fn push(&mut self, keys: &[JoinKey], row: Vec<Value>, run: &Run<'_>) -> Result<(), Stop> {
-        if let Some(writing) = &mut self.writing {
-            writing.push(code(keys, &row), &row);
-            return Ok(());
+    pub(crate) fn push(&mut self, keys: &[JoinKey], row: Vec<Value>) {
+        match &mut self.writing {
+            Some(writing) => writing.push(code(keys, &row), &row),
+            None => {
+                self.charge.keep(row_bytes(&row) + ENTRY_BYTES);
+                self.kept.add(keys, row);
+            }
         }
-        let bytes = row_bytes(&row) + ENTRY_BYTES;
-        self.kept.add(keys, row);
-        if !self.charge.add(bytes, run)? {
-            self.writing = Some(Partitions::new(0, run)?);
-        }
-        Ok(())
     }
 
-    /// Writes what is to be written.
+    /// Counts what is kept, and writes what is to be written.
     ///
     /// # Errors
     /// [`Stop::Memory`] and [`Stop::Yield`]: to be called again.
     #[inline]
-    pub(crate) fn settle(&mut self, keys: &[JoinKey]) -> Result<(), Stop> {
+    pub(crate) fn settle(&mut self, keys: &[JoinKey], run: &Run<'_>) -> Result<(), Stop> {
+        if self.writing.is_none() && !self.is_complete && !self.charge.settle_in_order(run)? {
+            self.writing = Some(Partitions::new(0, run)?);
+        }
         if self.writing.is_some() { self.write(keys) } else { Ok(()) }
     }
 
@@ -165,13 +162,13 @@ impl RowStore {
         let Some(writing) = &mut self.writing else {
             return Ok(());
         };
-        writing.settle()?;
-        while let Some(row) = self.kept.rows.get_mut(self.moved) {
+        loop {
+            writing.settle()?;
+            let Some(row) = self.kept.rows.get_mut(self.moved) else { break };
+            self.pace.step()?;
             let row = std::mem::take(row);
             self.moved += 1;
             writing.push(code(keys, &row), &row);
-            writing.settle()?;
-            self.pace.step()?;
         }
         if self.moved > 0 {
             self.forget_kept();
@@ -189,9 +186,9 @@ impl RowStore {
     ///
     /// # Errors
     /// As of [`RowStore::settle`].
-    pub(crate) fn finish(&mut self, keys: &[JoinKey]) -> Result<(), Stop> {
+    pub(crate) fn finish(&mut self, keys: &[JoinKey], run: &Run<'_>) -> Result<(), Stop> {
         self.is_complete = true;
-        self.settle(keys)?;
+        self.settle(keys, run)?;
         if let Some(writing) = &mut self.writing {
             writing.finish()?;
             let tapes = self.writing.take().map(Partitions::into_tapes).unwrap_or_default();
@@ -234,15 +231,18 @@ impl RowStore {
         }
         while let Loaded::Loading(_, reader) = &mut self.loaded {
             self.pace.step()?;
-            let Some(row) = reader.next()? else {
-                self.loaded = Loaded::Part(part);
-                break;
-            };
-            let bytes = row_bytes(&row) + ENTRY_BYTES;
-            self.kept.add(keys, row);
-            if !self.charge.add(bytes, run)? {
+            if !self.charge.settle(run)? {
                 self.parts[part].is_huge = true;
                 return self.load(part, keys, run);
+            }
+            let (kept, charge) = (&mut self.kept, &mut self.charge);
+            let taken = reader.take(|row| {
+                charge.keep(row_bytes(&row) + ENTRY_BYTES);
+                kept.add(keys, row);
+                Ok(())
+            });
+            if taken?.is_none() {
+                self.loaded = Loaded::Part(part);
             }
         }
         Ok(())
@@ -255,14 +255,19 @@ impl RowStore {
     #[inline]
     pub(crate) fn next(&mut self, keys: &[JoinKey], wanted: &[Value]) -> Result<Option<&[Value]>, Stop> {
         if let Loaded::Passing(reader) = &mut self.loaded {
-            while let Some(row) = reader.next()? {
-                if equal(keys, wanted, &row) {
-                    self.found = row;
-                    return Ok(Some(&self.found));
+            loop {
+                let found = &mut self.found;
+                let is_it = reader.take(|row| {
+                    let is_it = equal(keys, wanted, &row);
+                    *found = row;
+                    Ok(is_it)
+                });
+                match is_it? {
+                    None => return Ok(None),
+                    Some(true) => return Ok(Some(&self.found)),
+                    Some(false) => self.pace.step()?,
                 }
-                self.pace.step()?;
             }
-            return Ok(None);
         }
         let Some(found) = self.kept.find(self.at, keys, wanted) else {
             self.at = NONE;
@@ -314,9 +319,9 @@ impl AllRows {
             return Ok(found.map(|place| rows[place].clone()));
         }
         while let Some(reader) = self.readers.last_mut() {
-            match reader.next()? {
-                Some(row) if is_wanted(&row) => return Ok(Some(row)),
-                Some(_) => self.pace.step()?,
+            match reader.take(|row| Ok(is_wanted(&row).then_some(row)))? {
+                Some(Some(row)) => return Ok(Some(row)),
+                Some(None) => self.pace.step()?,
                 None => drop(self.readers.pop()),
             }
         }

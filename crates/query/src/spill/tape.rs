@@ -12,7 +12,9 @@ use super::budget::{Budget, MemoryWait};
 use super::fault;
 use super::file::{BLOCK_BYTES, Block, SpillFile, SpillIo};
 use crate::access::Stop;
+use crate::expression::Fault;
 use crate::run::Run;
+use pikepole_scheduler::chaos::{self, Site};
 use pikepole_types::Value;
 
 /// The kind of a value that is kept in memory.
@@ -52,7 +54,7 @@ impl TapeWriter {
     ///
     /// # Errors
     /// For a worker, which keeps no rows.
-    pub(crate) fn small(run: &Run<'_>) -> Result<TapeWriter, Stop> {
+    pub(crate) fn small(run: &Run<'_>) -> Result<TapeWriter, Fault> {
         TapeWriter::new(run, BLOCK_BYTES[0])
     }
 
@@ -60,11 +62,11 @@ impl TapeWriter {
     ///
     /// # Errors
     /// As of [`TapeWriter::small`].
-    pub(crate) fn large(run: &Run<'_>) -> Result<TapeWriter, Stop> {
+    pub(crate) fn large(run: &Run<'_>) -> Result<TapeWriter, Fault> {
         TapeWriter::new(run, BLOCK_BYTES[1])
     }
 
-    fn new(run: &Run<'_>, block_bytes: usize) -> Result<TapeWriter, Stop> {
+    fn new(run: &Run<'_>, block_bytes: usize) -> Result<TapeWriter, Fault> {
         let budget: &Budget = run.budget().ok_or_else(crate::errors::worker_lost)?;
         let file = budget.file();
         let tape = Tape { file: Arc::clone(&file), blocks: Vec::new(), rows: 0 };
@@ -92,7 +94,10 @@ impl TapeWriter {
     /// [`Stop::Memory`] when there are such: they are under way then.
     #[inline]
     pub(crate) fn settle(&mut self) -> Result<(), Stop> {
-        if self.buffer.len() < self.block_bytes { Ok(()) } else { self.write(false) }
+        if self.buffer.len() >= self.block_bytes {
+            return self.write(false);
+        }
+        if !self.buffer.is_empty() && chaos::stops(Site::Write) { self.write(true) } else { Ok(()) }
     }
 
     /// Writes all that is left.
@@ -140,11 +145,18 @@ impl TapeReader {
         TapeReader { tape: Arc::clone(tape), next: 0, buffer: Vec::new(), at: 0, reading: None }
     }
 
-    /// The next row; none at the end.
+    /// Has `take` use the next row: it may fail, but not pause. None at the end.
     ///
     /// # Errors
-    /// [`Stop::Memory`] when a block must be read first.
-    pub(crate) fn next(&mut self) -> Result<Option<Vec<Value>>, Stop> {
+    /// [`Stop::Memory`] when a block must be read first: no row was taken.
+    pub(crate) fn take<R>(&mut self, take: impl FnOnce(Vec<Value>) -> Result<R, Fault>) -> Result<Option<R>, Stop> {
+        Ok(self.next()?.map(take).transpose()?)
+    }
+
+    fn next(&mut self) -> Result<Option<Vec<Value>>, Stop> {
+        if chaos::stops(Site::Read) {
+            return Err(Stop::Yield);
+        }
         loop {
             if let Some(row) = self.row()? {
                 #[cfg(test)]

@@ -17,6 +17,7 @@ mod key_changes;
 mod locks;
 mod long_values;
 mod modify;
+mod newest;
 mod output;
 mod parallel;
 mod queries;

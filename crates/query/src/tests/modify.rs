@@ -216,7 +216,7 @@ fn a_statement_with_a_subquery_over_the_changed_table_begins_again_after_a_wait(
         for (statement, value, error) in [
             ("UPDATE t SET v = 10 + (SELECT SUM(o.v) FROM t AS o WHERE o.id = t.id)", "12", None),
             ("DELETE t WHERE (SELECT COUNT(*) FROM t AS o WHERE o.id = t.id AND o.v = 1) = 1", "2", None),
-            ("DECLARE @v int UPDATE t SET @v = v = (SELECT SUM(o.v) FROM t AS o WHERE o.id = t.id)", "2", Some(40517)),
+            ("DECLARE @v int UPDATE t SET @v = v = (SELECT SUM(o.v) FROM t AS o WHERE o.id = t.id)", "2", None),
         ] {
             assert_eq!(after_a_wait(key, statement), (value.to_owned(), error), "{key} {statement}");
         }

@@ -203,3 +203,70 @@ fn temporary_procedures_are_a_sessions_own() {
     assert!(client.lines("EXEC #p")[0].starts_with("Msg 2812"));
     assert!(client.lines("ALTER PROCEDURE #p AS SELECT 5")[0].starts_with("Msg 208"));
 }
+
+/// Lets the tasks of tempdb do their work.
+fn rest(client: &mut Client) {
+    client.quiet("WAITFOR DELAY '00:00:02'");
+}
+
+/// Pages that are in use in tempdb, and bytes of its log.
+fn tempdb_sizes(client: &Client) -> (u64, u64) {
+    let tempdb = client.server.database("tempdb").expect("it was used");
+    (tempdb.store().used_pages(), tempdb.log_stats().bytes)
+}
+
+#[test]
+fn rows_that_come_and_go_do_not_make_tempdb_larger() {
+    let mut world = World::new();
+    let mut client = world.client();
+    client.quiet("CREATE TABLE #h (i int, t varchar(200))");
+    let turn = "INSERT #h SELECT value, REPLICATE('x', 100) FROM GENERATE_SERIES(1, 500) DELETE #h
+        DECLARE @v TABLE (i int, t varchar(200)) INSERT @v SELECT value, REPLICATE('x', 100) FROM GENERATE_SERIES(1, 500)
+        DELETE @v INSERT @v SELECT value, REPLICATE('x', 100) FROM GENERATE_SERIES(1, 500)
+        BEGIN TRAN INSERT #h SELECT value, REPLICATE('y', 100) FROM GENERATE_SERIES(1, 500) ROLLBACK
+        SELECT * INTO #c FROM #h CREATE INDEX i ON #c (t) DROP TABLE #c";
+    let mut first = None;
+    for _ in 0..40 {
+        client.quiet(turn);
+        rest(&mut client);
+        let sizes = tempdb_sizes(&client);
+        let (pages, log) = *first.get_or_insert(sizes);
+        assert!(sizes.0 <= pages + 8 && sizes.1 <= log * 2, "{sizes:?} after {:?}", (pages, log));
+    }
+}
+
+#[test]
+fn the_log_of_tempdb_is_used_again_without_a_checkpoint() {
+    let mut world = World::new();
+    let mut client = world.client();
+    client.quiet("CREATE TABLE #t (i int NOT NULL PRIMARY KEY, t char(2000))");
+    let tempdb = client.server.database("tempdb").expect("it was used");
+    let (before, first) = (tempdb.store().master().sequence, tempdb.log_stats().bytes);
+    let written = tempdb.log_stats().bytes_written;
+    for _ in 0..40 {
+        client.quiet("INSERT #t SELECT value, 'x' FROM GENERATE_SERIES(1, 50) DELETE #t");
+        rest(&mut client);
+    }
+    let stats = tempdb.log_stats();
+    assert!(stats.bytes_written - written > stats.bytes_max, "{} bytes of log", stats.bytes_written - written);
+    assert_eq!(tempdb.store().master().sequence, before, "no page is written for the log's sake");
+    assert!(stats.bytes <= first * 2, "{} bytes, {first} at first", stats.bytes);
+}
+
+#[test]
+fn a_session_that_goes_away_in_a_transaction_leaves_nothing_in_tempdb() {
+    let mut world = World::new();
+    let mut stays = world.client();
+    stays.quiet("CREATE TABLE #s (i int)");
+    rest(&mut stays);
+    let (before, _) = tempdb_sizes(&stays);
+    for _ in 0..10 {
+        let mut goes = world.client();
+        goes.quiet(
+            "CREATE TABLE #t (i int, t char(2000)) BEGIN TRAN INSERT #t SELECT value, 'x' FROM GENERATE_SERIES(1, 100)",
+        );
+        drop(goes);
+        rest(&mut stays);
+    }
+    assert_eq!(tempdb_sizes(&stays).0, before);
+}

@@ -201,3 +201,31 @@ fn a_client_that_is_not_of_odbc_begins_with_other_options() {
     assert!(errors(&client.call(&[crate::client::Call::name("sp_reset_connection")])).is_empty());
     assert_eq!(client.scalar("SELECT @@OPTIONS"), begins);
 }
+
+/// Clients that connect and say nothing keep a part of the places at most, and make room for others.
+#[test]
+fn silent_connections_do_not_keep_others_out() {
+    let fixture = Fixture::with(|options| options.connections_max = 32);
+    let silent: Vec<std::net::TcpStream> =
+        (0..100).map(|_| std::net::TcpStream::connect(fixture.address()).expect("it listens")).collect();
+    let mut client = fixture.client();
+    assert_eq!(client.scalar("SELECT 1"), Value::Int(1));
+    drop(silent);
+}
+
+/// A client that has gone is not waited for: neither its password's turn nor its delay keeps its place.
+#[test]
+fn a_client_that_hangs_up_leaves_at_once() {
+    let fixture = Fixture::new();
+    let mut watcher = fixture.client();
+    watcher.run("CREATE LOGIN ada WITH PASSWORD = 'Lovelace 1815'");
+    for number in 0..40 {
+        let mut client = Client::connect(fixture.address());
+        client.pre_login(2);
+        // From the sixth failure on an answer comes three seconds later.
+        client.send(PacketKind::Login7, 0, &login7("ada", &format!("guess {number}"), ""));
+    }
+    fixture.await_connections(1);
+    let mut client = Client::connect(fixture.address());
+    client.log_in("ada", "Lovelace 1815");
+}

@@ -168,6 +168,22 @@ fn a_database_for_one_user_ends_the_others_and_lets_nobody_in() {
 }
 
 #[test]
+fn how_a_database_reads_can_be_set_without_those_who_use_it() {
+    let fixture = Fixture::new();
+    let (mut owner, mut other) = (fixture.client(), fixture.client());
+    owner.run("CREATE DATABASE [shop]");
+    owner.run("USE [shop]; CREATE TABLE dbo.t (id int PRIMARY KEY); INSERT dbo.t VALUES (1)");
+    other.run("USE [shop]; BEGIN TRANSACTION; INSERT dbo.t VALUES (2)");
+    let in_use = "ALTER DATABASE [shop] SET READ_COMMITTED_SNAPSHOT OFF WITH NO_WAIT";
+    assert_eq!(errors(&owner.batch(in_use)), [5070, 5069]);
+    owner.run("ALTER DATABASE [shop] SET READ_COMMITTED_SNAPSHOT OFF WITH ROLLBACK IMMEDIATE");
+    assert!(other.is_reset());
+    let mut other = fixture.client();
+    other.run("USE [shop]; BEGIN TRANSACTION; INSERT dbo.t VALUES (2)");
+    assert_eq!(errors(&owner.batch("SET LOCK_TIMEOUT 0; SELECT id FROM dbo.t")), [1222]);
+}
+
+#[test]
 fn an_offline_database_is_closed_until_it_is_online() {
     let fixture = Fixture::new();
     let mut owner = fixture.client();
@@ -294,4 +310,29 @@ fn the_error_log_is_read_by_sql() {
     let mut other = Client::connect(fixture.address());
     other.log_in("ada", "Lovelace 1815");
     assert_eq!(errors(&other.batch("EXEC sp_readerrorlog")), [300]);
+}
+
+/// Clients that connect to the health port and never end their requests, as 600 of a scanner do, do not keep others from an answer.
+#[test]
+fn half_open_requests_do_not_starve_the_health_port() {
+    let fixture = Fixture::with(|options| options.health = Some(([127, 0, 0, 1], 0).into()));
+    let address = fixture.network().health_address().expect("it is served");
+    let silent: Vec<std::net::TcpStream> = (0..600)
+        .map(|number| {
+            let mut stream = std::net::TcpStream::connect(address).expect("it listens");
+            if number % 2 == 0 {
+                // Those that have been dropped already may refuse it.
+                let _ = stream.write_all(b"GET /healthz HTTP/1.1\r\n");
+            }
+            stream
+        })
+        .collect();
+    for _ in 0..3 {
+        let mut stream = std::net::TcpStream::connect(address).expect("it listens");
+        stream.write_all(b"GET /healthz HTTP/1.1\r\nHost: a\r\n\r\n").expect("it reads");
+        let mut answer = String::new();
+        stream.read_to_string(&mut answer).expect("it answers");
+        assert!(answer.starts_with("HTTP/1.1 200 OK"), "{answer:?}");
+    }
+    drop(silent);
 }

@@ -16,7 +16,7 @@ use crate::views::columns::TYPES;
 use crate::views::transactions::transaction_id;
 use pikepole_engine::{Catalog, Database, TEMPDB, Table, UserType, UserTypeKind};
 use pikepole_query::{ExecutionContext, HostFunction, NullDefault, RunningTrigger};
-use pikepole_types::{Decimal, Length, SecondName, SqlError, SqlType, Value};
+use pikepole_types::{Decimal, ERRORS, Length, SecondName, SqlError, SqlType, Value};
 use std::fmt::Write as _;
 use std::sync::Arc;
 
@@ -99,6 +99,9 @@ const FUNCTIONS: &[Definition] = &[
     function("@@DBTS", SqlType::Binary(8), (0, 0), |call| {
         Ok(Some(Value::Bin(call.context.database().last_rowversion().to_be_bytes().to_vec())))
     }),
+    function("MIN_ACTIVE_ROWVERSION", SqlType::Binary(8), (0, 0), |call| {
+        Ok(Some(Value::Bin(call.context.database().oldest_active_rowversion().to_be_bytes().to_vec())))
+    }),
     function("CONTEXT_INFO", SqlType::VarBinary(Length::Limit(128)), (0, 0), |call| {
         Ok(call.context.context_info.clone().map(Value::Bin))
     }),
@@ -110,9 +113,13 @@ const FUNCTIONS: &[Definition] = &[
         let global = kind.eq_ignore_ascii_case("global");
         Ok(Some(Value::SmallInt(call.context.cursor_status(name, global))))
     }),
-    // The text of a user's message: the built-in function of this name puts the arguments into it.
+    // The text of a message: the built-in function of this name puts the arguments into it, as they are into the server's own.
     function("FORMATMESSAGE", TEXT, (1, 1), |call| {
         let number = call.arguments[0].as_i64().and_then(|number| i32::try_from(number).ok());
+        let own = number.filter(|number| *number >= pikepole_query::RAISED_MIN);
+        if let Some(known) = ERRORS.iter().find(|known| Some(known.number) == own) {
+            return Ok(Some(Value::Str(known.text_with("%#!"))));
+        }
         let Some(message) = number.and_then(|number| call.context.user_message(number)) else { return Ok(None) };
         Ok(message.text(call.context.settings.language.message_lcid).map(Value::from))
     }),
@@ -163,6 +170,8 @@ const FUNCTIONS: &[Definition] = &[
         let open = database.open_transactions().into_iter().find(|open| open.session_id == session_id);
         Ok(open.map(|open| Value::BigInt(transaction_id(database, open.id))))
     }),
+    // A session runs one request at a time, and requests that a connection multiplexes take turns.
+    function("CURRENT_REQUEST_ID", SqlType::SmallInt, (0, 0), |_| Ok(Some(Value::SmallInt(0)))),
     function("GETANSINULL", SqlType::Int, (0, 1), |call| {
         let named = call.text(0).map(|name| call.host.server.database(name).is_ok());
         let on = call.context.settings.null_default == NullDefault::On;
@@ -172,6 +181,8 @@ const FUNCTIONS: &[Definition] = &[
     // Databases.
     function("DB_ID", SqlType::Int, (0, 1), database_id),
     function("DB_NAME", NAME, (0, 1), database_name),
+    function("ORIGINAL_DB_NAME", NAME, (0, 0), |call| string(&call.host.original_database)),
+    function("DATABASEPROPERTY", SqlType::Int, (2, 2), properties::older_database_property),
     function("DATABASEPROPERTYEX", SqlType::Variant, (2, 2), database_property),
     // No database is in an availability group: each is where it is to be backed up, and none has a role.
     function("FN_HADR_BACKUP_IS_PREFERRED_REPLICA", SqlType::Bit, (1, 1), |_| Ok(Some(Value::Bit(true)))),

@@ -8,6 +8,7 @@ use crate::views::columns::TYPES;
 use crate::views::databases::{COMPATIBILITY_LEVEL, DATABASE_VERSION, last_good_check};
 use crate::views::in_variant;
 use pikepole_engine::{Catalog, Module, Object, Table, TableRecord, Trigger, TriggerEvent, UserTypeKind, Versioning};
+use pikepole_query::{Traits, check_key_column, column_traits, module_is_deterministic};
 use pikepole_types::{Collation, DateTime, Length, SecondName, SqlType, Value, Variant};
 
 /// `EditionID` of the Developer Edition, which has everything.
@@ -70,6 +71,7 @@ pub(super) fn server_property(call: &Call<'_>) -> Answer {
         "processid" => return int(i32::try_from(std::process::id()).unwrap_or(i32::MAX)),
         "licensetype" => "DISABLED".to_string(),
         "instancedefaultdatapath" | "instancedefaultlogpath" => folder(),
+        "instancedefaultbackuppath" => call.host.server.backup_folder().display().to_string(),
         "isclustered"
         | "ishadrenabled"
         | "issingleuser"
@@ -150,6 +152,28 @@ pub(super) fn database_property(call: &Call<'_>) -> Answer {
     }
 }
 
+/// DATABASEPROPERTY, which DATABASEPROPERTYEX has replaced: what is a number, and what is a word there as a number.
+pub(super) fn older_database_property(call: &Call<'_>) -> Answer {
+    let (Some(name), Some(property)) = (call.text(0), call.text(1)) else { return Ok(None) };
+    let databases = call.host.server.databases();
+    let found = databases.iter().find(|database| database.name.to_lowercase() == name.to_lowercase());
+    let Some(database) = found else { return Ok(None) };
+    let (state, options) = (database.state.name(), &database.options);
+    let answer = match property.to_ascii_lowercase().as_str() {
+        "isreadonly" | "isdetached" | "isemergencymode" | "isinload" | "isshutdown" | "isnotrecovered" => false,
+        "isoffline" => state == "OFFLINE",
+        "isinrecovery" => state == "RECOVERING",
+        "issuspect" => state == "SUSPECT",
+        "isbulkcopy" => options.recovery.name() == "BULK_LOGGED",
+        "istrunclog" => options.recovery.name() == "SIMPLE",
+        "issingleuser" => options.user_access.name() == "SINGLE_USER",
+        "isdboonly" => options.user_access.name() == "RESTRICTED_USER",
+        // What both functions know as a number.
+        _ => return Ok(database_property(call)?.filter(|value| matches!(value, Value::Int(_)))),
+    };
+    Ok(flag(answer))
+}
+
 /// What OBJECTPROPERTY says of triggers, and of the tables and views that have them.
 fn trigger_property(catalog: &Catalog, id: i32, property: &str) -> Option<Value> {
     let own = catalog.triggers().find(|trigger| trigger.module.object_id == id);
@@ -216,11 +240,12 @@ pub(super) fn object_property(call: &Call<'_>) -> Answer {
         "cnstisnonclustkey" => key_is_clustered(&catalog, id).and_then(|clustered| flag(!clustered)),
         "isschemabound" => schema_bound(&catalog, id),
         "isencrypted" => module_says(&catalog, id, "ENCRYPTION"),
-        // A function that is not bound to the schema is taken for one that is not.
-        "isdeterministic" => schema_bound(&catalog, id).filter(|_| code != "V ").and_then(|bound| match bound {
-            Value::Int(0) => flag(false),
+        "isdeterministic" => match catalog.object_by_id(id) {
+            Some(Object::View(module) | Object::Function(module)) => {
+                flag(module_is_deterministic(module, call.context, call.host))
+            }
             _ => None,
-        }),
+        },
         "isexecuted" => flag(matches!(code, "P " | "V " | "FN" | "IF" | "TF" | "TR")),
         "isrule"
         | "isextendedproc"
@@ -298,8 +323,32 @@ pub(super) fn column_property(call: &Call<'_>) -> Answer {
         "ismasked" => flag(column.mask.is_some()),
         "generatedalwaystype" => Some(Value::Int(column.generated.map_or(0, |bound| bound as i32))),
         "columnid" => Some(Value::Int(column.number(place))),
+        "isdeterministic" | "isprecise" | "issystemverified" | "systemdataaccess" | "userdataaccess" => {
+            let traits = column_traits(table, place, call.context, call.host);
+            traits.and_then(|traits| computed_property(property.as_str(), traits))
+        }
+        "isindexable" => {
+            let is_key = check_key_column(table, place, ("", ""), call.context, call.host).is_ok();
+            flag(is_key && may_be_key(&column.ty))
+        }
         property => any_column_property(property, place, &column.ty, column.nullable),
     })
+}
+
+/// What is told of a computed column's values. They are computed of their row alone.
+fn computed_property(property: &str, traits: Traits) -> Option<Value> {
+    match property {
+        "isdeterministic" => flag(traits.deterministic),
+        "isprecise" => flag(traits.precise),
+        "issystemverified" => flag(true),
+        _ => flag(false),
+    }
+}
+
+/// Whether values of a type can be keys of indexes.
+fn may_be_key(ty: &SqlType) -> bool {
+    let is_long = ty.declared_length() == Some(Length::Max) || ty.is_text_or_image();
+    !is_long && ty.is_comparable()
 }
 
 /// The same of a column of a view, which is never one that is dealt, computed or hidden itself.
@@ -312,6 +361,7 @@ fn view_column_property(call: &Call<'_>, object_id: i32, column: &str, property:
     match property {
         "isidentity" | "iscomputed" | "issparse" | "ishidden" | "ismasked" => flag(false),
         "generatedalwaystype" => Some(Value::Int(0)),
+        "isdeterministic" => flag(module_is_deterministic(view, call.context, call.host)),
         property => any_column_property(property, place, &column.ty, column.nullable),
     }
 }
@@ -354,7 +404,8 @@ pub(super) fn index_property(call: &Call<'_>) -> Answer {
         "isunique" => flag(index.unique),
         "iscolumnstore" => flag(index.columnstore.is_some()),
         "isdisabled" => flag(index.is_disabled()),
-        "ishypothetical" | "isfulltextkey" | "isstatistics" | "ispadindex" => flag(false),
+        "ishypothetical" => flag(index.hypothetical.is_some()),
+        "isfulltextkey" | "isstatistics" | "ispadindex" => flag(false),
         "indexfillfactor" => Some(Value::Int(0)),
         _ => None,
     })

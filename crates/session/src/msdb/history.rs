@@ -3,8 +3,8 @@
 use std::sync::Arc;
 
 use pikepole_engine::{
-    BackupKind, BackupSetRow, DEFAULT_SCHEMA, Database, Durability, Interrupted, MediaRow, RecoveryModel, RowCount,
-    ScanRange, Table, Transaction,
+    BackupKind, BackupSetRow, DEFAULT_SCHEMA, Database, Durability, Interrupted, MediaRow, ReadHints, RecoveryModel,
+    RowCount, ScanRange, SuspectPage, Table, Transaction,
 };
 use pikepole_types::{Decimal, SqlError, SqlType, Value};
 
@@ -111,12 +111,71 @@ pub(crate) struct Event<'a> {
 /// Notes a backup: its media set, its file, the set and the two files of the database.
 ///
 /// # Errors
-/// What writing to msdb ends with.
+/// The error of writing to msdb.
 pub(crate) async fn backed_up(msdb: &Database, event: Event<'_>) -> Result<(), SqlError> {
     let mut history = History { msdb, tx: msdb.transaction(event.session_id) };
     history.tx.begin();
     let written = write_backup(&mut history, event).await.map(drop);
     end(history, written).await
+}
+
+/// `event_type` of `suspect_pages`: error 824 of another kind than the next, and a bad checksum.
+const EVENT_DAMAGED: i32 = 1;
+const EVENT_BAD_CHECKSUM: i32 = 2;
+
+/// Notes damaged pages of databases: a row for each page and kind of damage, with the number of errors.
+///
+/// # Errors
+/// The error of writing to msdb.
+pub(crate) async fn suspects(msdb: &Database, session_id: i32, pages: &[(i32, SuspectPage)]) -> Result<(), SqlError> {
+    let mut history = History { msdb, tx: msdb.transaction(session_id) };
+    history.tx.begin();
+    let written = write_suspects(&mut history, pages).await;
+    end(history, written).await
+}
+
+async fn write_suspects(history: &mut History<'_>, pages: &[(i32, SuspectPage)]) -> Result<(), SqlError> {
+    let table = history.table("suspect_pages")?;
+    for (database_id, suspect) in pages {
+        let event = if suspect.bad_checksum { EVENT_BAD_CHECKSUM } else { EVENT_DAMAGED };
+        let key = [Value::Int(*database_id), Value::Int(1), Value::BigInt(suspect.page.0.into()), Value::Int(event)];
+        let errors = i32::try_from(suspect.errors).unwrap_or(i32::MAX);
+        let before = history.take_suspect(&table, &key).await?;
+        let row = Row::new(&table).set("database_id", key[0].clone()).set("file_id", key[1].clone());
+        let row = row.set("page_id", key[2].clone()).set("event_type", key[3].clone());
+        let row = row.set("error_count", Value::Int(before.saturating_add(errors)));
+        let at_us = u64::try_from(suspect.last_us).unwrap_or(0);
+        history.insert(row.set("last_update_date", datetime(at_us))).await?;
+    }
+    Ok(())
+}
+
+impl History<'_> {
+    /// Deletes the row of a page, if there is one; the number of its errors.
+    async fn take_suspect(&mut self, table: &Table, key: &[Value; 4]) -> Result<i32, SqlError> {
+        let (msdb, mut writer) = (self.msdb, table.writer());
+        let columns: Vec<usize> = (0..table.columns.len()).collect();
+        let mut scan = table.scan(ScanRange::all(), &columns);
+        let mut row = vec![Value::Null; columns.len()];
+        let plain = |stop| plain(stop, msdb);
+        msdb.begin_statement(&mut self.tx);
+        let mut errors = 0;
+        while msdb.drive(&mut self.tx, |tx| msdb.try_next(tx, table, &mut scan, &mut row)).await.map_err(plain)? {
+            if row[..key.len()] != key[..] {
+                continue;
+            }
+            let locator = scan.locator().clone();
+            let read = msdb.drive(&mut self.tx, |tx| msdb.try_read_current(tx, table, &mut writer, &locator, &mut row));
+            if read.await.map_err(plain)? {
+                let deleted = msdb.drive(&mut self.tx, |tx| msdb.try_delete(tx, table, &mut writer, &locator));
+                if deleted.await.map_err(plain)? {
+                    errors = row[4].as_i64().and_then(|count| i32::try_from(count).ok()).unwrap_or(0);
+                }
+            }
+        }
+        msdb.end_statement(&mut self.tx);
+        Ok(errors)
+    }
 }
 
 async fn end(mut history: History<'_>, written: Result<(), SqlError>) -> Result<(), SqlError> {
@@ -232,7 +291,7 @@ pub(crate) struct Restored<'a> {
 /// Notes a restore. A set that this server has not made gets a row of `backupset` too.
 ///
 /// # Errors
-/// What writing to msdb ends with.
+/// The error of writing to msdb.
 pub(crate) async fn restored(msdb: &Database, event: Event<'_>, restored: Restored<'_>) -> Result<(), SqlError> {
     let mut history = History { msdb, tx: msdb.transaction(event.session_id) };
     history.tx.begin();
@@ -246,7 +305,7 @@ async fn known_set(history: &mut History<'_>, wanted: [u8; 16]) -> Result<Option
     let (Some(id), Some(uuid)) = (table.column("backup_set_id"), table.column("backup_set_uuid")) else {
         return Ok(None);
     };
-    let mut scan = table.scan(ScanRange::all(), &[id, uuid]);
+    let mut scan = table.scan(ScanRange::all(), &[id, uuid]).with_hints(ReadHints::VERSIONS);
     let (msdb, mut row) = (history.msdb, [Value::Null, Value::Null]);
     msdb.begin_statement(&mut history.tx);
     let found = loop {

@@ -49,9 +49,22 @@ impl SystemDatabases {
         if !self.msdb.load(Ordering::Relaxed) && mentions(text, MSDB) {
             let _ = self.msdb(server, session_id).await;
         }
+        self.note_suspects(server, session_id).await;
         if !self.model.load(Ordering::Relaxed) && uses_model(text) {
             let made = server.system_database(MODEL).await;
             self.model.store(made.is_ok(), Ordering::Relaxed);
+        }
+    }
+
+    /// Writes pages that were found damaged into `suspect_pages`. Where msdb cannot be written, the next read of such a page
+    /// notes it again.
+    async fn note_suspects(&self, server: &Arc<Server>, session_id: i32) {
+        let pages = server.take_suspect_pages();
+        if pages.is_empty() {
+            return;
+        }
+        if let Ok(msdb) = self.msdb(server, session_id).await {
+            let _ = history::suspects(&msdb, session_id, &pages).await;
         }
     }
 

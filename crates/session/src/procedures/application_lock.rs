@@ -82,7 +82,7 @@ impl Resource {
 
 /// `sp_getapplock @Resource, @LockMode, @LockOwner, @LockTimeout, @DbPrincipal`; its return status.
 pub(super) async fn get(arguments: &Arguments<'_>, context: &mut ExecutionContext) -> Result<i32, SqlError> {
-    let resource = Resource::of(arguments.text(0), arguments.text(4), context)?;
+    let resource = Resource::of(arguments.text_as_given(0), arguments.text(4), context)?;
     let mode = mode(arguments.text(1).as_deref())?;
     let owner = owner(arguments.text(2).as_deref(), context)?;
     let timeout_ms = match arguments.text(3) {
@@ -100,7 +100,7 @@ pub(super) async fn get(arguments: &Arguments<'_>, context: &mut ExecutionContex
 
 /// `sp_releaseapplock @Resource, @LockOwner, @DbPrincipal`; its return status.
 pub(super) fn release(arguments: &Arguments<'_>, context: &mut ExecutionContext) -> Result<i32, SqlError> {
-    let resource = Resource::of(arguments.text(0), arguments.text(2), context)?;
+    let resource = Resource::of(arguments.text_as_given(0), arguments.text(2), context)?;
     let owner = owner(arguments.text(1).as_deref(), context)?;
     if context.unlock_name(&resource.key(), owner) {
         return Ok(GRANTED);

@@ -38,7 +38,7 @@ pub(super) async fn describe(
         None => of_text(&sql, host, context).await,
         known => known,
     };
-    odbc::described(columns).send(output);
+    odbc::described(columns, context).send(output);
     Ok(())
 }
 

@@ -131,6 +131,28 @@ fn type_of(catalog: &Catalog, name: &str) -> Option<ResultSet> {
     Some(set)
 }
 
+/// `sp_recompile`: plans that use an object are made again.
+///
+/// # Errors
+/// 15009 for an object that is not there.
+pub(super) fn recompile(
+    name: &str,
+    host: &SessionHost,
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    let parts = names::parts(name);
+    let is_view_of_system =
+        parts.is_some_and(|parts| crate::views::find(parts.schema.as_deref(), &parts.name).is_some());
+    if !is_view_of_system {
+        object(&crate::security::catalog(context), name, context.database().name())?;
+        // A plan does not know which others it would be the same without: all are made again when they are next asked for.
+        host.registry.plans().clear();
+    }
+    output.message(&SqlError::marked_for_recompilation(name));
+    Ok(())
+}
+
 /// `sp_refreshview`, `sp_refreshsqlmodule`: modules are bound anew whenever what they name has changed, so all there is to do is
 /// to keep the columns that a view or function has now, or to say what is wrong with it. One that is bound to the schema has no others.
 pub(super) async fn refresh(

@@ -2,10 +2,10 @@
 
 use super::{Arguments, Procedure, sql_variant};
 use crate::security::securable_of;
-use crate::views::extended_properties::{Path, VALUE_BYTES_MAX};
+use crate::views::extended_properties::{Path, VALUE_BYTES_MAX, stored_value};
 use pikepole_engine::{Catalog, Permission, PropertyChange, PropertyHolder, Securable, SecurityToken};
 use pikepole_query::{Argument, ExecutionContext};
-use pikepole_types::{SqlError, SqlType, Value};
+use pikepole_types::{SqlError, Value};
 use std::sync::Arc;
 
 /// The parameters of the procedures that give a value, in order.
@@ -29,10 +29,9 @@ pub(super) async fn change(
     if matches!(&value, Some(Value::Variant(value)) if value.data_bytes() > VALUE_BYTES_MAX) {
         return Err(SqlError::property_too_long());
     }
-    let value = value.map(|value| pikepole_types::to_text(&value, &SqlType::Variant));
     let change = match procedure.name {
-        "sp_addextendedproperty" => PropertyChange::Add(value),
-        "sp_updateextendedproperty" => PropertyChange::Update(value),
+        "sp_addextendedproperty" => PropertyChange::Add(stored_value(value)?),
+        "sp_updateextendedproperty" => PropertyChange::Update(stored_value(value)?),
         _ => PropertyChange::Drop,
     };
     let name = arguments.text(0).filter(|name| (1..=128).contains(&name.encode_utf16().count())).ok_or_else(wrong)?;
@@ -41,8 +40,9 @@ pub(super) async fn change(
     let path = Path::of([level(0), level(1), level(2)]).filter(|path| !path.is_open()).ok_or_else(wrong)?;
     let title = path.title();
     let token = context.token().clone();
+    let database_name = context.database().name().to_owned();
     let place = |catalog: &Catalog| {
-        let place = path.places(catalog).into_iter().next();
+        let place = path.places(catalog, &database_name).into_iter().next();
         let place = place.filter(|place| may_change(&token, catalog, place.holder));
         let place = place.ok_or_else(|| SqlError::property_object_invalid(&title))?;
         Ok((place.holder, place.part))

@@ -63,7 +63,7 @@ async fn add(host: &SessionHost, arguments: &Arguments<'_>, context: &mut Execut
         Some(name) => language(&name)?,
         None => context.settings.language,
     };
-    let text = arguments.text(2).unwrap_or_default();
+    let text = arguments.text_as_given(2).unwrap_or_default();
     let of = language.message_lcid;
     let change = move |found: Option<&UserMessage>| {
         let is_english = of == UserMessage::ENGLISH;

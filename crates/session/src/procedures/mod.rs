@@ -7,6 +7,7 @@ mod depends;
 mod describe;
 mod error_log;
 mod extended_property;
+mod help_database;
 mod managed;
 mod message;
 mod odbc;
@@ -15,6 +16,7 @@ mod odbc_type_info;
 mod odbc_types;
 pub(crate) mod parameter_types;
 mod parameters;
+mod principals;
 mod privileges;
 mod rename;
 mod sequence;
@@ -270,6 +272,13 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_tablecollations_100", parameters: &["@object_name"], required: 1 },
     Procedure { name: "sp_depends", parameters: &["@objname"], required: 1 },
     Procedure { name: "sp_catalogs", parameters: &["@server_name"], required: 1 },
+    Procedure { name: "sp_helpdb", parameters: &["@dbname"], required: 0 },
+    Procedure { name: "sp_helpuser", parameters: &["@name_in_db"], required: 0 },
+    Procedure { name: "sp_helprole", parameters: &["@rolename"], required: 0 },
+    Procedure { name: "sp_helprolemember", parameters: &["@rolename"], required: 0 },
+    Procedure { name: "sp_recompile", parameters: &["@objname"], required: 1 },
+    Procedure { name: "sp_addrole", parameters: &["@rolename", "@ownername"], required: 1 },
+    Procedure { name: "sp_droprole", parameters: &["@rolename"], required: 1 },
 ];
 
 /// The system procedure called `name`.
@@ -319,6 +328,13 @@ impl<'a> Arguments<'a> {
 
     /// A parameter's text; numbers are given as they are written; none for NULL.
     fn text(&self, place: usize) -> Option<String> {
+        let mut text = self.text_as_given(place)?;
+        text.truncate(text.trim_end_matches(' ').len());
+        Some(text)
+    }
+
+    /// The same with the blanks at its end: a text that is kept or compared byte by byte.
+    fn text_as_given(&self, place: usize) -> Option<String> {
         match self.values.get(place).copied().flatten()? {
             Value::Null => None,
             Value::Str(text) => Some(text.clone()),
@@ -463,6 +479,12 @@ pub(crate) async fn call(
         "xp_instance_regread" | "xp_regread" => server::read_registry(output),
         "xp_msver" => server::version(host, arguments.text(0).as_deref(), output),
         "sp_databases" => server::databases(host, output),
+        "sp_helpdb" => help_database::help(host, arguments.text(0).as_deref(), output)?,
+        "sp_helpuser" => principals::help_user(&arguments, host, context, output)?,
+        "sp_helprole" => principals::help_role(&arguments, context, output)?,
+        "sp_helprolemember" => principals::help_role_member(&arguments, context, output)?,
+        "sp_addrole" | "sp_droprole" => principals::change_role(procedure.name, &arguments, host, context).await?,
+        "sp_recompile" => describe::recompile(&arguments.text(0).unwrap_or_default(), host, context, output)?,
         "sp_catalogs" => return Err(server::not_linked(host, &arguments.text(0).unwrap_or_default())),
         "sp_help" => describe::help(arguments.text(0).as_deref(), context, output)?,
         "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,

@@ -9,7 +9,7 @@ use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, string, text};
 use pikepole_engine::{Index, ReferentialAction, Table};
 use pikepole_query::{ColumnInfo, ExecutionContext, Output, Provenance};
-use pikepole_types::{ClrType, Length, LikePattern, SqlError, SqlType, Value};
+use pikepole_types::{ClrType, Length, LikePattern, SecondName, SqlError, SqlType, Value};
 use std::sync::Arc;
 
 const SMALL: SqlType = SqlType::SmallInt;
@@ -411,7 +411,7 @@ pub(crate) fn described_columns(
     context: &ExecutionContext,
     host: &SessionHost,
 ) -> Result<ResultSet, SqlError> {
-    columns_of_text(sql, declared, context, host).map(described)
+    Ok(described(columns_of_text(sql, declared, context, host)?, context))
 }
 
 /// The columns of a text's first result; None: it gives none that is known before it runs.
@@ -431,7 +431,7 @@ pub(super) fn columns_of_text(
 }
 
 /// What `sp_describe_first_result_set` says of columns.
-pub(super) fn described(columns: Option<Vec<ColumnInfo>>) -> ResultSet {
+pub(super) fn described(columns: Option<Vec<ColumnInfo>>, context: &ExecutionContext) -> ResultSet {
     let mut set = ResultSet::new(&[
         ("is_hidden", SqlType::Bit),
         ("column_ordinal", SqlType::Int),
@@ -477,14 +477,12 @@ pub(super) fn described(columns: Option<Vec<ColumnInfo>>) -> ResultSet {
         let (ty, collation) = (column.ty, column.collated.shown());
         let clr = if let SqlType::Clr(clr) = ty { Some(clr) } else { None };
         let of_text = |value: Value| if ty.is_string() { value } else { Value::Null };
-        let second = column.second_name();
-        let system_type_id = second.map_or(ty.system_type_id(), |second| second.system_type_id);
-        let system_type_name =
-            second.map_or(ty.to_string(), |second| ty.to_string().replacen(ty.name(), second.name, 1));
+        let (system_type_id, system_type_name) = system_type(&column);
+        let tds_type = column.second_name().map_or(ty.system_type_id(), |second| second.system_type_id);
         let mut row = vec![
             Value::Bit(false),
             Value::Int(place as i32 + 1),
-            if column.name.is_empty() { Value::Null } else { string(column.name) },
+            if column.name.is_empty() { Value::Null } else { string(&column.name) },
             Value::Bit(column.nullable),
             Value::Int(system_type_id.into()),
             clr.map_or(string(system_type_name), |_| Value::Null),
@@ -493,7 +491,10 @@ pub(super) fn described(columns: Option<Vec<ColumnInfo>>) -> ResultSet {
             Value::TinyInt(ty.scale()),
             of_text(string(collation.name())),
         ];
-        row.extend(user_type(clr));
+        row.extend(match column.user_type {
+            Some(id) => alias_type(id, context),
+            None => user_type(clr),
+        });
         row.extend(std::iter::repeat_n(Value::Null, 4));
         let is_case_sensitive = ty.is_string() && collation.is_case_sensitive();
         row.extend([Value::Bit(false), Value::Bit(is_case_sensitive), Value::Bit(false)]);
@@ -502,11 +503,22 @@ pub(super) fn described(columns: Option<Vec<ColumnInfo>>) -> ResultSet {
         row.extend([is(Provenance::Identity), Value::Null]);
         row.extend([is(Provenance::Stored), is(Provenance::Computed), Value::Bit(false)]);
         row.extend(std::iter::repeat_n(Value::Null, 3));
-        row.extend([Value::Int(system_type_id.into()), Value::Int(tds_length(&ty))]);
+        row.extend([Value::Int(tds_type.into()), Value::Int(tds_length(&ty))]);
         row.extend([Value::Int(collation.wire_info() as i32), Value::TinyInt(collation.sort_order())].map(of_text));
         set.push(row);
     }
     set
+}
+
+/// The number and the name of a column's system type, that of a rowversion by the older name.
+fn system_type(column: &ColumnInfo) -> (u8, String) {
+    const ROWVERSION: u8 = 189;
+    let ty = column.ty;
+    match column.second_name() {
+        Some(second) => (second.system_type_id, ty.to_string().replacen(ty.name(), second.name, 1)),
+        None if column.provenance == Provenance::RowVersion => (ROWVERSION, "timestamp".to_owned()),
+        None => (ty.system_type_id(), ty.to_string()),
+    }
 }
 
 /// The length of a type's values in the protocol.
@@ -519,6 +531,17 @@ pub(super) fn tds_length(ty: &SqlType) -> i32 {
         _ if ty.declared_length() == Some(Length::Max) => NO_LIMIT,
         _ => ty.max_length().into(),
     }
+}
+
+/// The same of an alias type, or of `sysname`: its number, its database, schema and name; it has no class.
+fn alias_type(id: i32, context: &ExecutionContext) -> [Value; 5] {
+    let catalog = context.catalog();
+    let names = match SecondName::by_id(id) {
+        Some(second) => Some(("sys", second.name)),
+        None => catalog.definitions().user_type_by_id(id).map(|own| (own.schema.as_str(), own.name.as_str())),
+    };
+    let Some((schema, name)) = names else { return [const { Value::Null }; 5] };
+    [Value::Int(id), string(context.database().name()), string(schema), string(name), Value::Null]
 }
 
 /// What `sp_describe_first_result_set` says of a type that is no name of a type that holds values by itself: its number, its database,

@@ -19,11 +19,8 @@ fn ambiguous(kind: &str) -> SqlError {
     SqlError::new(15248, 11, 1, text)
 }
 
-fn missing(name: &str, database: &str) -> SqlError {
-    let text = format!(
-        "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '(null)'."
-    );
-    SqlError::new(15225, 11, 1, text)
+fn missing(name: &str, database: &str, kind: Option<&str>) -> SqlError {
+    SqlError::rename_not_found(name, database, kind.unwrap_or("(null)"))
 }
 
 /// Runs it, within the session's transaction or in one of its own.
@@ -35,7 +32,8 @@ pub(super) async fn rename(
     output: &mut dyn Output,
 ) -> Result<(), SqlError> {
     let (old, new) = (arguments.text(0).unwrap_or_default(), arguments.text(1).unwrap_or_default());
-    let mut kind = arguments.text(2).map(|kind| kind.to_ascii_uppercase());
+    let given = arguments.text(2).map(|kind| kind.trim_end().to_ascii_uppercase());
+    let mut kind = given.clone();
     if new.is_empty() {
         return Err(SqlError::new(15223, 11, 1, "Error: The input parameter '@newname' is not allowed to be null."));
     }
@@ -45,11 +43,13 @@ pub(super) async fn rename(
     let database = Arc::clone(context.database());
     let catalog = context.catalog();
     let catalog = Arc::clone(catalog.definitions());
+    let missing = || missing(&old, database.name(), given.as_deref());
     if kind.is_none() {
-        kind = names::split(&old).and_then(|parts| part_kind(&catalog, &parts)).map(str::to_owned);
+        kind = names::split(&old).map_or(Ok(None), |parts| meant(&catalog, &parts))?.map(str::to_owned);
     }
+    check_kind(kind.as_deref())?;
     let part_of_table = matches!(kind.as_deref(), Some("COLUMN" | "INDEX"));
-    let mut parts = names::split(&old).ok_or_else(|| missing(&old, database.name()))?;
+    let mut parts = names::split(&old).ok_or_else(missing)?;
     let part = if part_of_table { parts.pop() } else { None };
     let name = parts.pop().ok_or_else(|| ambiguous(kind.as_deref().unwrap_or("(null)")))?;
     let schema = parts.pop().filter(|schema| !schema.is_empty());
@@ -68,7 +68,7 @@ pub(super) async fn rename(
         _ => None,
     };
     if object.is_some_and(|object| !context.token().has(Permission::Alter, catalog.securable(&object))) {
-        return Err(missing(&old, database.name()));
+        return Err(missing());
     }
     check_unbound(&old, object_id, part.as_deref(), host, context)?;
     let explicit = context.transaction().is_explicit();
@@ -97,9 +97,9 @@ pub(super) async fn rename(
             };
             database.alter_definition(tx, &table, &change).await.map(drop)
         }
-        (None | Some("OBJECT"), None, None) => rename_object(&database, tx, &catalog, (&schema, &name), &new)
-            .await
-            .unwrap_or_else(|| Err(missing(&old, database.name()))),
+        (None | Some("OBJECT"), None, None) => {
+            rename_object(&database, tx, &catalog, (&schema, &name), &new).await.unwrap_or_else(|| Err(missing()))
+        }
         (kind, ..) => Err(ambiguous(kind.unwrap_or("(null)"))),
     };
     match (done, explicit) {
@@ -171,22 +171,36 @@ async fn rename_database(
     Ok(())
 }
 
-/// What a name without a type means when it is no object's: `table.column` or `table.index`, with the schema or without.
-fn part_kind(catalog: &Catalog, parts: &[String]) -> Option<&'static str> {
-    let [before @ .., part] = parts else { return None };
-    let (table, schemas) = before.split_last()?;
+/// Types have no other names here.
+fn check_kind(kind: Option<&str>) -> Result<(), SqlError> {
+    if kind == Some("USERDATATYPE") { Err(unsupported("sp_rename of a type")) } else { Ok(()) }
+}
+
+/// What a name without a type means: one thing of an object, which is none of these, a type, and `table.column` or `table.index`,
+/// with the schema or without.
+///
+/// # Errors
+/// 15248 for a name that means several.
+fn meant(catalog: &Catalog, parts: &[String]) -> Result<Option<&'static str>, SqlError> {
+    let [before @ .., part] = parts else { return Ok(None) };
     let schema = |schemas: &[String]| {
         let given = schemas.last().filter(|schema| !schema.is_empty());
         given.cloned().unwrap_or_else(|| pikepole_engine::DEFAULT_SCHEMA.to_owned())
     };
-    if names::find(catalog, Some(&schema(before)), part).is_some() {
-        return None;
+    let own = schema(before);
+    let mut found = Vec::new();
+    found.extend(names::find(catalog, Some(&own), part).map(|_| None));
+    found.extend(catalog.user_type(&own, part).map(|_| Some("USERDATATYPE")));
+    let table = before.split_last().and_then(|(table, schemas)| catalog.table(&schema(schemas), table));
+    if let Some(table) = table {
+        found.extend(table.column(part).map(|_| Some("COLUMN")));
+        let is_it = |index: &&pikepole_engine::Index| index.name.eq_ignore_ascii_case(part) && !index.constraint;
+        found.extend(table.indexes.iter().find(is_it).map(|_| Some("INDEX")));
     }
-    let table = catalog.table(&schema(schemas), table)?;
-    let has_index = || table.indexes.iter().any(|index| index.name.eq_ignore_ascii_case(part));
-    match table.column(part) {
-        Some(_) => Some("COLUMN"),
-        None => has_index().then_some("INDEX"),
+    match found[..] {
+        [] => Ok(None),
+        [kind] => Ok(kind),
+        _ => Err(ambiguous("(null)")),
     }
 }
 

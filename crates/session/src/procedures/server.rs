@@ -40,7 +40,7 @@ pub(super) fn not_linked(host: &SessionHost, server: &str) -> SqlError {
 pub(super) fn version(host: &SessionHost, wanted: Option<&str>, output: &mut dyn Output) {
     let major: i32 = PRODUCT_VERSION.split('.').next().and_then(|major| major.parse().ok()).unwrap_or(0);
     let processors = host.server.topology().cpus.len();
-    let memory_kb = physical_memory_kb();
+    let memory_kb = physical_memory_kb(&host.server);
     let memory_mb = memory_kb >> 10;
     let platform = format!("{} {}", std::env::consts::OS, std::env::consts::ARCH);
     let lines = [

@@ -58,6 +58,18 @@ impl Options {
         Ok(options)
     }
 
+    /// Whether the new password of a login is what the policy asks for, where the login is under it.
+    ///
+    /// # Errors
+    /// 15116, 15117, 15118.
+    fn check_password(&self, host: &SessionHost, name: &str, is_checked: bool) -> Result<(), SqlError> {
+        let is_checked = self.check_policy.unwrap_or(is_checked) && host.registry.checks_passwords();
+        match self.password.as_ref().filter(|_| is_checked) {
+            Some(password) => check_policy(name, password),
+            None => Ok(()),
+        }
+    }
+
     /// The hash of the new password.
     async fn hash(&self, host: &SessionHost) -> Result<Option<String>, SqlError> {
         match &self.password {
@@ -80,8 +92,31 @@ impl Options {
         if details.check_expiration && !details.check_policy {
             return Err(SqlError::expiration_needs_policy());
         }
+        if self.check_expiration == Some(true) {
+            return Err(unsupported("CHECK_EXPIRATION = ON"));
+        }
         Ok(())
     }
+}
+
+/// The fewest characters of a password under CHECK_POLICY.
+const PASSWORD_MIN: usize = 8;
+/// A name of fewer characters may be part of a password.
+const NAME_MIN: usize = 3;
+
+/// What CHECK_POLICY asks of a password: a length, three kinds of characters out of four, and that the login's name is no part of it.
+///
+/// # Errors
+/// 15116, 15117, 15118.
+fn check_policy(name: &str, password: &str) -> Result<(), SqlError> {
+    if password.chars().count() < PASSWORD_MIN {
+        return Err(SqlError::password_too_short());
+    }
+    let is_other = |c: char| !(c.is_uppercase() || c.is_lowercase() || c.is_numeric());
+    let kinds = [char::is_uppercase, char::is_lowercase, char::is_numeric, is_other];
+    let found = kinds.into_iter().filter(|is_kind| password.chars().any(is_kind)).count();
+    let has_name = name.chars().count() >= NAME_MIN && password.to_lowercase().contains(&name.to_lowercase());
+    if found < 3 || has_name { Err(SqlError::password_too_simple()) } else { Ok(()) }
 }
 
 /// CREATE LOGIN ... WITH PASSWORD.
@@ -103,6 +138,7 @@ pub(super) async fn create(
     if principals(host, context, PrincipalKind::Login)?.find(name).is_some() {
         return Err(SqlError::login_exists(name));
     }
+    options.check_password(host, name, true)?;
     let hash = options.hash(host).await?;
     let create = Change::create(name, PrincipalKind::Login, move |login: &mut Principal, _: &Principals| {
         let details = login.become_login()?;
@@ -154,6 +190,8 @@ pub(super) async fn alter(
             return Err(SqlError::login_exists(new));
         }
     }
+    let is_checked = login.login.as_ref().is_some_and(|details| details.check_policy);
+    options.check_password(host, options.name.as_deref().unwrap_or(&login.name), is_checked)?;
     let hash = options.hash(host).await?;
     if options.unlock {
         host.server.forget_login_failures(&login.name);

@@ -5,12 +5,13 @@ use super::functions::column_names;
 use super::{is_master, principals, securable_of};
 use crate::host::SessionHost;
 use crate::modules::function_kind;
+use crate::result_set::print;
 use crate::unsupported;
 use pikepole_engine::{
     Class, DBO, Grant, GrantState, Object, PUBLIC_ROLE, PUBLIC_SERVER_ROLE, Permission, Principal, PrincipalKind,
     Principals, SA, Securable,
 };
-use pikepole_query::ExecutionContext;
+use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{Name, PermissionAction, Securable as Written};
 use pikepole_types::SqlError;
 use std::collections::BTreeMap;
@@ -45,6 +46,7 @@ pub(crate) async fn change_permissions(
     host: &SessionHost,
     written: &pikepole_tsql::Permission,
     context: &mut ExecutionContext,
+    output: &mut dyn Output,
 ) -> Result<(), SqlError> {
     context.refresh_security().map_err(|fault| *fault)?;
     if written.grantor.is_some() {
@@ -53,12 +55,10 @@ pub(crate) async fn change_permissions(
     let behind_object = written.on.as_ref().map_or(&[][..], |on| &on.columns);
     let mut changed: BTreeMap<i32, Principal> = BTreeMap::new();
     let mut of_server = None;
-    for (name, columns) in &written.permissions {
-        if name == "ALL" || name == "ALL PRIVILEGES" {
-            return Err(unsupported("GRANT, DENY or REVOKE ALL"));
-        }
+    for (name, columns) in &expanded(host, context, written)? {
+        let (name, columns) = (*name, *columns);
         let target = target(host, context, name, written.on.as_ref())?;
-        let columns = match (columns.as_slice(), behind_object) {
+        let columns = match (columns, behind_object) {
             (columns, []) | ([], columns) => columns,
             _ => return Err(SqlError::column_list_after_object()),
         };
@@ -89,7 +89,52 @@ pub(crate) async fn change_permissions(
         })
     });
     let changes = changes.collect();
-    apply(host, context, changes).await
+    apply(host, context, changes).await?;
+    if written.permissions.iter().any(|(name, _)| is_all(name)) {
+        print(output, ALL_IS_DEPRECATED);
+    }
+    Ok(())
+}
+
+/// What ALL stands for on the server's databases, as far as there are such permissions.
+const ALL_ON_DATABASE: &[&str] =
+    &["BACKUP DATABASE", "BACKUP LOG", "CREATE FUNCTION", "CREATE PROCEDURE", "CREATE TABLE", "CREATE VIEW"];
+const ALL_ON_ROWS: &[&str] = &["DELETE", "INSERT", "REFERENCES", "SELECT", "UPDATE"];
+const ALL_ON_COLUMNS: &[&str] = &["REFERENCES", "SELECT", "UPDATE"];
+const ALL_IS_DEPRECATED: &str = "The ALL permission is deprecated and maintained only for compatibility. It DOES NOT imply ALL \
+                                 permissions defined on the entity.";
+
+fn is_all(name: &str) -> bool {
+    name == "ALL" || name == "ALL PRIVILEGES"
+}
+
+/// The permissions of a statement with their columns, and in the place of ALL what it stands for.
+fn expanded<'w>(
+    host: &SessionHost,
+    context: &ExecutionContext,
+    written: &'w pikepole_tsql::Permission,
+) -> Result<Vec<(&'w str, &'w [Name])>, SqlError> {
+    let mut expanded: Vec<(&str, &[Name])> = Vec::with_capacity(written.permissions.len());
+    for (name, columns) in &written.permissions {
+        if !is_all(name) {
+            expanded.push((name, columns));
+            continue;
+        }
+        let Some(on) = &written.on else {
+            expanded.extend(ALL_ON_DATABASE.iter().map(|name| (*name, columns.as_slice())));
+            continue;
+        };
+        // A permission that every object has, to find the object by.
+        let all = match target(host, context, "CONTROL", Some(on))?.object {
+            None => return Err(SqlError::incorrect_syntax(name)),
+            Some(_) if !columns.is_empty() || !on.columns.is_empty() => ALL_ON_COLUMNS,
+            Some(Object::Procedure(_)) => &["EXECUTE"],
+            Some(Object::Function(function)) if function_kind(&function.text).0 == "FN" => &["EXECUTE", "REFERENCES"],
+            Some(_) => ALL_ON_ROWS,
+        };
+        expanded.extend(all.iter().map(|name| (*name, columns.as_slice())));
+    }
+    Ok(expanded)
 }
 
 /// The thing that ON names, or the server or database without it.

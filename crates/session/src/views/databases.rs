@@ -327,7 +327,7 @@ fn messages(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .integer("message_id", error.number)
             .integer("language_id", 1033)
             .integer("severity", error.severity)
-            .text("text", error.text)
+            .text("text", error.text_with("%s"))
             .done()
     };
     let mut rows: Rows = ERRORS.iter().map(row).collect();

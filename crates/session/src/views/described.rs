@@ -78,6 +78,17 @@ pub(super) const FUNCTIONS: &[Function] = &[
     },
 ];
 
+/// What `error_type` and `error_type_desc` say of an error.
+fn kind_of(error: &SqlError) -> (i32, &'static str) {
+    match error.number {
+        _ if error.severity == SEVERITY_SYNTAX => SYNTAX,
+        11513 | 11514 => (4, "DYNAMIC_SQL"),
+        11521 => (8, "UNDECLARED_PARAMETER"),
+        11525 | 11526 => (10, "TEMPORARY_TABLE"),
+        _ => OTHER,
+    }
+}
+
 /// In another database than the current one nothing is described.
 fn read_by_host(_: &View, _: &super::Source<'_>) -> Result<Rows, SqlError> {
     Ok(Rows::new())
@@ -89,7 +100,7 @@ pub(crate) fn read(arguments: &[Value], host: &SessionHost, context: &ExecutionC
     match described_columns(&text, &declarations, context, host) {
         Ok(set) => set.into_rows().into_iter().map(|row| filled(row.into_iter().take(DESCRIBED))).collect(),
         Err(error) => {
-            let (number, name) = if error.severity == SEVERITY_SYNTAX { SYNTAX } else { OTHER };
+            let (number, name) = kind_of(&error);
             let told = [
                 Value::Int(error.number),
                 Value::Int(error.severity.into()),

@@ -3,8 +3,10 @@
 use super::Kind::{Int, Name, Text, TinyInt, Variant};
 use super::Nullable::{No, Yes};
 use super::columns::column_number;
+use super::files::DATA_FILE_ID;
+use super::indexes::{PRIMARY, PRIMARY_NAME};
 use super::{Function, Rows, Source, View};
-use pikepole_engine::{Catalog, ExtendedProperty, Object, PropertyHolder, PropertyPart, Schema, Table};
+use pikepole_engine::{Catalog, ExtendedProperty, Object, PropertyHolder, PropertyPart, PropertyValue, Schema, Table};
 use pikepole_types::{Length, SqlError, SqlType, Value};
 
 /// The longest value of a property.
@@ -34,10 +36,13 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
     parameters: &[Name, Name, Name, Name, Name, Name, Name],
 }];
 
-/// What may be named at each level: the database's, a schema's, and the parts of what is in a schema.
+const FILEGROUP: &str = "FILEGROUP";
+const FILE: &str = "LOGICAL FILE NAME";
+
+/// What may be named at each level: the database's, a schema's or a filegroup's, and the parts of what is in a schema.
 const TYPES: [&[&str]; 3] = [
-    &["SCHEMA", "USER", "TRIGGER"],
-    &["TABLE", "VIEW", "PROCEDURE", "FUNCTION", "SEQUENCE", "SYNONYM", "TYPE", "XML SCHEMA COLLECTION"],
+    &["SCHEMA", "USER", "TRIGGER", FILEGROUP],
+    &["TABLE", "VIEW", "PROCEDURE", "FUNCTION", "SEQUENCE", "SYNONYM", "TYPE", "XML SCHEMA COLLECTION", FILE],
     &["COLUMN", "INDEX", "CONSTRAINT", "TRIGGER"],
 ];
 
@@ -97,8 +102,8 @@ impl Path {
         if names.is_empty() { "object specified".to_owned() } else { names.join(".") }
     }
 
-    /// What it leads to. Schemas of the system have no properties.
-    pub(crate) fn places(&self, catalog: &Catalog) -> Vec<Place> {
+    /// What it leads to in a database. Schemas of the system have no properties.
+    pub(crate) fn places(&self, catalog: &Catalog, database: &str) -> Vec<Place> {
         let mut levels = self.levels.iter().map(|(kind, name)| (*kind, name.as_deref()));
         let Some((kind, name)) = levels.next() else {
             return vec![Place { kind: None, name: None, holder: PropertyHolder::Database, part: PropertyPart::Whole }];
@@ -106,6 +111,9 @@ impl Path {
         let is_own = |schema: &&Schema| !matches!(schema.schema_id, 3 | 4) && fits(name, &schema.name);
         if kind == "TRIGGER" && self.levels.len() > 1 {
             return Vec::new();
+        }
+        if kind == FILEGROUP {
+            return in_filegroups(database, name, levels.next());
         }
         let schemas = catalog.schemas().map(AsRef::as_ref).filter(is_own);
         let Some(within) = levels.next() else {
@@ -127,6 +135,21 @@ impl Path {
         let part = levels.next();
         schemas.flat_map(|schema| in_schema(catalog, schema, within, part)).collect()
     }
+}
+
+/// The one filegroup that there is, or the file of data in it.
+fn in_filegroups(database: &str, name: Option<&str>, file: Option<(&'static str, Option<&str>)>) -> Vec<Place> {
+    if !fits(name, PRIMARY_NAME) {
+        return Vec::new();
+    }
+    let place = match file {
+        None => Place::new(FILEGROUP, PRIMARY_NAME, PropertyHolder::Database, PropertyPart::Filegroup(PRIMARY)),
+        Some((FILE, name)) if fits(name, database) => {
+            Place::new(FILE, database, PropertyHolder::Database, PropertyPart::File(DATA_FILE_ID))
+        }
+        Some(_) => return Vec::new(),
+    };
+    vec![place]
 }
 
 fn is_of_type(object: &Object, kind: &str) -> bool {
@@ -215,6 +238,8 @@ fn constraints(table: &Table) -> impl Iterator<Item = (&str, i32)> {
 fn shown(catalog: &Catalog, holder: PropertyHolder, part: PropertyPart) -> (i32, &'static str, i32, i32) {
     const OBJECT: (i32, &str) = (1, "OBJECT_OR_COLUMN");
     let ((class, name), major, minor) = match (holder, part) {
+        (PropertyHolder::Database, PropertyPart::Filegroup(id)) => ((20, "DATASPACE"), id, 0),
+        (PropertyHolder::Database, PropertyPart::File(id)) => ((22, "DATABASE_FILE"), id, 0),
         (PropertyHolder::Database, _) => ((0, "DATABASE"), 0, 0),
         (PropertyHolder::Schema(id), _) => ((3, "SCHEMA"), id, 0),
         (PropertyHolder::Principal(id), _) => ((4, "DATABASE_PRINCIPAL"), id, 0),
@@ -223,6 +248,7 @@ fn shown(catalog: &Catalog, holder: PropertyHolder, part: PropertyPart) -> (i32,
         (PropertyHolder::Object(id), PropertyPart::Column(at)) => (OBJECT, id, column_number(catalog, id, at)),
         (PropertyHolder::Object(id), PropertyPart::Index(index_id)) => ((7, "INDEX"), id, index_id),
         (PropertyHolder::Object(_), PropertyPart::Constraint(id)) => (OBJECT, id, 0),
+        (PropertyHolder::Object(id), PropertyPart::Filegroup(_) | PropertyPart::File(_)) => (OBJECT, id, 0),
     };
     (class, name, major, minor)
 }
@@ -231,9 +257,37 @@ fn is_collection(catalog: &Catalog, id: i32) -> bool {
     catalog.user_type_by_id(id).is_some_and(|own| own.is_collection())
 }
 
-/// A property's text. One that is too long for an `nvarchar` of as many bytes as a value may have was given as `varchar`.
+/// The style that texts of a type have which are read again without loss.
+fn style(ty: &SqlType) -> Option<i32> {
+    match ty {
+        SqlType::Float | SqlType::Real => Some(3),
+        SqlType::Money | SqlType::SmallMoney => Some(2),
+        SqlType::Binary(_) | SqlType::VarBinary(_) => Some(1),
+        ty if ty.is_date_or_time() => Some(126),
+        _ => None,
+    }
+}
+
+/// A value of the type sql_variant as it is stored.
+///
+/// # Errors
+/// What a conversion to text reports.
+pub(crate) fn stored_value(value: Option<Value>) -> Result<PropertyValue, SqlError> {
+    let Some(Value::Variant(variant)) = value else { return Ok(PropertyValue { text: None, ty: None }) };
+    let (ty, value) = (*variant.ty(), variant.value());
+    let text = pikepole_types::convert(value, &ty, &SqlType::NVarChar(Length::Max), style(&ty))?;
+    Ok(PropertyValue { text: text.as_str().map(str::to_owned), ty: Some(ty) })
+}
+
+/// A property's value. A text without a type that is too long for an `nvarchar` of as many bytes as a value may have was given as
+/// `varchar`.
 fn shown_value(property: &ExtendedProperty) -> Value {
     let Some(text) = &property.value else { return Value::Null };
+    if let Some(ty) = property.ty {
+        let text = Value::from(text.as_str());
+        let value = pikepole_types::convert(&text, &SqlType::NVarChar(Length::Max), &ty, style(&ty));
+        return value.map_or(Value::Null, |value| super::in_variant(ty, value));
+    }
     let is_wide = text.encode_utf16().count() <= VALUE_BYTES_MAX / 2;
     let ty = if is_wide { SqlType::NVarChar(Length::Limit(4000)) } else { SqlType::VarChar(Length::Limit(8000)) };
     super::in_variant(ty, Value::from(text.as_str()))
@@ -270,7 +324,7 @@ fn list(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         return Ok(Rows::new());
     };
     let mut rows = Rows::new();
-    for place in path.places(source.catalog) {
+    for place in path.places(source.catalog, source.database.name()) {
         let Some(own) = source.catalog.properties_of(place.holder) else { continue };
         let entries = own.entries.iter().filter(|entry| entry.part == place.part);
         rows.extend(entries.filter(|entry| fits(wanted.as_deref(), &entry.name)).map(|entry| {

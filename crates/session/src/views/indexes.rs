@@ -178,7 +178,7 @@ pub(crate) fn index_type(index: &Index) -> (i32, &'static str) {
         Some(columnstore) if columnstore.clustered => (5, "CLUSTERED COLUMNSTORE"),
         Some(_) => (6, "NONCLUSTERED COLUMNSTORE"),
         None if index.xml.is_some() => (3, "XML"),
-        None if index.clustered => (1, "CLUSTERED"),
+        None if index.clustered || index.hypothetical.is_some_and(|own| own.clustered) => (1, "CLUSTERED"),
         None => (2, "NONCLUSTERED"),
     }
 }
@@ -202,6 +202,7 @@ fn shown_index(view: &View, object_id: i32, index: &Index) -> RowBuilder {
         .bit("is_primary_key", index.primary_key)
         .bit("is_unique_constraint", index.constraint && !index.primary_key)
         .bit("is_disabled", index.is_disabled())
+        .bit("is_hypothetical", index.hypothetical.is_some())
         .bit("has_filter", index.filter.is_some())
         .text_if("filter_definition", index.filter.as_ref())
 }

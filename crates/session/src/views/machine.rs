@@ -6,7 +6,6 @@
 use super::Kind::{BigInt, Bit, Bytes, DateTime, Int, SmallInt, Text};
 use super::Nullable::{No, Yes};
 use super::{Rows, Source, View};
-use pikepole_contention::Counter;
 use pikepole_engine::placement::PlannedNode;
 use pikepole_engine::{NodeMemory, Server};
 use pikepole_machine::{Pages, clock};
@@ -190,12 +189,6 @@ fn nodes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(nodes.iter().map(row).collect())
 }
 
-/// Pages of the buffer pools in memory, and frames for them, in KB.
-fn pool_kb(source: &Source<'_>) -> (u64, u64) {
-    let statistics = source.server.statistics();
-    (statistics.counter(Counter::DatabasePages) * PAGE_KB, statistics.counter(Counter::TargetPages) * PAGE_KB)
-}
-
 fn memory_nodes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let (server, topology) = (source.server, source.server.topology());
     let mut schedulers = server.schedulers().snapshot();
@@ -219,11 +212,9 @@ fn memory_nodes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(server.memory_nodes().iter().map(row).collect())
 }
 
-/// The machine's memory, in KB.
-pub(crate) fn physical_memory_kb() -> u64 {
-    let text = std::fs::read_to_string("/proc/meminfo").unwrap_or_default();
-    let total = text.lines().find_map(|line| line.strip_prefix("MemTotal:")?.split_whitespace().next()?.parse().ok());
-    total.unwrap_or(0)
+/// The memory of the control group, or of the machine, in KB.
+pub(crate) fn physical_memory_kb(server: &Server) -> u64 {
+    server.memory_limit().system.bytes >> 10
 }
 
 /// Time of this process in the kernel and outside of it, in milliseconds.
@@ -242,7 +233,7 @@ fn sys_info(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let visible = schedulers.iter().filter(|row| row.scheduler_id < HIDDEN_SCHEDULERS).count() as u64;
     let topology = source.server.topology();
     let (cpus, sockets) = (topology.cpus.len() as u64, topology.sockets().len().max(1) as u64);
-    let (pages_kb, target_kb) = pool_kb(source);
+    let (used_kb, target_kb) = (source.server.budget().used() >> 10, source.server.budget().limit() >> 10);
     let (kernel_ms, user_ms) = process_times_ms();
     let is_masked = source.server.process_affinity().is_some();
     let is_soft = source.server.soft_numa();
@@ -258,9 +249,9 @@ fn sys_info(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .integer("ms_ticks", ms_ticks)
         .integer("cpu_count", cpus)
         .integer("hyperthread_ratio", cpus / sockets)
-        .integer("physical_memory_kb", physical_memory_kb())
+        .integer("physical_memory_kb", physical_memory_kb(source.server))
         .integer("virtual_memory_kb", ADDRESSES_KB)
-        .integer("committed_kb", pages_kb)
+        .integer("committed_kb", used_kb)
         .integer("committed_target_kb", target_kb)
         .integer("visible_target_kb", target_kb)
         .integer("stack_size_in_bytes", STACK_BYTES)

@@ -1,12 +1,13 @@
 //! `sys.dm_os_process_memory` and `sys.dm_os_memory_clerks`: what the process has of the machine's memory, and in which pages.
 //!
-//! Memory in pages of 2 MB is what the kernel counts, not what was asked for; of the clerks, what is reserved was granted when the
-//! database was opened, and `pages_kb` are frames of the buffer pool that hold a page.
+//! Memory in pages of 2 MB is what the kernel counts, not what was asked for. Of the clerks, what is reserved are addresses, and `pages_kb` is
+//! what counts against the limit of the server: all clerks together are what `sys.dm_os_sys_info` has as `committed_kb`.
 
 use super::Kind::{BigInt, Bit, Bytes, Int, SmallInt, Text};
 use super::Nullable::{No, Yes};
 use super::machine::ADDRESSES_KB;
 use super::{Rows, Source, View};
+use pikepole_machine::memory::{Clerk, GENERAL_CLERK, PLAN_CLERK, WORKSPACE_CLERK};
 use pikepole_machine::{BLOCK, LARGE_PAGE, LargePageUse, MemoryGrant, Pages, SystemFiles};
 use pikepole_types::SqlError;
 
@@ -53,9 +54,6 @@ pub(super) const VIEWS: &[View] = &[
     },
 ];
 
-/// A page of the buffer pool, in KB.
-const PAGE_KB: u64 = 8;
-
 /// The kernel's account of this process.
 struct Account {
     status: String,
@@ -83,9 +81,10 @@ pub(super) fn kb_of(text: &str, name: &str) -> u64 {
     line.and_then(|rest| rest.split_whitespace().next()?.parse().ok()).unwrap_or(0)
 }
 
-fn process_memory(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
+fn process_memory(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let files = SystemFiles::below("/");
     let account = Account::read(&files);
+    let budget = source.server.budget();
     // Reserved large pages are not part of the resident set.
     let in_use = account.kb("VmRSS") + account.kb("HugetlbPages");
     let reserved = account.kb("VmSize");
@@ -100,28 +99,65 @@ fn process_memory(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
         .integer("virtual_address_space_available_kb", ADDRESSES_KB.saturating_sub_unsigned(reserved))
         .integer("page_fault_count", account.faults)
         .integer("memory_utilization_percentage", in_use * 100 / (in_use + account.kb("VmSwap")).max(1))
-        .integer("available_commit_limit_kb", kb_of(&files.read("proc/meminfo").unwrap_or_default(), "MemAvailable"));
+        .integer("available_commit_limit_kb", budget.limit().saturating_sub(budget.used()) >> 10)
+        .bit("process_physical_memory_low", budget.used() > budget.caches_most());
     Ok(vec![row.done()])
 }
 
+/// A row of the clerks.
+struct ClerkRow<'c> {
+    kind: &'static str,
+    name: &'c str,
+    number: u64,
+    pages_kb: u64,
+    /// Addresses, and pages, of memory that is mapped.
+    grant: Option<&'c MemoryGrant>,
+}
+
 fn memory_clerks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let row = |kind: &str, database: &str, database_id: i32, number: u64, pages_kb: u64, grant: &MemoryGrant| {
-        let size = if grant.got == Pages::Small { BLOCK } else { LARGE_PAGE };
+    let row = |clerk: &ClerkRow<'_>| {
+        let is_small = clerk.grant.is_none_or(|grant| grant.got == Pages::Small);
         view.row()
-            .address("memory_clerk_address", (u64::from(database_id.unsigned_abs()) << 8) | number)
-            .text("type", kind)
-            .text("name", database)
-            .integer("pages_kb", pages_kb)
-            .integer("virtual_memory_reserved_kb", grant.bytes as u64 >> 10)
-            .integer("page_size_in_bytes", size as u64)
+            .address("memory_clerk_address", clerk.number)
+            .text("type", clerk.kind)
+            .text("name", clerk.name)
+            .integer("pages_kb", clerk.pages_kb)
+            .integer("virtual_memory_reserved_kb", clerk.grant.map_or(0, |grant| grant.bytes as u64 >> 10))
+            .integer("virtual_memory_committed_kb", clerk.grant.map_or(0, |_| clerk.pages_kb))
+            .integer("page_size_in_bytes", (if is_small { BLOCK } else { LARGE_PAGE }) as u64)
             .done()
     };
-    let rows = source.server.memory().into_iter().flat_map(|of| {
-        let (name, id) = (of.database.as_str(), of.database_id);
-        [
-            row("MEMORYCLERK_SQLBUFFERPOOL", name, id, 1, of.pages * PAGE_KB, &of.buffer_pool),
-            row("MEMORYCLERK_SQLLOGPOOL", name, id, 2, 0, &of.log_buffer),
-        ]
-    });
-    Ok(rows.collect())
+    let memory = source.server.memory();
+    let mut rows = Rows::new();
+    for of in &memory {
+        let number = u64::from(of.database_id.unsigned_abs()) << 8;
+        let name = of.database.as_str();
+        rows.push(row(&ClerkRow {
+            kind: Clerk::BufferPool.type_name(),
+            name,
+            number: number | 1,
+            pages_kb: of.pool_bytes >> 10,
+            grant: Some(&of.buffer_pool),
+        }));
+        rows.push(row(&ClerkRow {
+            kind: Clerk::LogPool.type_name(),
+            name,
+            number: number | 2,
+            pages_kb: of.ring_bytes >> 10,
+            grant: Some(&of.log_buffer),
+        }));
+    }
+    // Parts of the heap: plans by a guess, workspaces as operators count them, and all else.
+    let budget = source.server.budget();
+    let (plans, workspace) = (source.registry.plans().bytes_held(), source.server.workspace().totals().used_bytes);
+    let general = (budget.heap() + budget.uncounted()).saturating_sub(plans + workspace);
+    let parts = [
+        (PLAN_CLERK, "SQL Plans", plans),
+        (WORKSPACE_CLERK, "Default", workspace),
+        (GENERAL_CLERK, "Default", general),
+    ];
+    rows.extend(parts.into_iter().zip(1..).map(|((kind, name, bytes), number)| {
+        row(&ClerkRow { kind, name, number, pages_kb: bytes >> 10, grant: None })
+    }));
+    Ok(rows)
 }

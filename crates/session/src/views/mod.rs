@@ -14,8 +14,10 @@ pub(crate) mod columns;
 mod compatibility;
 mod connections;
 mod constraints;
+pub(crate) mod cursors;
 pub(crate) mod databases;
 mod dblog;
+mod deadlocks;
 pub(crate) mod dependencies;
 pub(crate) mod described;
 mod empty;
@@ -37,6 +39,7 @@ mod languages;
 pub(crate) mod log;
 pub(crate) mod machine;
 mod memory;
+mod modules_loaded;
 mod my_permissions;
 mod number_table;
 pub(crate) mod objects;
@@ -68,7 +71,7 @@ use crate::registry::Registry;
 use crate::security as security_of;
 use pikepole_engine::{Catalog, DEFAULT_SCHEMA, Database, Lsn, Module, SecurityToken, Server};
 use pikepole_query::{ColumnInfo, tempdb_name};
-use pikepole_types::{DateTime, Decimal, Length, SqlError, SqlType, Value, Variant};
+use pikepole_types::{DateTime, Decimal, Length, SecondName, SqlError, SqlType, Value, Variant};
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -202,6 +205,12 @@ impl Kind {
         }
     }
 
+    /// The number of its alias type: names are of `sysname`.
+    fn alias_type(self) -> Option<i32> {
+        let second = matches!(self, Kind::Name).then(|| SecondName::by_name("sysname")).flatten();
+        second.map(|second| second.user_type_id)
+    }
+
     /// What a column that cannot be NULL holds when nothing is said about it.
     fn zero(self) -> Value {
         match self {
@@ -301,6 +310,7 @@ const FUNCTIONS: &[&[Function]] = &[
     extended_properties::FUNCTIONS,
     collations::FUNCTIONS,
     my_permissions::FUNCTIONS,
+    cursors::FUNCTIONS,
     texts::FUNCTIONS,
     described::FUNCTIONS,
     volumes::FUNCTIONS,
@@ -323,6 +333,7 @@ const VIEWS: &[&[View]] = &[
     transactions::VIEWS,
     machine::VIEWS,
     memory::VIEWS,
+    modules_loaded::VIEWS,
     security::VIEWS,
     objects::VIEWS,
     security_policies::VIEWS,
@@ -360,6 +371,7 @@ const VIEWS: &[&[View]] = &[
     number_table::VIEWS,
     older::VIEWS,
     dependencies::VIEWS,
+    deadlocks::VIEWS,
 ];
 
 /// The view or function of this schema and name, with the number that finds it again. Those of `sys` that older scripts name
@@ -428,7 +440,10 @@ impl View {
     pub(crate) fn column_infos(&self) -> Vec<ColumnInfo> {
         self.columns
             .iter()
-            .map(|(name, kind, nullable)| ColumnInfo::new(*name, kind.sql_type(), *nullable == Yes))
+            .map(|(name, kind, nullable)| ColumnInfo {
+                user_type: kind.alias_type(),
+                ..ColumnInfo::new(*name, kind.sql_type(), *nullable == Yes)
+            })
             .collect()
     }
 

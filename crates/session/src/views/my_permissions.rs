@@ -1,21 +1,66 @@
-//! `sys.fn_my_permissions`: what the session may do with something, and with each of its columns.
+//! `sys.fn_my_permissions`: what the session may do with something, and with each of its columns. `sys.fn_builtin_permissions`: all
+//! permissions that there are.
 
-use super::Kind::Name;
+use super::Kind::{Name, Text};
 use super::Nullable::Yes;
 use super::{Function, Rows, Source, View};
 use crate::names;
 use pikepole_engine::{Class, Object, Permission, Securable};
 use pikepole_types::{SqlError, Value};
 
-pub(super) const FUNCTIONS: &[Function] = &[Function {
-    view: View {
-        schema: "sys",
-        name: "fn_my_permissions",
-        columns: &[("entity_name", Name, Yes), ("subentity_name", Name, Yes), ("permission_name", Name, Yes)],
-        rows: my_permissions,
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        view: View {
+            schema: "sys",
+            name: "fn_my_permissions",
+            columns: &[("entity_name", Name, Yes), ("subentity_name", Name, Yes), ("permission_name", Name, Yes)],
+            rows: my_permissions,
+        },
+        parameters: &[Name, Name],
     },
-    parameters: &[Name, Name],
-}];
+    Function {
+        view: View {
+            schema: "sys",
+            name: "fn_builtin_permissions",
+            columns: &[
+                ("class_desc", Text(60), Yes),
+                ("permission_name", Text(60), Yes),
+                ("type", Text(4), Yes),
+                ("covering_permission_name", Text(60), Yes),
+                ("parent_class_desc", Text(60), Yes),
+                ("parent_covering_permission_name", Text(60), Yes),
+            ],
+            rows: builtin_permissions,
+        },
+        parameters: &[Name],
+    },
+];
+
+/// Each permission for each kind of thing that it is granted on; of one kind where the argument names it. DEFAULT, NULL and an empty
+/// text ask for all.
+fn builtin_permissions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let wanted = source.arguments.first().and_then(Value::as_str).filter(|class| !class.is_empty());
+    let mut rows = Rows::new();
+    for permission in Permission::ALL {
+        for class in permission.classes() {
+            if wanted.is_some_and(|wanted| !wanted.eq_ignore_ascii_case(class.name())) {
+                continue;
+            }
+            let row = view
+                .row()
+                .text("class_desc", class.name())
+                .text("permission_name", permission.name())
+                .text("type", permission.code())
+                .text("covering_permission_name", permission.implied_by(*class).map_or("", Permission::name));
+            let (above, covering) = match permission.implied_from_above(*class) {
+                Some((above, covering)) => (above.name(), covering.name()),
+                None => ("", ""),
+            };
+            rows.push(row.text("parent_class_desc", above).text("parent_covering_permission_name", covering).done());
+        }
+    }
+    Ok(rows)
+}
 
 fn my_permissions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let given = |place: usize| source.arguments.get(place).and_then(Value::as_str);

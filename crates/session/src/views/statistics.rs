@@ -5,6 +5,7 @@ use super::Nullable::No;
 use super::{Rows, Source, View};
 use pikepole_contention::CounterKind;
 use pikepole_engine::NodeMemory;
+use pikepole_machine::memory::Clerk;
 use pikepole_types::{SqlError, Value};
 
 /// Microseconds of a millisecond, the unit of these views.
@@ -128,5 +129,22 @@ fn counters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let nodes = source.server.memory_nodes();
     let of_node =
         |of: &NodeMemory| row("Buffer Node", "Database pages", &format!("{:03}", of.node), of.pages, CounterKind::Raw);
-    Ok(counted.chain(nodes.iter().map(of_node)).collect())
+    let memory = memory_counters(source).into_iter();
+    let memory = memory.map(|(name, value)| row("Memory Manager", name, "", value, CounterKind::Raw));
+    Ok(counted.chain(nodes.iter().map(of_node)).chain(memory).collect())
+}
+
+/// Sizes of the server's memory, by the names of their counters.
+fn memory_counters(source: &Source<'_>) -> [(&'static str, u64); 7] {
+    let (budget, workspace) = (source.server.budget(), source.server.workspace().totals());
+    let pools = budget.mapped(Clerk::BufferPool);
+    [
+        ("Total Server Memory (KB)", budget.used() >> 10),
+        ("Target Server Memory (KB)", budget.limit() >> 10),
+        ("Database Cache Memory (KB)", pools >> 10),
+        ("Free Memory (KB)", budget.limit().saturating_sub(budget.used()) >> 10),
+        ("Granted Workspace Memory (KB)", workspace.given_bytes >> 10),
+        ("Memory Grants Outstanding", workspace.grants as u64),
+        ("Memory Grants Pending", workspace.waiting as u64),
+    ]
 }

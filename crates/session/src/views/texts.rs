@@ -4,7 +4,7 @@
 //! A `sql_handle` names a text. A `plan_handle` is the handle of its text with another first byte, and the database it was compiled in
 //! behind that. Both find a text while a session runs it or ran it last, and while the cache keeps it.
 
-use super::Kind::{Bit, Bytes, Int, LongText, Name, SmallInt, Text, Variant, Xml};
+use super::Kind::{BigInt, Bit, Bytes, Int, LongText, Name, SmallInt, Text, Variant, Xml};
 use super::Nullable::{No, Yes};
 use super::{Function, Rows, Source, View};
 use crate::modules;
@@ -20,23 +20,39 @@ const PLAN_OF_BATCH: u8 = 6;
 const TEXT_OF_MODULE: u8 = 3;
 const TEXT_OF_BATCH: u8 = 2;
 
-pub(super) const VIEWS: &[View] = &[View {
-    schema: "sys",
-    name: "dm_exec_cached_plans",
-    columns: &[
-        ("bucketid", Int, No),
-        ("refcounts", Int, No),
-        ("usecounts", Int, No),
-        ("size_in_bytes", Int, No),
-        ("memory_object_address", Bytes(8), No),
-        ("cacheobjtype", Text(34), No),
-        ("objtype", Text(16), No),
-        ("plan_handle", Bytes(64), No),
-        ("pool_id", Int, No),
-        ("parent_plan_handle", Bytes(64), Yes),
-    ],
-    rows: cached_plans,
-}];
+pub(super) const VIEWS: &[View] = &[
+    View {
+        schema: "sys",
+        name: "dm_os_memory_cache_counters",
+        columns: &[
+            ("cache_address", Bytes(8), No),
+            ("name", Text(256), No),
+            ("type", Text(60), No),
+            ("pages_kb", BigInt, Yes),
+            ("pages_in_use_kb", BigInt, Yes),
+            ("entries_count", BigInt, No),
+            ("entries_in_use_count", BigInt, No),
+        ],
+        rows: cache_counters,
+    },
+    View {
+        schema: "sys",
+        name: "dm_exec_cached_plans",
+        columns: &[
+            ("bucketid", Int, No),
+            ("refcounts", Int, No),
+            ("usecounts", Int, No),
+            ("size_in_bytes", Int, No),
+            ("memory_object_address", Bytes(8), No),
+            ("cacheobjtype", Text(34), No),
+            ("objtype", Text(16), No),
+            ("plan_handle", Bytes(64), No),
+            ("pool_id", Int, No),
+            ("parent_plan_handle", Bytes(64), Yes),
+        ],
+        rows: cached_plans,
+    },
+];
 
 pub(super) const FUNCTIONS: &[Function] = &[
     Function {
@@ -172,6 +188,37 @@ pub(crate) fn shown_text(program: &Program) -> String {
     text.to_string()
 }
 
+/// The statement that a session runs, for the stack of a deadlock's graph.
+pub(crate) struct Frame {
+    /// The name of the module; None: a batch.
+    pub(crate) procedure: Option<String>,
+    /// The statement's first and last character, in bytes of UTF-16.
+    pub(crate) start: i32,
+    pub(crate) end: i32,
+    pub(crate) handle: String,
+    /// Its text; of a module WITH ENCRYPTION nobody may see it.
+    pub(crate) statement: String,
+}
+
+/// What a session is at.
+pub(crate) fn frame(running: &Running) -> Frame {
+    let program = &running.text;
+    let (start, end) = running.statement().unwrap_or((0, -1));
+    let procedure = program.procedure().map(|procedure| procedure.name.to_string());
+    let handle = match sql_handle(program) {
+        Value::Bin(bytes) => bytes.iter().fold("0x".to_string(), |text, byte| format!("{text}{byte:02x}")),
+        _ => "0x".to_string(),
+    };
+    let units: Vec<u16> = match is_encrypted(program) {
+        true => Vec::new(),
+        false => shown_text(program).encode_utf16().collect(),
+    };
+    let place = |bytes: i32| usize::try_from(bytes / 2).unwrap_or(0).min(units.len());
+    let last = if end < 0 { units.len() } else { place(end.saturating_add(2)) };
+    let statement = String::from_utf16_lossy(units.get(place(start)..last).unwrap_or_default());
+    Frame { procedure, start, end, handle, statement }
+}
+
 fn sql_text(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let Some(program) = by_handle(source, "sys.dm_exec_sql_text")? else { return Ok(Rows::new()) };
     let row = of_program(view, &program);
@@ -257,6 +304,25 @@ fn cached_plans(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .done()
     };
     Ok(source.registry.plans().programs().iter().map(row).collect())
+}
+
+/// The plans of procedures and functions, and those of texts. What memory they have is not counted by cache.
+fn cache_counters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let programs = source.registry.plans().programs();
+    let row = |(number, name, kind, modules): (u64, &str, &str, bool)| {
+        let own: Vec<_> = programs.iter().filter(|own| own.program.procedure().is_some() == modules).collect();
+        // The cache holds each itself.
+        let in_use = own.iter().filter(|own| own.holders > 1).count();
+        view.row()
+            .address("cache_address", number)
+            .text("name", name)
+            .text("type", kind)
+            .integer("entries_count", own.len() as u64)
+            .integer("entries_in_use_count", in_use as u64)
+            .done()
+    };
+    let caches = [(1, "Object Plans", "CACHESTORE_OBJCP", true), (2, "SQL Plans", "CACHESTORE_SQLCP", false)];
+    Ok(caches.into_iter().map(row).collect())
 }
 
 /// What a session has sent last.

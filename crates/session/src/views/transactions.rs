@@ -27,6 +27,9 @@ const ACTIVE: i32 = 2;
 const WITHOUT_RECORDS: i32 = 3;
 const WITH_RECORDS: i32 = 4;
 
+/// `transaction_isolation_level` of SNAPSHOT.
+const SNAPSHOT: i32 = 5;
+
 pub(super) const VIEWS: &[View] = &[
     View {
         schema: "sys",
@@ -46,6 +49,19 @@ pub(super) const VIEWS: &[View] = &[
             ("filestream_transaction_id", Bytes(128), Yes),
         ],
         rows: active_transactions,
+    },
+    View {
+        schema: "sys",
+        name: "dm_tran_current_transaction",
+        columns: &[
+            ("transaction_id", BigInt, No),
+            ("transaction_sequence_num", BigInt, No),
+            ("transaction_is_snapshot", Bit, No),
+            ("first_snapshot_sequence_num", BigInt, Yes),
+            ("last_transaction_sequence_num", BigInt, Yes),
+            ("first_useful_sequence_num", BigInt, Yes),
+        ],
+        rows: current_transaction,
     },
     View {
         schema: "sys",
@@ -210,7 +226,7 @@ fn resource_of(database: &Database, waiter: &LockRow) -> (String, String) {
 const CATALOG: u32 = 0;
 
 /// A range of keys, as locks on it are shown.
-fn key_hash(hash: u64) -> String {
+pub(crate) fn key_hash(hash: u64) -> String {
     format!("({:012x})", hash & 0xffff_ffff_ffff)
 }
 
@@ -239,6 +255,21 @@ fn active_transactions(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
 
 fn kind(open: &OpenTransaction) -> i32 {
     if open.changes.is_some() { READ_WRITE } else { READ_ONLY }
+}
+
+/// The transaction of the session that asks. Sequence numbers are places in the log, which is the clock of snapshots.
+fn current_transaction(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let isolation = source.registry.row(source.host.session_id).map(|session| session.shown.isolation);
+    let is_own = |(_, open): &(Arc<Database>, OpenTransaction)| open.session_id == source.host.session_id;
+    let row = |(database, open): (Arc<Database>, OpenTransaction)| {
+        let first = open.changes.as_ref().and_then(|changes| changes.first_lsn);
+        view.row()
+            .integer("transaction_id", transaction_id(&database, open.id))
+            .integer("transaction_sequence_num", first.map_or(0, |lsn| i64::try_from(lsn.0).unwrap_or(i64::MAX)))
+            .bit("transaction_is_snapshot", isolation == Some(SNAPSHOT))
+            .done()
+    };
+    Ok(self::open(source).into_iter().filter(is_own).map(row).collect())
 }
 
 fn session_transactions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

@@ -80,10 +80,13 @@ fn file_exists(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(vec![row.bit("parent_directory_exists", parent).done()])
 }
 
-fn sys_memory(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
-    let meminfo = SystemFiles::below("/").read("proc/meminfo").unwrap_or_default();
+fn sys_memory(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let files = SystemFiles::below("/");
+    let meminfo = files.read("proc/meminfo").unwrap_or_default();
     let kb = |name: &str| kb_of(&meminfo, name);
-    let (total, available) = (kb("MemTotal"), kb("MemAvailable"));
+    // In a control group with a limit that is all there is.
+    let total = source.server.memory_limit().system.bytes >> 10;
+    let available = pikepole_machine::available_memory(&files).map_or(0, |bytes| bytes >> 10).min(total);
     let (is_plenty, is_short) = (available >= total / PLENTY_SHARE, available < total / SHORT_SHARE);
     let state = match (is_plenty, is_short) {
         (true, _) => "Available physical memory is high",

@@ -94,22 +94,22 @@ fn a_point_between_loads_and_their_log_backup_is_refused() {
 fn a_changed_bit_in_a_log_backup_with_pages_is_told() {
     let mut fixture = prepared();
     let disk = Disk::simulated(fixture.disk.clone());
-    let bytes = disk.read("/server/d.trn").expect("the backup").len() as u64;
+    let bytes = disk.read("/server/backup/d.trn").expect("the backup").len() as u64;
     fixture.ok("RESTORE DATABASE f FROM DISK = 'd.bak' WITH NORECOVERY");
     for at in (8192..bytes).step_by(bytes as usize / 12).chain([bytes - 4000]) {
-        fixture.disk.flip_bit("/server/d.trn", at).expect("a bit");
+        fixture.disk.flip_bit("/server/backup/d.trn", at).expect("a bit");
         let outcome = fixture.outcome("RESTORE LOG f FROM DISK = 'd.trn' WITH NORECOVERY");
         let verified = fixture.outcome("RESTORE VERIFYONLY FROM DISK = 'd.trn'");
-        fixture.disk.flip_bit("/server/d.trn", at).expect("the bit again");
+        fixture.disk.flip_bit("/server/backup/d.trn", at).expect("the bit again");
         assert!(outcome.is_some_and(|number| DAMAGE.contains(&number)), "byte {at}: {outcome:?}");
         assert!(verified.is_some_and(|number| DAMAGE.contains(&number)), "byte {at}: {verified:?}");
     }
-    let whole = disk.read("/server/d.trn").expect("the backup");
+    let whole = disk.read("/server/backup/d.trn").expect("the backup");
     for cut in [9000, bytes / 3, bytes - 4096] {
-        fixture.disk.truncate("/server/d.trn", cut).expect("cut");
+        fixture.disk.truncate("/server/backup/d.trn", cut).expect("cut");
         let outcome = fixture.outcome("RESTORE LOG f FROM DISK = 'd.trn' WITH NORECOVERY");
         assert!(outcome.is_some_and(|number| DAMAGE.contains(&number)), "cut at {cut}: {outcome:?}");
-        disk.replace("/server/d.trn", &whole).expect("whole again");
+        disk.replace("/server/backup/d.trn", &whole).expect("whole again");
     }
     // No room for the pages: neither beside the database, nor in it.
     let full = fixture.disk.clone();

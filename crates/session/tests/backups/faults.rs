@@ -28,7 +28,7 @@ fn a_changed_bit_anywhere_is_told_or_harmless() {
         ("d.bak", "RESTORE DATABASE e FROM DISK = 'd.bak' WITH REPLACE"),
         ("d.trn", "RESTORE LOG f FROM DISK = 'd.trn' WITH NORECOVERY"),
     ] {
-        let path = format!("/server/{file}");
+        let path = format!("/server/backup/{file}");
         let bytes = disk.read(&path).expect("the backup").len() as u64;
         if file == "d.trn" {
             fixture.ok("RESTORE DATABASE f FROM DISK = 'd.bak' WITH NORECOVERY");
@@ -58,12 +58,12 @@ fn a_changed_bit_anywhere_is_told_or_harmless() {
         }
     }
     // Cut off anywhere, too.
-    let bytes = disk.read("/server/d.bak").expect("the backup");
+    let bytes = disk.read("/server/backup/d.bak").expect("the backup");
     for cut in [0, 100, 4096, 8192, 9000, bytes.len() as u64 / 2, bytes.len() as u64 - 4096] {
-        fixture.disk.truncate("/server/d.bak", cut).expect("cut");
+        fixture.disk.truncate("/server/backup/d.bak", cut).expect("cut");
         let outcome = fixture.outcome("RESTORE DATABASE e FROM DISK = 'd.bak' WITH REPLACE");
         assert!(outcome.is_some_and(|number| DAMAGE.contains(&number)), "cut at {cut}: {outcome:?}");
-        disk.replace("/server/d.bak", &bytes).expect("whole again");
+        disk.replace("/server/backup/d.bak", &bytes).expect("whole again");
     }
     assert_eq!(fixture.keys("e"), [1, 2, 3, 50]);
     fixture.ok("RESTORE LOG f FROM DISK = 'd.trn'");

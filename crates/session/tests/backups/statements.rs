@@ -279,13 +279,22 @@ fn files_hold_several_sets_and_only_files_of_backups_are_touched() {
     assert_eq!(fixture.ok("RESTORE HEADERONLY FROM DISK = 'all.bak'").rows().len(), 1);
 
     let disk = Disk::simulated(fixture.disk.clone());
-    let file = disk.open("/server/other", OpenOptions { create: true, ..OpenOptions::default() }).expect("a file");
+    let file =
+        disk.open("/server/backup/other", OpenOptions { create: true, ..OpenOptions::default() }).expect("a file");
     assert_eq!(fixture.number("RESTORE DATABASE g FROM DISK = 'other'"), 3254);
     file.write_at(&[7; 20_000], 0).expect("written");
     assert_eq!(fixture.number("RESTORE DATABASE g FROM DISK = 'other'"), 3242);
     assert_eq!(fixture.number("BACKUP DATABASE d TO DISK = 'other' WITH INIT"), 3242);
-    fixture.ok("BACKUP DATABASE d TO DISK = 'other' WITH FORMAT; RESTORE VERIFYONLY FROM DISK = 'other'");
-    for place in ["nowhere/d.bak", "d/database.toml", "d/data/pages", "pikepole.toml", "d"] {
+    // FORMAT takes a file for backups only from one of backups.
+    assert_eq!(fixture.number("BACKUP DATABASE d TO DISK = 'other' WITH FORMAT"), 3242);
+    for place in [
+        "nowhere/d.bak",
+        "../d/database.toml",
+        "/server/d/data/pages",
+        "/server/pikepole.toml",
+        "/server/d",
+        "/tmp/d.bak",
+    ] {
         assert_eq!(fixture.number(&format!("BACKUP DATABASE d TO DISK = '{place}' WITH FORMAT")), 3201, "{place}");
     }
     assert_eq!(fixture.number("RESTORE DATABASE g FROM DISK = 'missing.bak'"), 3201);
@@ -349,4 +358,28 @@ fn collations_come_back_with_restarts_and_backups() {
         fixture.ok(&format!("INSERT {database}.dbo.w (w, b) VALUES ('c', N'Z')"));
     }
     fixture.check();
+}
+
+/// `TO DISK = 'NUL'` is how scripts begin a chain of log backups, or measure, without keeping a file.
+#[test]
+fn a_backup_to_nul_counts_and_is_nowhere() {
+    let mut fixture = Fixture::new();
+    assert_eq!(fixture.number("BACKUP LOG d TO DISK = 'NUL'"), 4214);
+    fixture.ok("BACKUP DATABASE d TO DISK = 'NUL'");
+    fixture.in_d("INSERT t VALUES (4, 'd')");
+    fixture.ok("BACKUP LOG d TO DISK = N'/dev/null' WITH INIT; BACKUP LOG d TO DISK = 'nul:' WITH FORMAT");
+    for restore in ["VERIFYONLY", "HEADERONLY", "DATABASE e"] {
+        assert_eq!(fixture.number(&format!("RESTORE {restore} FROM DISK = 'NUL'")), 3201);
+    }
+    let sets = fixture.ok("SELECT s.type, f.physical_device_name FROM msdb.dbo.backupset AS s
+         JOIN msdb.dbo.backupmediafamily AS f ON f.media_set_id = s.media_set_id ORDER BY s.backup_set_id");
+    let text = |text: &str| Value::Str(text.to_string());
+    let expected = [("D", "NUL"), ("L", "/dev/null"), ("L", "nul:")].map(|(kind, name)| vec![text(kind), text(name)]);
+    assert_eq!(sets.rows(), expected);
+    // The log that was thrown away is in no later backup.
+    fixture.ok("BACKUP LOG d TO DISK = 'rest.trn'; BACKUP DATABASE d TO DISK = 'd.bak' WITH COPY_ONLY");
+    let sets = fixture.ok("RESTORE HEADERONLY FROM DISK = 'rest.trn'");
+    assert_eq!(sets.rows().len(), 1);
+    let disk = Disk::simulated(fixture.disk.clone());
+    assert_eq!(disk.list("/server/backup").expect("a folder"), ["d.bak", "rest.trn"]);
 }

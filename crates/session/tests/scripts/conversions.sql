@@ -72,11 +72,11 @@ INSERT @rows VALUES (1);
 GO
 DROP TABLE dbo.n;
 GO
--- What would be rounded beyond the last of its type is cut off there. Nine digits of a second are read, and seven kept.
-SELECT CAST('23:59:59.999999999' AS time(0)) AS zero, CAST('23:59:59.999999999' AS time(4)) AS four, CAST('23:59:59.999999999' AS time) AS seven;
+-- What would be rounded beyond the last of its type is cut off there. Seven digits of a second are read, and no more.
+SELECT CAST('23:59:59.9999999' AS time(0)) AS zero, CAST('23:59:59.9999999' AS time(4)) AS four, CAST('23:59:59.9999999' AS time) AS seven;
 SELECT CAST(CAST('23:59:59.9999999' AS time) AS time(3)) AS three, CAST('2024-02-29 23:59:59.9999999' AS datetime2(0)) AS next_day;
 SELECT CAST('9999-12-31 23:59:59.9999999' AS datetime2(3)) AS last, CAST('9999-12-31 23:59:59.9999999 +00:00' AS datetimeoffset(0)) AS last_of_all;
-SELECT CAST('2024-01-01T00:00:00.123456789Z' AS datetimeoffset) AS nine;
+SELECT CAST('2024-01-01T00:00:00.1234567Z' AS datetimeoffset) AS seven, TRY_CAST('2024-01-01T00:00:00.123456789Z' AS datetimeoffset) AS nine;
 SELECT CAST('10:00:00.1234567890' AS time) AS ten;
 GO
 SELECT CAST('2024-01-01 00:00:00.123456789' AS datetime) AS nine;

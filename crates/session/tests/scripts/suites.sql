@@ -210,12 +210,12 @@ CREATE PROCEDURE dbo.takes_numbers @n dbo.numbers READONLY, @m int AS SELECT 1 A
 GO
 EXEC sp_sproc_columns_100 'takes_numbers', NULL, NULL, NULL, 3;
 GO
--- Qualifiers of the catalog procedures; users as scripts of old know them; times with more digits than are kept.
+-- Qualifiers of the catalog procedures; users as scripts of old know them; times with more digits than there are.
 EXEC sp_fkeys @pktable_name = 'tag', @pktable_qualifier = 'elsewhere';
 EXEC sp_pkeys 'tag', NULL, '';
 EXEC sp_stored_procedures 'nothing', NULL, 'master';
 SELECT name, uid, gid, islogin, issqlrole FROM sysusers WHERE uid IN (0, 1, 2, 16384) ORDER BY uid;
-SELECT CAST('2018-01-02T11:22:33.123456789+12:34' AS datetimeoffset) AS a, CAST('23:59:59.999999999' AS time) AS b;
+SELECT CAST('2018-01-02T11:22:33.1234567+12:34' AS datetimeoffset) AS a, CAST('23:59:59.9999999' AS time) AS b;
 SELECT CAST('12:00:00.1234567890' AS time);
 GO
 -- Which columns a CHECK constraint reads, which tools compare by the table that they are in.

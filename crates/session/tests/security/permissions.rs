@@ -445,3 +445,22 @@ fn nobody_makes_a_module_that_acts_for_one_whom_he_may_not_act_for() {
     fixture.succeeds(&mut ann, "DROP FUNCTION dbo.f");
     fixture.succeeds(&mut owner, "CREATE FUNCTION dbo.f() RETURNS int WITH EXECUTE AS CALLER AS BEGIN RETURN 1 END");
 }
+
+/// RAISERROR WITH LOG, and of a user's message that is to be logged, writes what it says; without the permission nothing is written.
+#[test]
+fn raised_errors_are_logged() {
+    let fixture = Fixture::with_logins(&["eve"]);
+    let lines = fixture.log_lines();
+    let mut sa = fixture.sa();
+    let mut eve = fixture.login("eve");
+    fixture.fails(&mut eve, 2778, "RAISERROR('not this', 16, 1) WITH LOG");
+    fixture.fails(&mut eve, 2754, "RAISERROR('nor this', 19, 1)");
+    fixture.succeeds(&mut sa, "EXEC sp_addmessage 50001, 16, 'user %s', NULL, 'TRUE'");
+    fixture.fails(&mut sa, 50000, "RAISERROR('it is %s', 19, 2, 'so') WITH LOG");
+    fixture.fails(&mut eve, 50001, "RAISERROR(50001, 16, 1, 'eve')");
+    fixture.fails(&mut eve, 50000, "RAISERROR('plain', 16, 1)");
+    let lines: Vec<String> = lines.lock().expect("no panic").iter().map(|(_, text)| text.clone()).collect();
+    let expected =
+        ["Error: 50000, Severity: 19, State: 2.", "it is so", "Error: 50001, Severity: 16, State: 1.", "user eve"];
+    assert_eq!(lines, expected);
+}

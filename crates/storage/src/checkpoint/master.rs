@@ -28,6 +28,7 @@ const BYTES: usize = 68;
 const BYTES_ALL: usize = 128;
 const FLAG_CLEAN: u32 = 1;
 const FLAG_PATCHED: u32 = 2;
+const FLAG_STAMPS: u32 = 4;
 
 /// Where recovery begins, as the last checkpoint left it.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -49,6 +50,8 @@ pub struct Master {
     /// Pages that are newer than the redo start, and whose rows the log does not have, were put in from log backups:
     /// redo looks at what the disk has of a page before it makes it anew. Until the first checkpoint.
     pub patched: bool,
+    /// The file `stamps` holds how each page was last written. Programs that do not know it write masters without.
+    pub stamps: bool,
     /// End of the checkpoint's record; 0: not known.
     pub end_lsn: Lsn,
     /// Where the log was right before the checkpoint's record.
@@ -66,6 +69,7 @@ impl Master {
             pages: 0,
             clean: false,
             patched: false,
+            stamps: false,
             end_lsn: Lsn(0),
             place: None,
         }
@@ -81,7 +85,8 @@ impl Master {
         let mut bytes = [0; BYTES_ALL];
         bytes[..8].copy_from_slice(MAGIC);
         bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
-        let flags = (u32::from(self.clean) * FLAG_CLEAN) | (u32::from(self.patched) * FLAG_PATCHED);
+        let flags = [(self.clean, FLAG_CLEAN), (self.patched, FLAG_PATCHED), (self.stamps, FLAG_STAMPS)];
+        let flags = flags.into_iter().fold(0, |flags, (is, flag)| flags | u32::from(is) * flag);
         bytes[12..16].copy_from_slice(&flags.to_le_bytes());
         let numbers =
             [self.sequence, self.checkpoint_lsn.0, self.redo_lsn.0, self.recovery_lsn.0, self.next_transaction];
@@ -145,6 +150,7 @@ impl Master {
             end_lsn: end_lsn.unwrap_or(Lsn(0)),
             clean: get_u32(bytes, 12) & FLAG_CLEAN != 0,
             patched: get_u32(bytes, 12) & FLAG_PATCHED != 0,
+            stamps: get_u32(bytes, 12) & FLAG_STAMPS != 0,
             sequence,
             checkpoint_lsn: lsn(24),
             redo_lsn: lsn(32),
@@ -194,9 +200,9 @@ mod tests {
             let place = Place { segment: 1, offset: 2, block: 3, incarnation: 4, lsn: Lsn(sequence) };
             let place = Some(place).filter(|_| sequence > 1);
             let end_lsn = Lsn(if sequence > 1 { 9 } else { 0 });
-            let patched = sequence == 3;
+            let (patched, stamps) = (sequence == 3, sequence > 2);
             let redo_lsn = Lsn(100 * sequence);
-            master = Master { sequence, redo_lsn, pages: 9, clean: true, patched, end_lsn, place, ..master };
+            master = Master { sequence, redo_lsn, pages: 9, clean: true, patched, stamps, end_lsn, place, ..master };
             master.write(&file).expect("written");
             assert_eq!(Master::read(&disk, folder).expect("read"), master);
         }

@@ -6,7 +6,7 @@
 //!   write every page whose first unwritten change is below C
 //!   wait until the log is durable as far as it is reserved       (dropped objects' pages were thrown away unwritten:
 //!                                                                 their drops must be durable before C counts)
-//!   under the writer's lock: sync the data file, write the master with redo start C
+//!   under the writer's lock: sync the data file, write and sync the stamps, write the master with redo start C
 //! ```
 //! The log may be truncated below the smaller of C and the first record of the oldest open transaction.
 
@@ -72,6 +72,7 @@ impl Store {
         // The file's new length must be durable too, even when no page was written.
         writer.unsynced = true;
         self.sync_data(&mut writer)?;
+        let stamps = lock(&self.stamps).save();
         let master = Master {
             sequence: writer.master.sequence + 1,
             checkpoint_lsn: range.start,
@@ -81,6 +82,7 @@ impl Store {
             pages,
             clean,
             patched: false,
+            stamps,
             end_lsn: range.end,
             place: Some(place),
         };

@@ -31,7 +31,7 @@ use crate::error::{PageId, StorageError};
 use crate::fault;
 use crate::frame::{IO_IDLE, IO_WRITING};
 use crate::page::{PAGE_BYTES, Page, PageBytes, PageMut};
-use crate::store::Store;
+use crate::store::{Store, lock};
 
 /// Pages of a batch, and of the double-write area.
 pub(crate) const BATCH_PAGES: usize = 512;
@@ -150,6 +150,9 @@ impl Store {
         for frames in frames.chunks(BATCH_PAGES) {
             let batch = self.copy_batch(writer, frames, purpose);
             let result = self.write_batch(writer, &batch);
+            if result.is_ok() {
+                self.note_stamps(writer, &batch);
+            }
             for copied in &batch {
                 self.end_write(copied, result.is_ok());
             }
@@ -220,6 +223,14 @@ impl Store {
         }
         writer.unsynced |= !batch.is_empty();
         Ok(())
+    }
+
+    /// Notes how the pages of a batch were written. Before their frames may lose them: who reads one finds its stamp.
+    fn note_stamps(&self, writer: &mut Writer, batch: &[Copied]) {
+        let mut stamps = lock(&self.stamps);
+        for (index, copied) in batch.iter().enumerate() {
+            stamps.written(copied.page, Page(page_of(&mut writer.batch, index)));
+        }
     }
 
     /// Puts the pages that are not fresh into the double-write area.

@@ -19,8 +19,9 @@
 //! - a moved entry is removed only after home points elsewhere, under home's exclusive latch;
 //! - every entry has at least the room of a forwarding rid, so undo can always put something in its place.
 //!
-//! Targets: one for each slot (thread), or one for all under the spinlock `ALLOC_CACHES_HASH`. Room that deletes leave in
-//! other pages than a target's is not found again before the object is rebuilt.
+//! Targets: one for each slot (thread), or one for all under the spinlock `ALLOC_CACHES_HASH`. A page that is no target
+//! and loses its last row goes out of use, and is the next new page. Room that deletes leave beside other rows of a page that is
+//! no target is not found again before the object is rebuilt.
 
 mod bulk;
 mod parts;
@@ -93,6 +94,16 @@ struct Targets {
     shared: Spinlock<u64>,
 }
 
+impl Targets {
+    /// Returns true for a page that is a target: it is kept, since rows are about to come. A thread that learns too late that it
+    /// is a target no longer finds a page without an owner.
+    fn have(&self, page: PageId) -> bool {
+        // By trying: the lock may be held over a latch of a page.
+        let shared = self.shared.try_lock().is_none_or(|target| *target as u32 == page.0);
+        shared || self.of_slot.iter().any(|target| target.load(Ordering::Relaxed) as u32 == page.0)
+    }
+}
+
 /// An entry of a heap page, seen from home.
 #[derive(Clone, Copy)]
 enum Entry<'a> {
@@ -162,7 +173,10 @@ impl Heap {
     }
 
     fn metered<T>(&self, looked: Result<T, Stop>) -> Result<T, Stop> {
-        meter::looked(&self.store, self.object, 1);
+        // A look that meets a latch is made again.
+        if !matches!(looked, Err(Stop::Need(Need::PageLatch(_)))) {
+            meter::looked(&self.store, self.object, 1);
+        }
         if matches!(looked, Err(Stop::Need(Need::Page(_)))) {
             meter::missed(&self.store, self.object);
         }
@@ -468,6 +482,11 @@ impl Heap {
     fn remove_moved(&self, to: Rid) {
         let system = LogContext::new(0).with(LogContext::CLR);
         let Ok(mut guard) = self.page_exclusive(to.page) else { return };
+        if self.is_the_last(guard.page(), to.slot) {
+            // A refusal leaves an entry without a row that points to it.
+            let _ = self.free_latched(guard, &system);
+            return;
+        }
         let record = Record::Remove { flags: system.flags, xid: 0, page: to.page.0, slot: to.slot as u32, key: &[] };
         if let Ok(range) = self.store.append(&system, guard.page().lsn(), &record) {
             guard.page_mut().free_heap_slot(to.slot as usize);
@@ -521,10 +540,14 @@ impl Heap {
     /// # Errors
     /// Needs; a poisoned log; a damaged page.
     pub fn remove(&self, context: &LogContext, rid: Rid, expected: RowHeader) -> Result<ChangeOutcome, Stop> {
-        let mut guard = self.page_exclusive(rid.page)?;
+        let guard = self.page_exclusive(rid.page)?;
         if let Err(outcome) = self.expect(guard.page(), rid, expected) {
             return Ok(outcome);
         }
+        self.remove_latched(guard, context, rid)
+    }
+
+    fn remove_latched(&self, mut guard: Exclusive<'_>, context: &LogContext, rid: Rid) -> Result<ChangeOutcome, Stop> {
         let moved = match home_entry(guard.page(), rid.slot) {
             Some(Entry::Forwarded(_, to)) => Some(to),
             _ => None,
@@ -534,6 +557,12 @@ impl Heap {
         let range = self.store.append(context, guard.page().lsn(), &record)?;
         guard.page_mut().free_heap_slot(rid.slot as usize);
         guard.logged(range);
+        if guard.page().entry_bytes() == 0 && !self.targets.have(rid.page) {
+            // What an undo has emptied. If it cannot be done now, the page stays as it is.
+            let _ = self.free_latched(guard, &LogContext::new(0).with(LogContext::CLR));
+        } else {
+            drop(guard);
+        }
         if let Some(to) = moved {
             self.remove_moved(to);
         }

@@ -5,12 +5,13 @@
 //!   shorter part                     beside others, as any row              [ part | part | part | .. ]
 //! ```
 //! Parts are written once and never changed, so none ever moves. A page with a part of its own is no insertion target: nobody else puts
-//! rows into it, and when its part is removed the page goes out of use as a whole.
+//! rows into it, and when its part is removed the page goes out of use as a whole, as every page of a heap does with its last row.
 //!
 //! Invariant: a row of more than [`SHARED_BYTES_MAX`] is the only one of its page.
 
 use super::bulk::{check_length, place};
 use super::*;
+use crate::allocation::OWNER_FREE;
 
 /// The longest part that shares a page with others.
 const SHARED_BYTES_MAX: usize = Heap::ROW_BYTES_MAX / 2;
@@ -46,22 +47,29 @@ impl Heap {
     /// # Errors
     /// As of [`Heap::remove`].
     pub fn remove_ghost(&self, context: &LogContext, rid: Rid, expected: RowHeader) -> Result<ChangeOutcome, Stop> {
-        if self.of_parts {
-            let guard = self.page_exclusive(rid.page)?;
-            // A ghost that was found may have been removed since, and its page with it.
-            if self.store.object_of(rid.page) != Some(self.object) {
-                return Ok(ChangeOutcome::Missing);
-            }
-            if let Err(outcome) = self.expect(guard.page(), rid, expected) {
-                return Ok(outcome);
-            }
-            if let Some(Entry::Here(_, rest)) = home_entry(guard.page(), rid.slot)
-                && self.is_alone(rest.len())
-            {
-                // Under the page's latch: whoever takes the page anew formats it behind this record.
-                return self.store.free_page(context, rid.page).map(ChangeOutcome::Done);
-            }
+        let guard = self.page_exclusive(rid.page)?;
+        if let Err(outcome) = self.expect(guard.page(), rid, expected) {
+            return Ok(outcome);
         }
-        self.remove(context, rid, expected)
+        let is_here = matches!(home_entry(guard.page(), rid.slot), Some(Entry::Here(..)));
+        if is_here && self.is_the_last(guard.page(), rid.slot) {
+            return self.free_latched(guard, context).map(ChangeOutcome::Done);
+        }
+        self.remove_latched(guard, context, rid)
+    }
+
+    /// Returns true for the only entry of a page that is no target: the page can go with it.
+    pub(super) fn is_the_last(&self, page: Page<'_>, slot: u16) -> bool {
+        let own = occupied(PageKind::Heap, page.entry(slot as usize).len());
+        page.entry_bytes() == own && !self.targets.have(page.id())
+    }
+
+    /// Takes a page out of use with the one entry that it has, under its latch: the next user of the page formats it behind
+    /// this record. The page has no owner then, also for a thread that knew it as its target.
+    pub(super) fn free_latched(&self, mut guard: Exclusive<'_>, context: &LogContext) -> Result<LsnRange, Stop> {
+        let range = self.store.free_page(context, guard.page().id())?;
+        guard.page_mut().set_object(OWNER_FREE);
+        guard.logged(range);
+        Ok(range)
     }
 }

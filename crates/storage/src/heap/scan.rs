@@ -90,6 +90,16 @@ impl HeapScan {
         }
     }
 
+    /// Goes back to the page of the last batch: the next one has its rows as they are then.
+    pub fn copy_again(&mut self) {
+        (self.extent, self.page) = match self.page.checked_sub(1) {
+            Some(page) => (self.extent, page),
+            None => (self.extent - 1, EXTENT_PAGES - 1),
+        };
+        self.bodies.clear();
+        self.rows.clear();
+    }
+
     fn copy(&mut self, heap: &Heap, id: PageId) -> Result<(), Stop> {
         let guard = heap.page_shared(id)?;
         let page = guard.page();

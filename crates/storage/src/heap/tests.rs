@@ -168,6 +168,65 @@ fn one_target_fills_one_page_after_the_other() {
     assert_eq!(sound(&fixture).pages, 12);
 }
 
+/// Inserts rows, and removes them as ghosts that no snapshot needs, or as an undo does.
+fn insert_and_remove(fixture: &Fixture, heap: &Heap, rows: usize, as_undo: bool) {
+    let (store, ghost, system) = (&fixture.store, RowHeader::new(RowHeader::GHOST, 1), LogContext::new(0));
+    let insert = |at: usize| store.until_done(|| heap.insert(&context(1), &vec![1; 80 + at % 40])).expect("a row").0;
+    let rids: Vec<Rid> = (0..rows).map(insert).collect();
+    for rid in rids {
+        let header = RowHeader::new(0, 1);
+        let removed = if as_undo {
+            store.until_done(|| heap.remove(&context(1).with(LogContext::CLR), rid, header))
+        } else {
+            let unseen = |_: RowHeader, _: &[u8]| ();
+            store.until_done(|| heap.set_header(&context(1), rid, header, ghost, unseen)).expect("a ghost");
+            store.until_done(|| heap.remove_ghost(&system, rid, ghost))
+        };
+        assert!(matches!(removed, Ok(ChangeOutcome::Done(_))), "{removed:?}");
+    }
+}
+
+#[test]
+fn pages_that_lose_all_their_rows_are_used_again() {
+    for policy in [HeapInsertTargets::PerScheduler, HeapInsertTargets::OneTarget] {
+        for as_undo in [false, true] {
+            let fixture = Fixture::new(256);
+            fixture.store.set_heap_insert_targets(policy);
+            let heap = Heap::open(&fixture.store, OBJECT);
+            for _ in 0..30 {
+                insert_and_remove(&fixture, &heap, 1_000, as_undo);
+            }
+            let (used, own) = fixture.store.pages_of(OBJECT);
+            assert!(used <= 2 && own <= 32, "{policy:?}, as undo: {as_undo}: {used} of {own} pages");
+            assert_eq!(sound(&fixture).rows, 0);
+        }
+    }
+}
+
+#[test]
+fn a_page_that_goes_out_of_use_takes_no_row_along() {
+    for policy in [HeapInsertTargets::OneTarget, HeapInsertTargets::PerScheduler] {
+        let fixture = Fixture::new(256);
+        fixture.store.set_heap_insert_targets(policy);
+        let heap = Heap::open(&fixture.store, OBJECT);
+        thread::scope(|scope| {
+            for _ in 0..3 {
+                let (fixture, heap) = (&fixture, &heap);
+                scope.spawn(move || {
+                    for _ in 0..10 {
+                        insert_and_remove(fixture, heap, 300, false);
+                        for _ in 0..10 {
+                            fixture.store.until_done(|| heap.insert(&context(2), &[2; 900])).expect("a row");
+                        }
+                    }
+                });
+            }
+        });
+        assert_eq!(rows(&fixture, &heap).len(), 300);
+        assert_eq!(sound(&fixture).rows, 300);
+    }
+}
+
 #[test]
 fn a_rid_of_nothing_is_no_row() {
     let fixture = Fixture::new(64);

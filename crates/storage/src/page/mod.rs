@@ -156,6 +156,11 @@ impl<'a> Page<'a> {
         self.gap_bytes() + self.garbage()
     }
 
+    /// Bytes that entries and fences take.
+    pub fn entry_bytes(self) -> usize {
+        PAGE_BYTES - self.start() - self.garbage()
+    }
+
     /// Bytes between the slots and the entries.
     pub fn gap_bytes(self) -> usize {
         self.start() - (PAGE_HEADER_BYTES + SLOT_BYTES * self.slots())
@@ -296,6 +301,11 @@ impl PageMut<'_> {
         self.0[AT_KIND] = PageKind::Heap as u8;
         self.put_u16(AT_SLOTS, slots);
         self.put_u16(AT_START, start);
+    }
+
+    /// Gives the page to another object.
+    pub fn set_object(&mut self, object: u32) {
+        self.0[AT_OBJECT..AT_OBJECT + 4].copy_from_slice(&object.to_le_bytes());
     }
 
     pub fn set_lsn(&mut self, lsn: u64) {

@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::{Counter, SpinlockClass, Spinner};
+use pikepole_scheduler::chaos::{self, Site};
 
 use super::*;
 use crate::error::Need;
@@ -81,6 +82,9 @@ impl Tree {
     }
 
     fn retry<T>(&self, mut step: impl FnMut() -> Step<T>) -> Result<T, Stop> {
+        if chaos::stops(Site::Descent) {
+            return Err(Stop::Need(Need::PageLatch(self.root)));
+        }
         let mut busy = match step()? {
             ControlFlow::Break(found) => return Ok(found),
             ControlFlow::Continue(busy) => busy,

@@ -131,6 +131,22 @@ impl TreeScan {
         }
     }
 
+    /// Goes back into the last batch: the next one begins at the row that is `index`-th in key order, or where that
+    /// was, as the rows are then.
+    ///
+    /// # Panics
+    /// When the batch has fewer rows.
+    pub fn copy_again(&mut self, index: usize) {
+        let key = Bound::Included(self.row(index).key.to_vec());
+        match self.direction {
+            Direction::Forward => self.low = key,
+            Direction::Backward => self.high = key,
+        }
+        self.position = Position::Start;
+        self.entries.clear();
+        self.ends.clear();
+    }
+
     /// The rows of the last batch, in the scan's direction.
     pub fn rows(&self) -> impl Iterator<Item = ScanRow<'_>> {
         let count = self.ends.len();

@@ -49,6 +49,11 @@ impl Reassembler {
         }
     }
 
+    /// Bytes of the message that is being gathered.
+    pub fn gathered(&self) -> usize {
+        self.data.len()
+    }
+
     /// Sets other limits, for packets from the next one on.
     pub fn set_limits(&mut self, limits: Limits) {
         self.limits = limits;

@@ -1,13 +1,15 @@
 //! The locks of a transaction: of tables, of rows that it has read, and of ranges of keys.
 
 use pikepole_contention::sync::Arc;
+use pikepole_scheduler::chaos::{self, Site};
+use pikepole_storage::PageId;
 
 use super::{Held, Transaction};
 use crate::error::{Need, Stop};
 use crate::key_lock::{Kept, KeyLock, LockedKeys};
 use crate::lock::{Grant, LockMode, TableLock};
 use crate::nested::Kinship;
-use crate::registry::{SessionCell, lock};
+use crate::registry::{HeldLock, SessionCell, lock};
 
 /// Weak locks that a running session keeps at most between statements.
 const IDLE_LOCKS_MAX: usize = 32;
@@ -19,26 +21,49 @@ impl Transaction {
     /// The need to wait for it.
     #[inline]
     pub fn try_lock(&mut self, table: &Arc<TableLock>, mode: LockMode) -> Result<(), Stop> {
+        self.try_lock_until(table, mode, mode != LockMode::SchS)
+    }
+
+    /// Takes a table lock for the statement.
+    ///
+    /// # Errors
+    /// The need to wait for it.
+    pub fn try_lock_for_statement(&mut self, table: &Arc<TableLock>, mode: LockMode) -> Result<(), Stop> {
+        self.try_lock_until(table, mode, false)
+    }
+
+    /// Takes a table lock: for the transaction if it `lasts`, else for the statement.
+    #[inline]
+    fn try_lock_until(&mut self, table: &Arc<TableLock>, mode: LockMode, lasts: bool) -> Result<(), Stop> {
         for held in &mut self.held {
             let covers = held.grant.mode.covers(mode) && Arc::ptr_eq(&held.lock, table);
             if covers && (held.in_use || !table.is_wanted_against(held.grant.mode)) {
+                held.lasts = lasts || held.in_use && held.lasts;
                 held.in_use = true;
                 return Ok(());
             }
         }
-        self.lock_anew(table, mode)
+        self.lock_anew(table, mode, lasts)
     }
 
     #[cold]
-    fn lock_anew(&mut self, table: &Arc<TableLock>, mode: LockMode) -> Result<(), Stop> {
+    fn lock_anew(&mut self, table: &Arc<TableLock>, mode: LockMode, lasts: bool) -> Result<(), Stop> {
         if matches!(&self.kinship, Kinship::Child(family, _) if family.covers(table, mode)) {
             return Ok(());
         }
+        if chaos::stops(Site::Table) {
+            return Err(gone_need());
+        }
         self.give_back_wanted();
-        let own = self.own_grants(table);
-        match table.try_acquire(self.cell.owner, &own, mode) {
+        let own = self.own_modes(table);
+        let granted = table.try_acquire(self.cell.owner, &own, mode).or_else(|| {
+            // What stands in the way may be held by another transaction of the same owner.
+            let all = self.all_own_modes(table);
+            if all.len() > own.len() { table.try_acquire(self.cell.owner, &all, mode) } else { None }
+        });
+        match granted {
             Some(grant) => {
-                self.hold(table.clone(), grant);
+                self.hold(table.clone(), grant, lasts);
                 Ok(())
             }
             None => Err(Stop::Need(Need::Lock(table.clone(), mode))),
@@ -64,6 +89,9 @@ impl Transaction {
     /// The need to wait for others who have locked them.
     pub fn try_lock_keys(&mut self, lock: KeyLock) -> Result<bool, Stop> {
         assert!(!self.is_child(), "children read what their parent has locked");
+        if chaos::stops(Site::Key) {
+            return Err(gone_need());
+        }
         let Some(is_new) = self.home.keys.try_acquire(self.cell.owner, &lock) else {
             return Err(Stop::Need(Need::Keys(Box::new(lock))));
         };
@@ -75,8 +103,32 @@ impl Transaction {
             if matches!(kept, Kept::Key(..)) || !self.keys.contains(&kept) {
                 self.keys.push(kept);
             }
+            self.look_for_circles();
         }
         Ok(is_new)
+    }
+
+    /// Locks what is free of a range before the first key that is not: who waits in the middle of a range keeps what is
+    /// before.
+    pub fn lock_free_part(&mut self, lock: &KeyLock) {
+        if let Some(part) = self.home.keys.free_part(self.cell.owner, lock) {
+            // Another session may have come in between: then nothing is kept.
+            let _ = self.try_lock_keys(part);
+        }
+    }
+
+    /// Tells if a lock of one key could be had now. It is not taken: what is read under the latch that the key's row was
+    /// copied under needs none to be kept.
+    ///
+    /// # Errors
+    /// The need to wait for those who have locked it.
+    #[inline]
+    pub fn try_pass_key(&self, object: u32, key: &[u8], mode: LockMode) -> Result<(), Stop> {
+        if self.home.keys.admits(self.cell.owner, object, key, mode) {
+            return Ok(());
+        }
+        let keys = LockedKeys::One(key.into());
+        Err(Stop::Need(Need::Keys(Box::new(KeyLock { object, keys, mode }))))
     }
 
     /// Gives back a row that was locked, before the end of the transaction: one that is of no interest.
@@ -87,13 +139,34 @@ impl Transaction {
         }
     }
 
-    pub(super) fn own_grants(&self, table: &Arc<TableLock>) -> Vec<Grant> {
+    fn own_modes(&self, table: &Arc<TableLock>) -> Vec<LockMode> {
         let own = self.held.iter().filter(|h| Arc::ptr_eq(&h.lock, table));
-        own.map(|h| h.grant).collect()
+        own.map(|h| h.grant.mode).collect()
     }
 
-    pub(super) fn hold(&mut self, table: Arc<TableLock>, grant: Grant) {
-        lock(&self.cell.held).push((table.object(), grant.mode));
+    /// The modes in which its owner holds the table lock: what its parent, its children and its other transactions hold too.
+    pub(super) fn all_own_modes(&self, table: &TableLock) -> Vec<LockMode> {
+        self.home.registry.own_modes(table.address(), self.cell.owner)
+    }
+
+    /// One of a family has come to hold something. Another of it may wait meanwhile, so a circle may be closed by this and not
+    /// by a wait.
+    #[inline]
+    fn look_for_circles(&self) {
+        if !matches!(self.kinship, Kinship::Alone) {
+            self.home.graph.look_again(self.cell.owner);
+        }
+    }
+
+    /// As [`Transaction::hold`], of a lock that a test has been granted.
+    #[cfg(test)]
+    pub(crate) fn hold_for_test(&mut self, table: &Arc<TableLock>, grant: Grant) {
+        self.hold(Arc::clone(table), grant, false);
+    }
+
+    pub(super) fn hold(&mut self, table: Arc<TableLock>, grant: Grant, lasts: bool) {
+        let shown = HeldLock { object: table.object(), mode: grant.mode, address: table.address() };
+        lock(&self.cell.held).push(shown);
         if self.held.len() >= IDLE_LOCKS_MAX {
             self.rest();
         }
@@ -101,7 +174,8 @@ impl Transaction {
             // Whoever had the table before has logged its last change of it.
             self.order_behind_all();
         }
-        self.held.push(Held { lock: table, grant, in_use: true });
+        self.held.push(Held { lock: table, grant, in_use: true, lasts });
+        self.look_for_circles();
     }
 
     /// Gives back the idle locks that somebody wants.
@@ -135,9 +209,15 @@ impl Transaction {
     }
 }
 
+/// A need that nothing stands in the way of, for [`chaos`]: not of a lock, since some who find one taken do not wait.
+fn gone_need() -> Stop {
+    Stop::Need(Need::Storage(pikepole_storage::Need::PageLatch(PageId(0))))
+}
+
 pub(super) fn give_back(cell: &SessionCell, held: &Held) {
     held.lock.release(cell.owner, held.grant);
     let mut shown = lock(&cell.held);
-    let at = shown.iter().position(|(object, mode)| *object == held.lock.object() && *mode == held.grant.mode);
+    let is_it = |shown: &HeldLock| shown.address == held.lock.address() && shown.mode == held.grant.mode;
+    let at = shown.iter().position(is_it);
     shown.swap_remove(at.expect("a held lock is shown"));
 }

@@ -19,10 +19,8 @@ pub(super) const SUFFIX: u8 = 5;
 /// How strongly the outermost operator of an expression binds.
 fn strength(expr: &Expr) -> u8 {
     match &expr.kind {
-        ExprKind::Binary(binary) => match binary.op {
-            BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => PRODUCT,
-            _ => SUM,
-        },
+        ExprKind::Chain(chain) if chain.is_product() => PRODUCT,
+        ExprKind::Chain(_) => SUM,
         ExprKind::Unary(UnaryOp::BitNot, _) => TILDE,
         ExprKind::Unary(..) => SIGN,
         ExprKind::Collate(..) | ExprKind::AtTimeZone(..) => SUFFIX,
@@ -95,9 +93,11 @@ impl Display for Expr {
                 };
                 Operand(operand, level).fmt(f)
             }
-            ExprKind::Binary(binary) => {
+            ExprKind::Chain(chain) => {
                 let level = strength(self);
-                write!(f, "{} {} {}", Operand(&binary.left, level), binary.op, Operand(&binary.right, level + 1))
+                // A chain of this level on the left would be a part of this one.
+                Operand(&chain.first, level).fmt(f)?;
+                chain.rest.iter().try_for_each(|link| write!(f, " {} {}", link.op, Operand(&link.operand, level + 1)))
             }
             ExprKind::Function(call) => call.fmt(f),
             ExprKind::Method(call) => {

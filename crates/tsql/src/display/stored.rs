@@ -153,10 +153,8 @@ fn write_number(f: &mut Formatter<'_>, negative: bool, literal: &Literal) -> Res
 fn strength(expr: &Expr) -> u8 {
     match &expr.kind {
         _ if number(expr).is_some() => SUFFIX + 1,
-        ExprKind::Binary(binary) => match binary.op {
-            BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo => PRODUCT,
-            _ => SUM,
-        },
+        ExprKind::Chain(chain) if chain.is_product() => PRODUCT,
+        ExprKind::Chain(_) => SUM,
         ExprKind::Unary(UnaryOp::BitNot, _) => TILDE,
         ExprKind::Unary(..) => SIGN,
         ExprKind::Collate(..) => SUFFIX,
@@ -186,7 +184,8 @@ fn begins_with_minus(Above(expr, level): &Above<'_>) -> bool {
     }
     match &expr.kind {
         ExprKind::Unary(op, _) => *op == UnaryOp::Minus,
-        ExprKind::Binary(binary) => begins_with_minus(&Above(&binary.left, strength(expr))),
+        // More than one operator begins with a parenthesis.
+        ExprKind::Chain(chain) => chain.rest.len() == 1 && begins_with_minus(&Above(&chain.first, strength(expr))),
         _ => false,
     }
 }
@@ -216,10 +215,16 @@ impl Display for Stored<'_, Expr> {
                 let level = if *op == UnaryOp::BitNot { PRODUCT } else { SIGN };
                 behind(f, *op == UnaryOp::Minus, Above(operand, level))
             }
-            ExprKind::Binary(binary) => {
+            ExprKind::Chain(chain) => {
                 let level = strength(self.0);
-                write!(f, "{}{}", Above(&binary.left, level), binary.op)?;
-                behind(f, binary.op == BinaryOp::Subtract, Above(&binary.right, level))
+                (1..chain.rest.len()).try_for_each(|_| f.write_str("("))?;
+                Above(&chain.first, level).fmt(f)?;
+                for (place, link) in chain.rest.iter().enumerate() {
+                    words(f, place > 0, ")")?;
+                    link.op.fmt(f)?;
+                    behind(f, link.op == BinaryOp::Subtract, Above(&link.operand, level))?;
+                }
+                Ok(())
             }
             ExprKind::Function(call) => write_call(f, call),
             ExprKind::Method(call) => {

@@ -64,6 +64,7 @@ impl Parser<'_> {
             TokenKind::Keyword(keyword) if keyword != Keyword::Null => {
                 self.any_word().map(crate::tree::ObjectName::of).map(DbccArgument::Name)
             }
+            TokenKind::Global => Ok(DbccArgument::Expr(self.global())),
             _ => self.literal_or_variable().map(DbccArgument::Expr),
         }
     }

@@ -163,6 +163,8 @@ impl Parser<'_> {
             (Symbol::Less, Some(Symbol::Greater)) => (CompareOp::NotEqual, 2),
             (Symbol::Greater, Some(Symbol::Equal)) => (CompareOp::GreaterOrEqual, 2),
             (Symbol::Bang, Some(Symbol::Equal)) => (CompareOp::NotEqual, 2),
+            (Symbol::Bang, Some(Symbol::Less)) => (CompareOp::GreaterOrEqual, 2),
+            (Symbol::Bang, Some(Symbol::Greater)) => (CompareOp::LessOrEqual, 2),
             (Symbol::Equal, _) => (CompareOp::Equal, 1),
             (Symbol::NotEqual, _) => (CompareOp::NotEqual, 1),
             (Symbol::Less, _) => (CompareOp::Less, 1),

@@ -5,7 +5,7 @@ use super::Parser;
 use crate::error::Parsed;
 use crate::lexer::{Keyword, Symbol, Token, TokenKind};
 use crate::tree::{
-    Binary, BinaryOp, ColumnRef, Convert, DataType, Expr, ExprKind, FunctionArgument, FunctionCall, Literal, Name,
+    BinaryOp, Chain, ColumnRef, Convert, DataType, Expr, ExprKind, FunctionArgument, FunctionCall, Literal, Name,
     ObjectName, TypeArguments,
 };
 
@@ -154,13 +154,13 @@ impl Parser<'_> {
             "DATALENGTH".clone_into(&mut call.name.name.text);
             let left = Expr::new(ExprKind::Function(call), span);
             let right = Expr::new(ExprKind::Literal(Literal::Int(8)), span);
-            return Ok(ExprKind::Binary(Box::new(Binary { left, op: BinaryOp::Multiply, right })));
+            return Ok(Chain::of(left, BinaryOp::Multiply, right).kind);
         } else if modulo && call.arguments.len() == 2 {
             let mut operands = std::mem::take(&mut call.arguments).into_iter();
             if let (Some(FunctionArgument::Expr(left)), Some(FunctionArgument::Expr(right))) =
                 (operands.next(), operands.next())
             {
-                return Ok(ExprKind::Binary(Box::new(Binary { left, op: BinaryOp::Modulo, right })));
+                return Ok(Chain::of(left, BinaryOp::Modulo, right).kind);
             }
             return Err(self.unexpected());
         }

@@ -162,7 +162,7 @@ impl Parser<'_> {
         let mut text = self.executed_part()?;
         while self.eat_symbol(Symbol::Plus) {
             let part = self.executed_part()?;
-            text = self.binary(text, BinaryOp::Add, part)?;
+            text = self.chained(text, BinaryOp::Add, part)?;
         }
         let parameters = if self.eat_symbol(Symbol::Comma) { self.arguments()? } else { Vec::new() };
         self.expect_symbol(Symbol::Close)?;

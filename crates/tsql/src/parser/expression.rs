@@ -5,7 +5,7 @@ use super::Parser;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, TokenKind, value};
 use crate::tree::{
-    Binary, BinaryOp, ColumnRef, Expr, ExprKind, Literal, MethodCall, Name, Niladic, ObjectName, Query, QueryBody,
+    BinaryOp, Chain, ColumnRef, Expr, ExprKind, Literal, MethodCall, Name, Niladic, ObjectName, Query, QueryBody,
     StaticCall, UnaryOp,
 };
 use std::ops::Range;
@@ -28,7 +28,7 @@ impl Parser<'_> {
         while let Some(op) = self.sum_operator() {
             self.bump();
             let right = self.part(|parser| parser.product(None))?;
-            left = self.binary(left, op, right)?;
+            left = self.chained(left, op, right)?;
         }
         Ok(left)
     }
@@ -44,24 +44,27 @@ impl Parser<'_> {
             self.bump();
             let (own, right) = self.part(Self::factor)?;
             if own.is_empty() {
-                left = self.binary(left, op, right)?;
+                left = self.chained(left, op, right)?;
             } else {
                 waiting.push((std::mem::replace(&mut signs, own), std::mem::replace(&mut left, right), op));
             }
         }
         let mut product = self.signed(signs, left)?;
         while let Some((signs, left, op)) = waiting.pop() {
-            let whole = self.binary(left, op, product)?;
+            let whole = self.chained(left, op, product)?;
             product = self.signed(signs, whole)?;
         }
         Ok(product)
     }
 
+    /// `left op right`; only the first operator of a chain makes the tree higher.
     #[inline(never)]
-    pub(super) fn binary(&mut self, left: Expr, op: BinaryOp, right: Expr) -> Parsed<Expr> {
-        self.grow()?;
-        let span = left.span.to(right.span);
-        Ok(Expr::new(ExprKind::Binary(Box::new(Binary { left, op, right })), span))
+    pub(super) fn chained(&mut self, left: Expr, op: BinaryOp, right: Expr) -> Parsed<Expr> {
+        let chained = Chain::of(left, op, right);
+        if matches!(&chained.kind, ExprKind::Chain(chain) if chain.rest.len() == 1) {
+            self.grow()?;
+        }
+        Ok(chained)
     }
 
     fn sum_operator(&self) -> Option<BinaryOp> {

@@ -2,7 +2,7 @@
 //!
 //! Depth is bounded twice. `depth` counts the rules that are open, which bounds the parser's own stack. `height` is the height
 //! of the expressions and queries finished so far in the rule that is open, which bounds the trees that loops build
-//! (`a + a + a ...` leans left without recursion). Beyond [`NESTING_MAX`] and
+//! (`a COLLATE b COLLATE c`, `- - - a`). Beyond [`NESTING_MAX`] and
 //! [`HEIGHT_MAX`] they are error 191. Functions that are off the shortest way from an expression to the one inside it are
 //! `inline(never)`: their frames would otherwise stand on the stack at every level.
 

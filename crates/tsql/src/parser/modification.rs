@@ -243,21 +243,7 @@ impl Parser<'_> {
         while self.nth_name(behind) && self.nth_symbol(behind + 1, Symbol::Dot) {
             behind += 2;
         }
-        self.nth_name(behind)
-            && matches!(
-                self.nth(behind + 1).kind,
-                TokenKind::Symbol(
-                    Symbol::Equal
-                        | Symbol::PlusEqual
-                        | Symbol::MinusEqual
-                        | Symbol::StarEqual
-                        | Symbol::SlashEqual
-                        | Symbol::PercentEqual
-                        | Symbol::AmpersandEqual
-                        | Symbol::BarEqual
-                        | Symbol::CaretEqual
-                )
-            )
+        self.nth_name(behind) && self.nth_assign_op(behind + 1).is_some()
     }
 
     /// `column.WRITE(...)`: the last part of the name is the method.

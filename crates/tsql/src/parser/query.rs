@@ -370,9 +370,8 @@ impl Parser<'_> {
         if let Some(item) = self.star_item()? {
             return Ok(item);
         }
-        let assigned = self.nth(1).kind;
-        match (self.peek().kind, assigned) {
-            (TokenKind::Variable, _) if assign_op(assigned).is_some() => {
+        match (self.peek().kind, self.nth(1).kind) {
+            (TokenKind::Variable, _) if self.nth_assign_op(1).is_some() => {
                 let variable = self.variable()?;
                 let op = self.assign_op()?;
                 return Ok(SelectItem::Assign { variable, op, value: self.expression()? });
@@ -445,13 +444,16 @@ impl Parser<'_> {
 
     /// An assignment operator.
     pub(super) fn assign_op(&mut self) -> Parsed<AssignOp> {
-        match assign_op(self.peek().kind) {
-            Some(op) => {
-                self.bump();
-                Ok(op)
-            }
-            None => Err(self.unexpected()),
-        }
+        let Some((op, tokens)) = self.nth_assign_op(0) else { return Err(self.unexpected()) };
+        (0..tokens).for_each(|_| {
+            self.bump();
+        });
+        Ok(op)
+    }
+
+    /// The assignment operator that is so many tokens away, and of how many tokens it is.
+    pub(super) fn nth_assign_op(&self, away: usize) -> Option<(AssignOp, usize)> {
+        assign_op(self.nth(away).kind, self.nth(away + 1).kind)
     }
 
     fn group_by(&mut self) -> Parsed<Vec<GroupingItem>> {
@@ -549,19 +551,30 @@ fn order_last(query: &mut Query) -> bool {
     true
 }
 
-fn assign_op(kind: TokenKind) -> Option<AssignOp> {
-    let TokenKind::Symbol(symbol) = kind else { return None };
+/// An assignment operator, and of how many tokens it is: the equals sign may stand apart, as in `+ =`.
+fn assign_op(symbol: TokenKind, next: TokenKind) -> Option<(AssignOp, usize)> {
+    let TokenKind::Symbol(symbol) = symbol else { return None };
+    let apart = next == TokenKind::Symbol(Symbol::Equal);
     Some(match symbol {
-        Symbol::Equal => AssignOp::Set,
-        Symbol::PlusEqual => AssignOp::Add,
-        Symbol::MinusEqual => AssignOp::Subtract,
-        Symbol::StarEqual => AssignOp::Multiply,
-        Symbol::SlashEqual => AssignOp::Divide,
-        Symbol::PercentEqual => AssignOp::Modulo,
-        Symbol::AmpersandEqual => AssignOp::BitAnd,
-        Symbol::BarEqual => AssignOp::BitOr,
-        Symbol::CaretEqual => AssignOp::BitXor,
-        Symbol::DoubleBarEqual => AssignOp::Concat,
+        Symbol::Equal => (AssignOp::Set, 1),
+        Symbol::PlusEqual => (AssignOp::Add, 1),
+        Symbol::MinusEqual => (AssignOp::Subtract, 1),
+        Symbol::StarEqual => (AssignOp::Multiply, 1),
+        Symbol::SlashEqual => (AssignOp::Divide, 1),
+        Symbol::PercentEqual => (AssignOp::Modulo, 1),
+        Symbol::AmpersandEqual => (AssignOp::BitAnd, 1),
+        Symbol::BarEqual => (AssignOp::BitOr, 1),
+        Symbol::CaretEqual => (AssignOp::BitXor, 1),
+        Symbol::DoubleBarEqual => (AssignOp::Concat, 1),
+        Symbol::Plus if apart => (AssignOp::Add, 2),
+        Symbol::Minus if apart => (AssignOp::Subtract, 2),
+        Symbol::Star if apart => (AssignOp::Multiply, 2),
+        Symbol::Slash if apart => (AssignOp::Divide, 2),
+        Symbol::Percent if apart => (AssignOp::Modulo, 2),
+        Symbol::Ampersand if apart => (AssignOp::BitAnd, 2),
+        Symbol::Bar if apart => (AssignOp::BitOr, 2),
+        Symbol::Caret if apart => (AssignOp::BitXor, 2),
+        Symbol::DoubleBar if apart => (AssignOp::Concat, 2),
         _ => return None,
     })
 }

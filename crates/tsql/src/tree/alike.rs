@@ -8,7 +8,7 @@
 //! Columns count as alike by their names alone: whether `a.id` and `b.id` are one column is known to who binds them.
 
 use super::{
-    Binary, Case, CaseBranches, Condition, DataType, Expr, ExprKind, FunctionArgument, FunctionCall, InList, Name,
+    Case, CaseBranches, Chain, Condition, DataType, Expr, ExprKind, FunctionArgument, FunctionCall, InList, Link, Name,
 };
 
 impl Expr {
@@ -20,7 +20,7 @@ impl Expr {
                 same_name(a, b)
             }
             (ExprKind::Unary(op, a), ExprKind::Unary(other, b)) => op == other && a.is_alike(b),
-            (ExprKind::Binary(a), ExprKind::Binary(b)) => binaries(a, b),
+            (ExprKind::Chain(a), ExprKind::Chain(b)) => chains(a, b),
             (ExprKind::Function(a), ExprKind::Function(b)) => calls(a, b),
             (ExprKind::Case(a), ExprKind::Case(b)) => cases(a, b),
             (ExprKind::Cast(_) | ExprKind::Convert(_), ExprKind::Cast(_) | ExprKind::Convert(_)) => {
@@ -60,17 +60,9 @@ fn both(a: Option<&Expr>, b: Option<&Expr>) -> bool {
     }
 }
 
-/// Long sums lean to the left: the chain is walked in a loop.
-fn binaries(mut a: &Binary, mut b: &Binary) -> bool {
-    loop {
-        if a.op != b.op || !a.right.is_alike(&b.right) {
-            return false;
-        }
-        let (ExprKind::Binary(left), ExprKind::Binary(other)) = (&a.left.kind, &b.left.kind) else {
-            return a.left.is_alike(&b.left);
-        };
-        (a, b) = (left, other);
-    }
+fn chains(a: &Chain, b: &Chain) -> bool {
+    let links = |(a, b): (&Link, &Link)| a.op == b.op && a.operand.is_alike(&b.operand);
+    a.rest.len() == b.rest.len() && a.first.is_alike(&b.first) && a.rest.iter().zip(&b.rest).all(links)
 }
 
 fn calls(a: &FunctionCall, b: &FunctionCall) -> bool {

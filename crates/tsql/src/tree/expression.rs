@@ -45,8 +45,8 @@ pub enum ExprKind {
     Global(Name),
     /// `-x`, `+x`, `~x`
     Unary(UnaryOp, Box<Expr>),
-    /// `a + b` and the other operators of two values.
-    Binary(Box<Binary>),
+    /// `a + b`, `a - b + c`: operators of two values.
+    Chain(Box<Chain>),
     /// A function call, also of aggregates and window functions.
     Function(Box<FunctionCall>),
     /// `x.method(...)`, where `x` is no name: `@x.query('...')`, `(SELECT ...).value(...)`, and the property `x.STX`. With a name before
@@ -154,15 +154,59 @@ pub enum BinaryOp {
     ShiftRight,
 }
 
-/// See [`ExprKind::Binary`].
+impl BinaryOp {
+    /// True for `*`, `/` and `%`, which bind more strongly than the others.
+    pub fn is_product(self) -> bool {
+        matches!(self, BinaryOp::Multiply | BinaryOp::Divide | BinaryOp::Modulo)
+    }
+}
+
+/// Operators of one precedence, applied from left to right: `a + b - c` is `(a + b) - c`. The tree of a chain is no higher for its
+/// length, so walking one costs no stack.
 #[derive(Debug, Clone, PartialEq)]
-pub struct Binary {
-    /// The left operand.
-    pub left: Expr,
+pub struct Chain {
+    /// The leftmost operand.
+    pub first: Expr,
+    /// The operators with their right operands, in the order of the text; never empty.
+    pub rest: Vec<Link>,
+}
+
+/// An operator of a [`Chain`] and its right operand.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Link {
     /// The operator.
     pub op: BinaryOp,
-    /// The right operand.
-    pub right: Expr,
+    /// Its right operand.
+    pub operand: Expr,
+}
+
+impl Chain {
+    /// `left op right`. A left operand that is itself a chain of this precedence is continued: `(a + b) + c` is `a + b + c`.
+    pub fn of(left: Expr, op: BinaryOp, right: Expr) -> Expr {
+        let span = left.span.to(right.span);
+        let link = Link { op, operand: right };
+        let kind = match left.kind {
+            ExprKind::Chain(mut chain) if chain.is_product() == op.is_product() => {
+                chain.rest.push(link);
+                ExprKind::Chain(chain)
+            }
+            kind => {
+                let first = Expr { kind, span: left.span };
+                ExprKind::Chain(Box::new(Chain { first, rest: vec![link] }))
+            }
+        };
+        Expr { kind, span }
+    }
+
+    /// The precedence of its operators.
+    pub fn is_product(&self) -> bool {
+        self.rest.iter().any(|link| link.op.is_product())
+    }
+
+    /// All operands, in the order of the text.
+    pub fn operands(&self) -> impl Iterator<Item = &Expr> {
+        std::iter::once(&self.first).chain(self.rest.iter().map(|link| &link.operand))
+    }
 }
 
 /// See [`ExprKind::Function`].

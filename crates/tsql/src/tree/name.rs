@@ -171,6 +171,14 @@ pub struct DataType {
     pub arguments: TypeArguments,
 }
 
+impl DataType {
+    /// Whether it names the system's type whose numbers the database deals, `rowversion` or `timestamp`, with or without its schema.
+    pub fn is_rowversion(&self) -> bool {
+        let is_system = self.schema.as_ref().is_none_or(|schema| schema.is("sys"));
+        is_system && (self.name.is("rowversion") || self.name.is("timestamp"))
+    }
+}
+
 /// The parenthesised part of a type.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub enum TypeArguments {

@@ -36,7 +36,7 @@ impl Expr {
             | ExprKind::Global(_)
             | ExprKind::Niladic(_) => {}
             ExprKind::Unary(_, inner) | ExprKind::Collate(inner, _) => visit(Part::Expr(inner)),
-            ExprKind::Binary(_) => self.each_operand(visit),
+            ExprKind::Chain(chain) => chain.operands().for_each(|operand| visit(Part::Expr(operand))),
             ExprKind::Function(call) => call.each_part(visit),
             ExprKind::Method(call) => {
                 visit(Part::Expr(&call.receiver));
@@ -83,17 +83,6 @@ impl Expr {
             ExprKind::Subquery(query) => visit(Part::Query(query)),
             ExprKind::NextValue(next) => next.order_by.iter().for_each(|item| visit(Part::Expr(&item.expr))),
         }
-    }
-
-    fn each_operand<'t>(&'t self, visit: &mut dyn FnMut(Part<'t>)) {
-        let mut chain = Vec::new();
-        let mut left = self;
-        while let ExprKind::Binary(binary) = &left.kind {
-            chain.push(&binary.right);
-            left = &binary.left;
-        }
-        visit(Part::Expr(left));
-        chain.into_iter().rev().for_each(|right| visit(Part::Expr(right)));
     }
 }
 

@@ -1,6 +1,7 @@
 //! Languages: how the collations order that are neither binary nor of Latin1_General.
 //!
-//! The order is the Unicode collation algorithm's, tailored to the language, by the crate `icu_collator` and the data that it is built
+//! The order is the Unicode collation algorithm's, tailored to the language, by the crate `icu_collator` and the data
+//! that it is built
 //! with. What a collation tells apart becomes its strength:
 //!
 //! ```text
@@ -10,17 +11,24 @@
 //!   CS_AS   tertiary                   letters, then accents, then case
 //! ```
 //!
-//! To the algorithm kana and width are matters of case. So a collation that sees case is shown texts without them: hiragana for
-//! katakana, and ordinary characters for those of full and half width. A collation that sees kana or width (`_KS`, `_WS`) compares
+//! The algorithm is shown texts in which `ß` is `ss`, and without what Windows passes over: characters without a
+//! weight, and specials, which
+//! are compared last ([`unicode::reduced`]).
+//!
+//! To the algorithm kana and width are matters of case. So a collation that sees case is shown texts without them:
+//! hiragana for
+//! katakana, and ordinary characters for those of full and half width. A collation that sees kana or width (`_KS`,
+//! `_WS`) compares
 //! them last, character by character. A text's sort key is
 //!
 //! ```text
-//! key of the algorithm, in which no byte is 0 | 0 | only of _KS and _WS: the mark of each character ... | 0
+//! key of the algorithm, in which no byte is 0 | 0 | only of _KS and _WS: the mark of each character ... , 0 | special ... | 0
 //! ```
 //!
-//! where marks at the end that say nothing are left out. Keys on disk depend on the data of `icu_collator`: `docs/format.md`.
+//! where marks at the end that say nothing are left out. Keys on disk depend on the data of `icu_collator`:
+//! `docs/format.md`.
 
-use super::{Collation, KANA_INSENSITIVE, WIDTH_INSENSITIVE, hash_bytes, letters};
+use super::{Collation, KANA_INSENSITIVE, WIDTH_INSENSITIVE, case, hash_bytes, unicode};
 use icu_collator::options::{AlternateHandling, CaseLevel, CollatorOptions, Strength};
 use icu_collator::{CollatorBorrowed, CollatorPreferences};
 use std::borrow::Cow;
@@ -50,9 +58,9 @@ static COLLATORS: LazyLock<Collators> = LazyLock::new(|| {
 fn collator(collation: Collation) -> Option<&'static CollatorBorrowed<'static>> {
     let locale = collation.family().locale;
     let at = COLLATORS.binary_search_by_key(&locale, |(known, _)| known).ok()?;
-    let (case, accents) = (collation.is_case_sensitive(), collation.is_accent_sensitive());
-    let place = &COLLATORS[at].1[usize::from(case) * 2 + usize::from(accents)];
-    place.get_or_init(|| new_collator(locale, case, accents)).as_ref()
+    let (is_cased, accents) = (collation.is_case_sensitive(), collation.is_accent_sensitive());
+    let place = &COLLATORS[at].1[usize::from(is_cased) * 2 + usize::from(accents)];
+    place.get_or_init(|| new_collator(locale, is_cased, accents)).as_ref()
 }
 
 fn new_collator(locale: &str, case: bool, accents: bool) -> Option<CollatorBorrowed<'static>> {
@@ -129,39 +137,57 @@ fn push_marks(collation: Collation, text: &str, out: &mut Vec<u8>) {
 /// Orders two strings without blanks at their ends.
 pub(super) fn compare(collation: Collation, a: &str, b: &str) -> Ordering {
     let Some(collator) = collator(collation) else {
-        return letters::compare(collation, a, b);
+        return unicode::compare(collation, a, b);
     };
-    let order = collator.compare(&shown(collation, a), &shown(collation, b));
-    if order != Ordering::Equal || !has_marks(collation) || a == b {
+    let (left, right) = (unicode::reduced(collation, a), unicode::reduced(collation, b));
+    let order = collator.compare(&shown(collation, &left.text), &shown(collation, &right.text));
+    if order != Ordering::Equal || a == b {
         return order;
     }
-    let (mut marks_a, mut marks_b) = (Vec::new(), Vec::new());
-    push_marks(collation, a, &mut marks_a);
-    push_marks(collation, b, &mut marks_b);
-    marks_a.cmp(&marks_b)
+    if has_marks(collation) {
+        let (mut marks_a, mut marks_b) = (Vec::new(), Vec::new());
+        push_marks(collation, &left.text, &mut marks_a);
+        push_marks(collation, &right.text, &mut marks_b);
+        if marks_a != marks_b {
+            return marks_a.cmp(&marks_b);
+        }
+    }
+    left.specials.cmp(&right.specials)
 }
 
 /// Appends the sort key of a string without blanks at its end.
 pub(super) fn write_key(collation: Collation, text: &str, out: &mut Vec<u8>) {
     let Some(collator) = collator(collation) else {
-        return letters::write_key(collation, text, out);
+        return unicode::write_key(collation, text, out);
     };
-    let Ok(()) = collator.write_sort_key_to(&shown(collation, text), out);
+    let reduced = unicode::reduced(collation, text);
+    let Ok(()) = collator.write_sort_key_to(&shown(collation, &reduced.text), out);
     out.push(0);
     if has_marks(collation) {
-        push_marks(collation, text, out);
+        push_marks(collation, &reduced.text, out);
         out.push(0);
     }
+    out.extend_from_slice(&reduced.specials);
+    out.push(0);
 }
 
 /// How many bytes the sort key has that `bytes` start with; `None` when they hold no whole one.
 pub(super) fn key_length(collation: Collation, bytes: impl Iterator<Item = u8>) -> Option<usize> {
     if collator(collation).is_none() {
-        return letters::key_length(bytes);
+        return unicode::key_length(bytes);
     }
-    let ends = if has_marks(collation) { 2 } else { 1 };
+    let ends = if has_marks(collation) { 3 } else { 2 };
     let zeros = bytes.enumerate().filter(|(_, byte)| *byte == 0);
     zeros.map(|(at, _)| at + 1).nth(ends - 1)
+}
+
+/// The letters of a language that stand for several elsewhere.
+pub(super) fn letters(collation: Collation) -> &'static str {
+    match collation.family().locale {
+        "da" | "nb" | "fi" | "se" => "æÆǽǼǣǢ",
+        "is" => "æÆþÞǽǼǣǢ",
+        _ => "",
+    }
 }
 
 /// A hash that is the same for strings of the same sort key; they have no blanks at their ends.
@@ -172,7 +198,7 @@ pub(super) fn hash(collation: Collation, text: &str) -> u64 {
 }
 
 /// Whether `i` has a capital with a dot, and `I` a small letter without one.
-fn has_two_i(collation: Collation) -> bool {
+pub(super) fn has_two_i(collation: Collation) -> bool {
     matches!(collation.family().locale, "tr" | "az")
 }
 
@@ -180,14 +206,14 @@ pub(super) fn lower_case(collation: Collation, c: char) -> char {
     match c {
         'I' if has_two_i(collation) => 'ı',
         'İ' if has_two_i(collation) => 'i',
-        _ => letters::lower(c),
+        _ => case::lower(c),
     }
 }
 
 pub(super) fn upper_case(collation: Collation, c: char) -> char {
     match c {
         'i' if has_two_i(collation) => 'İ',
-        _ => letters::upper(c),
+        _ => case::upper(c),
     }
 }
 

@@ -1,6 +1,7 @@
 //! The names of the collations, and what they say of them.
 //!
-//! A Windows collation's name is its family's, its version and what it tells apart: `Polish_100_CI_AS_KS_SC_UTF8`. Which endings there are
+//! A Windows collation's name is its family's, its version and what it tells apart: `Polish_100_CI_AS_KS_SC_UTF8`.
+//! Which endings there are
 //! depends on the version:
 //!
 //! ```text
@@ -34,7 +35,7 @@ struct Names {
 static NAMES: LazyLock<Names> = LazyLock::new(|| {
     let mut all = Vec::with_capacity(6000);
     for (place, known) in SQL.iter().enumerate() {
-        let order = if known.page == CodePage::Western && place < 4 { LETTERS } else { 0 };
+        let order = if known.family == FAMILIES[0].name { LETTERS } else { 0 };
         let flags = SQL_COLLATION | order | (place as u32) << PLACE_AT | sql_flags(known.name);
         all.push((known.name.to_owned(), Collation(flags)));
     }
@@ -125,11 +126,12 @@ impl Collation {
 
     /// The collation's name.
     pub fn name(self) -> &'static str {
-        if self == Collation::DEFAULT {
+        let named = self.named();
+        if named == Collation::DEFAULT {
             return SQL[0].name;
         }
         // No collation is made elsewhere than in the list.
-        NAMES.places.get(&self).map_or("", |place| &NAMES.all[*place].0)
+        NAMES.places.get(&named).map_or("", |place| &NAMES.all[*place].0)
     }
 
     /// The number of an SQL collation's sort order; 0 for the others.
@@ -167,7 +169,8 @@ impl Collation {
         styles.iter().filter(|(flag, _)| self.0 & flag != 0).map(|(_, style)| style).sum()
     }
 
-    /// What the wire protocol says of it beside the sort order: the language in the bits up to 19; from 20 on what its comparisons
+    /// What the wire protocol says of it beside the sort order: the language in the bits up to 19; from 20 on what its
+    /// comparisons
     /// pass over, that it is binary, and that it is of UTF-8; from 28 on the version.
     pub fn wire_info(self) -> u32 {
         let flags = self.0 & (UTF8 | (UTF8 - 1));
@@ -180,7 +183,8 @@ impl Collation {
         [a, b, c, d, self.sort_order()]
     }
 
-    /// The code page of `char` and `varchar` that the wire protocol's words mean: the first four bytes, and the sort order.
+    /// The code page of `char` and `varchar` that the wire protocol's words mean: the first four bytes, and the sort
+    /// order.
     pub fn wire_code_page(info: u32, order: u8) -> Option<CodePage> {
         if info >> 20 & UTF8 != 0 {
             return Some(CodePage::Utf8);

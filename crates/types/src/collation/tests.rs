@@ -1,6 +1,9 @@
 use super::*;
 
+/// Of `nvarchar`.
 const CI: Collation = Collation::DEFAULT;
+/// Of `varchar`.
+const NARROW: Collation = Collation(CI.0 | OF_BYTES);
 
 #[test]
 fn case_and_trailing_blanks_do_not_count_accents_do() {
@@ -8,7 +11,8 @@ fn case_and_trailing_blanks_do_not_count_accents_do() {
     assert_eq!(CI.compare("É", "é"), Ordering::Equal);
     assert_ne!(CI.compare("e", "é"), Ordering::Equal);
     assert_ne!(CI.compare("ð", "đ"), Ordering::Equal);
-    assert_ne!(CI.compare("ß", "ss"), Ordering::Equal);
+    assert_eq!(CI.compare("ß", "ss"), Ordering::Equal);
+    assert_ne!(NARROW.compare("ß", "ss"), Ordering::Equal);
     assert_eq!(CI.compare(" a", "a"), Ordering::Less);
     assert_eq!(Collation::BINARY.compare("a ", "a"), Ordering::Equal);
     assert_eq!(Collation::BINARY.compare("B", "a"), Ordering::Less);
@@ -24,13 +28,17 @@ fn accents_decide_only_between_equal_letters() {
         }
         assert_eq!(CI.compare(pair[0], pair[1]), Ordering::Less, "{pair:?}");
     }
-    assert_eq!(CI.compare("a\t", "a"), Ordering::Less);
+    assert_eq!(NARROW.compare("a\t", "a"), Ordering::Less);
+    assert_eq!(CI.compare("a\t", "a"), Ordering::Greater);
     assert_eq!(CI.compare("a", "a b"), Ordering::Less);
 }
 
 #[test]
 fn keys_compare_as_strings_do() {
-    let alphabet = ['a', 'A', 'b', ' ', '-', '\t', 'é', 'É', 'e', 'ß', 's', 'Ω', 'ω', '€', '9', '\0'];
+    let alphabet = [
+        'a', 'A', 'b', ' ', '-', '\t', 'é', 'É', 'e', 'ß', 's', 'Ω', '€', '9', '\0', 'æ', '\u{301}', 'ﬃ', 'Ａ', 'ア',
+        '²', '中', '😀', 'Š', '\u{FE00}', '\u{FFFD}', '\u{1}', 'þ',
+    ];
     let mut strings = vec![String::new()];
     for &a in &alphabet {
         strings.push(a.to_string());
@@ -42,11 +50,18 @@ fn keys_compare_as_strings_do() {
     // Of languages those whose orders differ most: each of them is another crate's matter.
     let languages =
         ["Czech_CI_AI", "Danish_Norwegian_CS_AI", "Thai_CI_AS", "Turkish_100_CS_AS_SC_UTF8", "Japanese_CS_AS_KS_WS"];
-    let is_tried = |of: &Collation| match of.is_of_letters() {
-        true => of.0 & (SUPPLEMENTARY | UTF8) == 0,
-        false => languages.contains(&of.name()),
+    let others =
+        ["Latin1_General_BIN", "Latin1_General_100_BIN2_UTF8", "SQL_Latin1_General_CP1251_CS_AS", "Japanese_BIN2"];
+    let is_tried = |of: &Collation| {
+        let is_latin = of.name().starts_with("Latin1_General") && of.0 & (SUPPLEMENTARY | UTF8) == 0;
+        is_latin
+            || of.name().starts_with("SQL_Latin1_General_CP1_")
+            || languages.contains(&of.name())
+            || others.contains(&of.name())
     };
-    for collation in Collation::all().filter(is_tried) {
+    let narrow = SqlType::VarChar(crate::sql_type::Length::Max);
+    let tried = Collation::all().filter(is_tried).flat_map(|of| [of, of.comparing(&narrow)]);
+    for collation in tried {
         let keys: Vec<Vec<u8>> = strings
             .iter()
             .map(|text| {
@@ -60,8 +75,14 @@ fn keys_compare_as_strings_do() {
             for (b, key_b) in strings.iter().zip(&keys) {
                 let order = collation.compare(a, b);
                 assert_eq!(order, key_a.cmp(key_b), "{a:?} {b:?}");
-                assert!(order == Ordering::Equal || !key_b.starts_with(key_a), "{a:?} is a prefix of {b:?}");
-                assert!(order != Ordering::Equal || collation.hash(a) == collation.hash(b), "{a:?} {b:?}");
+                assert!(
+                    order == Ordering::Equal || !key_b.starts_with(key_a),
+                    "{collation:?} {a:?} is a prefix of {b:?}"
+                );
+                assert!(
+                    order != Ordering::Equal || collation.hash(a) == collation.hash(b),
+                    "{collation:?} {a:?} {b:?}"
+                );
             }
         }
     }
@@ -75,6 +96,7 @@ fn each_level_counts_where_the_name_says_so() {
     assert!(!equal("Latin1_General_CS_AI", "É", "e") && !equal("Latin1_General_CS_AS", "a", "A"));
     assert_eq!(of("Latin1_General_CS_AS").compare("A", "à"), Ordering::Less, "accents come before case");
     assert!(equal("Latin1_General_100_CS_AS", "a ", "a") && equal("SQL_Latin1_General_CP1_CI_AI", "ß", "SS"));
+    assert!(equal("Latin1_General_CS_AS", "ß", "ss") && !equal("Latin1_General_CS_AS", "ß", "SS"));
     let sorted = |name: &str| {
         let mut texts = ["B", "Aa", "b", "A", "á", "aa", "áb", "a"];
         texts.sort_by(|a, b| of(name).compare(a, b));
@@ -86,12 +108,168 @@ fn each_level_counts_where_the_name_says_so() {
 }
 
 #[test]
+fn binary_collations_see_bytes() {
+    let narrow = SqlType::VarChar(crate::sql_type::Length::Max);
+    let order = |name: &str, of_bytes: bool, a: &str, b: &str| {
+        let collation = Collation::by_name(name).expect(name);
+        let collation = if of_bytes { collation.comparing(&narrow) } else { collation };
+        collation.compare(a, b)
+    };
+    // 0x80 and 0xE9 of the code page; U+20AC and U+00E9.
+    assert_eq!(order("Latin1_General_BIN2", true, "€", "é"), Ordering::Less);
+    assert_eq!(order("Latin1_General_BIN2", false, "€", "é"), Ordering::Greater);
+    // Pairs come before U+E000 in UTF-16 and behind it in UTF-8.
+    assert_eq!(order("Latin1_General_BIN2", false, "😀", "\u{E000}"), Ordering::Less);
+    assert_eq!(order("Latin1_General_100_BIN2_UTF8", true, "😀", "\u{E000}"), Ordering::Greater);
+    // Behind the first unit _BIN looks at the lower byte first.
+    assert_eq!(order("Latin1_General_BIN", false, "\u{201}", "\u{102}"), Ordering::Greater);
+    assert_eq!(order("Latin1_General_BIN", false, "a\u{201}", "a\u{102}"), Ordering::Less);
+    assert_eq!(order("Latin1_General_BIN2", false, "a\u{201}", "a\u{102}"), Ordering::Greater);
+    assert_eq!(order("Latin1_General_BIN2", false, "a\t", "a"), Ordering::Less, "an end is filled up with blanks");
+}
+
+#[test]
+fn varchar_of_sql_collations_has_sort_order_52() {
+    // By the bytes of code page 1252, each line ascending; what is joined differs in case or accent alone.
+    let western = |bytes: &[u8]| {
+        let mut text = String::new();
+        CodePage::Western.decode(bytes, &mut text);
+        text
+    };
+    let mut ascending: Vec<String> = (1..0x20u8).chain(0x20..0x30).map(|byte| western(&[byte])).collect();
+    ascending.retain(|text| text != " ");
+    ascending
+        .extend((0x3A..0x41u8).chain(0x5B..0x61).chain(0x7B..0xC0).chain([0xD7, 0xF7]).map(|byte| western(&[byte])));
+    ascending.extend((b'0'..=b'9').map(|byte| western(&[byte])));
+    let letters = "a à á â ã ä å æ b c ç d e è é ê ë f g h i ì í î ï j k l m n ñ o ò ó ô õ ö ø p q r s ß t u ù ú û ü v w x y ý ÿ z ð þ";
+    ascending.extend(letters.split(' ').map(str::to_owned));
+    for pair in ascending.windows(2) {
+        assert_eq!(NARROW.compare(&pair[0], &pair[1]), Ordering::Less, "{pair:?}");
+    }
+    let less = [
+        ("co-op", "coop"),
+        ("ae", "æ"),
+        ("æ", "af"),
+        ("àz", "b"),
+        ("az", "àz"),
+        ("à", "Ao"),
+        ("Çm", "cn"),
+        ("ss", "ß"),
+    ];
+    for (a, b) in less {
+        assert_eq!(NARROW.compare(a, b), Ordering::Less, "{a} {b}");
+    }
+    assert_eq!(NARROW.compare("Éa", "éA"), Ordering::Equal);
+    assert_ne!(NARROW.compare("Š", "š"), Ordering::Equal, "symbols of that order");
+    let cs = Collation::by_name("SQL_Latin1_General_CP1_CS_AS").expect("a collation");
+    let cs = cs.comparing(&SqlType::Char(1));
+    assert_eq!((cs.compare("A", "a"), cs.compare("aB", "Ab")), (Ordering::Less, Ordering::Greater));
+    assert_eq!(cs.compare("b", "A"), Ordering::Greater);
+    let cyrillic =
+        Collation::by_name("SQL_Latin1_General_CP1251_CI_AS").expect("a collation").comparing(&SqlType::Char(1));
+    assert_eq!((cyrillic.compare("ПРИВЕТ", "привет"), cyrillic.compare("z", "а")), (Ordering::Equal, Ordering::Less));
+    assert_eq!((cyrillic.compare("е", "ё"), cyrillic.compare("ё", "ж")), (Ordering::Less, Ordering::Less));
+}
+
+#[test]
+fn nvarchar_has_the_order_of_windows() {
+    let known = "\u{A0} \t \n \u{B} \u{C} \r ! \" # $ % & ( ) * , . / : ; ? @ [ \\ ] ^ _ ` { | } ~ ¡ ¦ ¨ ¯ ´ ¸ ¿ ‘ ’ ‚ “ ” „ ‹ › ¢ £ ¤ ¥ € \
+        + < = > ± « » × ÷ § © ¬ ® ° µ ¶ · … † ‡ • ‰ 0 ¼ ½ ¾ 1 2 3 9 a á à â ä ã å b c ç d đ ð e é è ê ë f ƒ g h i í ì î ï j k l ł m n ñ o ó ò ô ö õ ø p q r s š t \
+        ™ u ú ù û ü v w x y ý ÿ z ž α β ω а е ж я あ か";
+    let known: Vec<&str> = known.split(' ').filter(|text| !text.is_empty()).collect();
+    for pair in known.windows(2) {
+        assert_eq!(CI.compare(pair[0], pair[1]), Ordering::Less, "{pair:?}");
+    }
+    let less =
+        [("coop", "co-op"), ("co-op", "cop"), ("cant", "can't"), ("A", "'A"), ("az", "àz"), ("à", "Ao"), ("ab", "a-c")];
+    for (a, b) in less {
+        assert_eq!(CI.compare(a, b), Ordering::Less, "{a} {b}");
+    }
+    let equal = [
+        ("Straße", "STRASSE"),
+        ("æ", "AE"),
+        ("Œ", "oe"),
+        ("Þ", "th"),
+        ("ĳ", "IJ"),
+        ("ﬁ", "fi"),
+        ("ﬃ", "ffi"),
+        ("ǆ", "dž"),
+        ("ＡＢ", "ab"),
+        ("x²", "x2"),
+        ("①", "1"),
+        ("e\u{301}", "É"),
+        ("ᾶ", ""),
+        ("😀", "😁"),
+        ("a\0b", "ab"),
+        ("カ", "か"),
+        ("ｶ", "カ"),
+        ("ガ", "ｶﾞ"),
+        ("Σ", "ς"),
+        ("K", "k"),
+        ("Å", "å"),
+    ];
+    for (a, b) in equal {
+        assert_eq!(CI.compare(a, b), Ordering::Equal, "{a} {b}");
+    }
+    let different = [
+        ("co-op", "coop"),
+        ("a", "ª"),
+        ("ø", "o"),
+        ("i", "ı"),
+        ("か", "が"),
+        ("カ", "ヵ"),
+        ("'", "-"),
+        ("é", "e\u{300}"),
+    ];
+    for (a, b) in different {
+        assert_ne!(CI.compare(a, b), Ordering::Equal, "{a} {b}");
+    }
+    let equal = |name: &str, a: &str, b: &str| Collation::by_name(name).expect(name).compare(a, b).is_eq();
+    for (name, a, b, wanted) in [
+        ("Latin1_General_CI_AS_WS", "Ａ", "A", false),
+        ("Latin1_General_CI_AS_WS", "²", "2", false),
+        ("Latin1_General_CI_AS_KS", "カ", "か", false),
+        ("Latin1_General_CI_AI", "ø", "O", true),
+        ("Latin1_General_CI_AI", "カ", "ヵ", true),
+        ("Latin1_General_CI_AI", "co-op", "coop", false),
+        ("Latin1_General_100_CI_AS", "😀", "😁", false),
+        ("Latin1_General_100_CI_AS", "😀", "", false),
+        ("Latin1_General_100_CI_AI", "ᾶ", "α", true),
+        ("Latin1_General_100_CI_AS", "a\u{AD}b", "ab", true),
+        ("Latin1_General_CI_AS", "a\u{AD}b", "ab", false),
+        ("Japanese_XJIS_140_CI_AS_VSS", "一\u{FE00}", "一", false),
+    ] {
+        assert_eq!(equal(name, a, b), wanted, "{name} {a} {b}");
+    }
+    let cs = Collation::by_name("Latin1_General_CS_AS").expect("a collation");
+    assert_eq!((cs.compare("a", "A"), cs.compare("A", "b")), (Ordering::Less, Ordering::Less));
+    assert_eq!(cs.compare("Ab", "aB"), Ordering::Greater);
+}
+
+#[test]
+fn keys_stay_short() {
+    let length = |of: Collation, text: &str| {
+        let mut key = Vec::new();
+        of.write_key(text, &mut key);
+        key.len()
+    };
+    assert_eq!((length(CI, "Customer 0017"), length(NARROW, "Customer 0017")), (14, 15));
+    assert_eq!((length(CI, "Café"), length(CI, "co-op")), (10, 11));
+    assert_eq!((length(Collation::BINARY, "Customer 0017"), length(Collation::BINARY, "")), (14, 1));
+}
+
+#[test]
 fn characters_fold_as_strings_compare() {
     let of = |name: &str| Collation::by_name(name).expect("a collation");
-    assert_eq!(of("Latin1_General_CI_AI").fold('É'), 'e');
-    assert_eq!(of("Latin1_General_CS_AI").fold('É'), 'E');
-    assert_eq!(of("Latin1_General_CI_AS").fold('É'), 'é');
-    assert_eq!(of("Latin1_General_CS_AS").fold('É'), 'É');
+    let same = |name: &str, a, b| of(name).is_same(a, b);
+    assert!(same("Latin1_General_CI_AI", 'É', 'e') && !same("Latin1_General_CS_AI", 'É', 'e'));
+    assert!(same("Latin1_General_CS_AI", 'É', 'E') && !same("Latin1_General_CI_AS", 'É', 'e'));
+    assert!(same("Latin1_General_CI_AS", 'É', 'é') && same("Latin1_General_CI_AS", 'Ａ', 'a'));
+    let narrow = |name: &str| of(name).comparing(&SqlType::Char(1));
+    assert_eq!(narrow("SQL_Latin1_General_CP1_CI_AI").fold('É'), 'e');
+    assert_eq!(narrow("SQL_Latin1_General_CP1_CI_AS").fold('É'), 'é');
+    assert_eq!(narrow("SQL_Latin1_General_CP1_CS_AS").fold('É'), 'É');
+    assert_eq!(narrow("SQL_Latin1_General_CP1_CI_AS").fold('Š'), 'Š');
     assert!(of("Latin1_General_CS_AS").in_range('B', 'a', 'c') && !of("Latin1_General_CS_AS").in_range('C', 'a', 'c'));
 }
 

@@ -1,12 +1,13 @@
 //! Dates and times as text, in the numbered styles of CONVERT.
 
-use super::{Language, Moment, SECOND, ymd_from_days};
+use super::{Language, Moment, SECOND, hijri, ymd_from_days};
 use crate::sql_type::SqlType;
 use std::fmt::Write;
 
 /// How one style writes a date, the gap and a time.
 ///
-/// Date: `Y` four digits of the year, `y` two, `m` month, `N` its short name, `d` day, `D` day filled up with a blank.
+/// Date: `Y` four digits of the year, `y` two, `m` month, `N` its short name, `K` the name of a Hijri one, `d` day, `D` day filled up with
+/// a blank.
 /// Time: `H` hour of 24, `h` hour of 12 filled up with a blank, `i` minute, `s` second, `f` fraction behind a colon (a
 /// point for the newer types), `F` fraction behind a point, `Z` the same but left out when it is zero, `A` AM or PM.
 /// All others stand for themselves.
@@ -50,9 +51,16 @@ fn layout(style: i32) -> Option<Layout> {
         21 | 25 | 121 => both("Y-m-d", "H:i:sF"),
         22 => both("m/d/y", "h:i:s A"),
         23 => date("Y-m-d"),
+        130 => both("D K Y", "h:i:sfA"),
+        131 => both("D/m/Y", "h:i:sfA"),
         126 | 127 => Layout { date: "Y-m-d", gap: "T", time: "H:i:sZ" },
         _ => return None,
     })
+}
+
+/// Whether a style has the Hijri calendar.
+pub(super) fn is_hijri(style: i32) -> bool {
+    matches!(style, 130 | 131)
 }
 
 /// Whether dates or times can be written in a style.
@@ -61,7 +69,7 @@ pub(crate) fn is_style(style: i32) -> bool {
 }
 
 /// Appends a moment of type `ty` in a style, its month in a language; gives false, and appends nothing, when the style is not known or writes
-/// only the part that the type does not have. Styles 130 and 131 (Hijri) are not known.
+/// only the part that the type does not have, or the day is before the calendar of the style.
 pub(crate) fn style_text(moment: Moment, ty: &SqlType, style: i32, language: &Language, out: &mut String) -> bool {
     let Some(layout) = layout(style) else {
         return false;
@@ -75,7 +83,12 @@ pub(crate) fn style_text(moment: Moment, ty: &SqlType, style: i32, language: &La
     let utc = style == 127 && moment.offset_minutes.is_some();
     let shift = if utc { i64::from(moment.offset_minutes.unwrap_or(0)) * 60 * SECOND } else { 0 };
     let moment = Moment { ticks: moment.ticks - shift, ..moment };
-    write_date(moment, date, language, out);
+    if is_hijri(style) && !date.is_empty() {
+        let Some(ymd) = hijri::ymd(moment.days()) else { return false };
+        write_date(ymd, date, language, out);
+    } else {
+        write_date(ymd_from_days(moment.days()), date, language, out);
+    }
     if !date.is_empty() && !time.is_empty() {
         out.push_str(layout.gap);
     }
@@ -96,13 +109,13 @@ fn put(out: &mut String, arguments: std::fmt::Arguments<'_>) {
     out.write_fmt(arguments).unwrap_or_default();
 }
 
-fn write_date(moment: Moment, layout: &str, language: &Language, out: &mut String) {
-    let (year, month, day) = ymd_from_days(moment.days());
+fn write_date((year, month, day): (i32, i32, i32), layout: &str, language: &Language, out: &mut String) {
     for c in layout.chars() {
         match c {
             'Y' => put(out, format_args!("{year:04}")),
             'y' => put(out, format_args!("{:02}", year % 100)),
             'm' => put(out, format_args!("{month:02}")),
+            'K' => out.push_str(hijri::month_name(month)),
             'N' => out.push_str(language.short_months[month as usize - 1]),
             'd' => put(out, format_args!("{day:02}")),
             'D' => put(out, format_args!("{day:2}")),

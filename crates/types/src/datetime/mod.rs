@@ -3,6 +3,7 @@
 //! Every conversion goes through [`Moment`]: ticks of 100 ns since 0001-01-01 00:00 and, for `datetimeoffset`, an offset.
 
 mod format;
+mod hijri;
 mod language;
 mod parse;
 mod part;

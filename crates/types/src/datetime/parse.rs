@@ -4,7 +4,8 @@
 //! digits, else in the order of the style, or of the session without one; a month's name with a day and a year in any
 //! order; a time `hh:mm[:ss[.fffffff]]` or `hh AM` with or without a date; ISO 8601 with a `T`, a `Z` or an offset.
 
-use super::{DAY, DAYS_TO_1900, Language, Moment, SECOND, days_from_ymd};
+use super::format::is_hijri;
+use super::{DAY, DAYS_TO_1900, Language, Moment, SECOND, days_from_ymd, hijri};
 
 /// What was read.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -105,7 +106,7 @@ fn format_of(style: Option<i32>) -> Result<Option<DateFormat>, ParseDate> {
     Ok(match style.unwrap_or(0) {
         0 | 100 => None,
         1 | 101 | 7 | 107 | 8 | 108 | 9 | 109 | 10 | 110 | 14 | 114 | 22 | 24 => Some(DateFormat::Mdy),
-        3..=6 | 103..=106 | 13 | 113 => Some(DateFormat::Dmy),
+        3..=6 | 103..=106 | 13 | 113 | 130 | 131 => Some(DateFormat::Dmy),
         2 | 102 | 11 | 111 | 12 | 112 | 20 | 21 | 23 | 25 | 120 | 121 | 126 | 127 => Some(DateFormat::Ymd),
         style => return Err(ParseDate::Style(style)),
     })
@@ -118,11 +119,15 @@ pub(crate) fn parse_moment(text: &str, style: Option<i32>, reading: Reading) -> 
         Some(format) => Reading { format, to_old_type: false, ..reading },
         None => reading,
     };
+    let hijri = style.is_some_and(is_hijri);
+    let numbered = if hijri { hijri::without_name(text) } else { None };
+    let text = numbered.as_deref().unwrap_or(text);
     let days_first = reading.format == DateFormat::Dmy && !matches!(style.unwrap_or(0), 0 | 100);
     let mut reader = Reader {
         rest: text.as_bytes(),
         reading,
         days_first,
+        hijri,
         whole_style,
         date: None,
         month: None,
@@ -160,6 +165,8 @@ struct Reader<'t> {
     reading: Reading,
     /// The style says that days stand before months, also behind a year of four digits.
     days_first: bool,
+    /// Dates are of the Hijri calendar.
+    hijri: bool,
     /// A style whose dates have no separators and their years first.
     whole_style: Option<i32>,
     /// Year, month, day.
@@ -308,6 +315,9 @@ impl<'t> Reader<'t> {
             second = self.digits()?;
             if self.take(b'.') {
                 let (value, count) = self.digits()?;
+                if count > FRACTION_DIGITS_MAX {
+                    return Err(ParseDate::Syntax);
+                }
                 (fraction, fraction_digits) = (ticks_of(value, count), count as u8);
             } else if self.take(b':') {
                 // Behind a colon stand milliseconds, as a number.
@@ -404,14 +414,17 @@ impl<'t> Reader<'t> {
             }
             _ => return Err(ParseDate::Syntax),
         };
-        days_from_ymd(year, month, day).ok_or(ParseDate::OutOfRange)
+        let days = if self.hijri { hijri::days } else { days_from_ymd };
+        days(year, month, day).ok_or(ParseDate::OutOfRange)
     }
 }
 
-/// A fraction of a second, of at most 9 digits. It is rounded, but not to the next second.
+/// The digits of a tick of 100 ns: no type keeps more of a second, and no text may have more.
+const FRACTION_DIGITS_MAX: usize = 7;
+
+/// A fraction of a second of at most [`FRACTION_DIGITS_MAX`] digits.
 fn ticks_of(value: i32, digits: usize) -> i64 {
-    let nanoseconds = i64::from(value) * 10i64.pow(9 - digits as u32);
-    ((nanoseconds + 50) / 100).min(SECOND - 1)
+    i64::from(value) * 10i64.pow((FRACTION_DIGITS_MAX - digits) as u32)
 }
 
 /// Two digits name a year from 1950 to 2049.
@@ -440,14 +453,14 @@ mod tests {
     }
 
     #[test]
-    fn a_fraction_has_up_to_nine_digits() {
+    fn a_fraction_has_up_to_seven_digits() {
         let ticks = |text: &str| Some(parse_moment(text, None, Reading::default()).ok()?.moment.ticks % SECOND);
-        assert_eq!(ticks("2018-01-02T11:22:33.123456700+12:34"), Some(1_234_567));
-        assert_eq!(ticks("2018-01-02 11:22:33.12345674"), Some(1_234_567));
-        assert_eq!(ticks("2018-01-02 11:22:33.12345675"), Some(1_234_568));
-        assert_eq!(ticks("2018-01-02 11:22:59.999999999"), Some(9_999_999), "it does not become another second");
-        assert_eq!(ticks("2018-01-02 11:22:33.1234567890"), None);
+        assert_eq!(ticks("2018-01-02T11:22:33.1234567+12:34"), Some(1_234_567));
         assert_eq!(ticks("2018-01-02 11:22:33.5"), Some(5_000_000));
+        assert_eq!(ticks("2018-01-02 11:22:59.9999999"), Some(9_999_999));
+        for text in ["2018-01-02T11:22:33.12345670", "2018-01-02 11:22:33.123456789", "11:22:33.00000000"] {
+            assert_eq!(ticks(text), None, "{text}");
+        }
     }
 
     #[test]

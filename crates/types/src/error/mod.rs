@@ -23,6 +23,18 @@ pub struct ErrorTemplate {
 }
 
 impl ErrorTemplate {
+    /// The text as `sys.messages` shows it, and FORMATMESSAGE takes it: each place is `place`, as which `#` is its number.
+    pub fn text_with(&self, place: &str) -> String {
+        let mut parts = self.text.split('{');
+        let mut text = parts.next().unwrap_or_default().replace('%', "%%");
+        for (number, part) in (1..).zip(parts) {
+            let (_, rest) = part.split_once('}').unwrap_or_default();
+            text.push_str(&place.replace('#', &number.to_string()));
+            text.push_str(&rest.replace('%', "%%"));
+        }
+        text
+    }
+
     /// The text with these in its places, one after the other; a place that nothing is left for says `(null)`.
     pub fn filled(&self, arguments: impl IntoIterator<Item = String>) -> String {
         let mut arguments = arguments.into_iter();
@@ -54,6 +66,18 @@ pub struct SqlError {
     pub message: String,
 }
 
+/// Bytes of a message: more than the 4000 characters that PRINT tells. A message that names a value of megabytes is not as long as that.
+const MESSAGE_BYTES_MAX: usize = 16 << 10;
+
+/// A message that is not too long.
+fn cut(mut message: String) -> String {
+    if message.len() > MESSAGE_BYTES_MAX {
+        message.truncate(message.floor_char_boundary(MESSAGE_BYTES_MAX));
+        message.shrink_to_fit();
+    }
+    message
+}
+
 /// The number of [`SqlError::cancelled`].
 pub const CANCELLED: i32 = 3617;
 
@@ -67,7 +91,7 @@ impl SqlError {
     /// An error that is not in the table: RAISERROR, THROW and messages of other layers' own.
     #[cold]
     pub fn new(number: i32, severity: u8, state: u8, message: impl Into<String>) -> SqlError {
-        SqlError { number, severity, state, line: 0, procedure: None, message: message.into() }
+        SqlError { number, severity, state, line: 0, procedure: None, message: cut(message.into()) }
     }
 
     /// The same error with its line set, if it has none yet: the innermost statement wins. An error that names its procedure is one of a

@@ -171,6 +171,7 @@ error_table! {
     415 16 1 delete_of_joined_instead_view(view) "DELETE is not allowed because the statement updates view \"{view}\" which participates in a join and has an INSTEAD OF DELETE trigger.";
     421 16 1 not_distinct(ty) "The {ty} data type cannot be selected as DISTINCT because it is not comparable.";
     423 16 16 xml_method_in_check(table) "Xml data type methods are not supported in check constraints. Create a scalar user-defined function to wrap the method invocation. The error occurred at table \"{table}\".";
+    443 16 1 side_effect_in_function(operator) "Invalid use of a side-effecting operator '{operator}' within a function.";
     446 16 9 collation_unresolved(operation) "Cannot resolve collation conflict for {operation} operation.";
     447 16 0 collate_of_type(ty) "Expression type {ty} is invalid for COLLATE clause.";
     448 16 1 invalid_collation(name) "Invalid collation '{name}'.";
@@ -180,6 +181,8 @@ error_table! {
     460 16 1 recursive_distinct(name) "DISTINCT operator is not allowed in the recursive part of a recursive common table expression '{name}'.";
     461 16 1 recursive_top(name) "The TOP or OFFSET operator is not allowed in the recursive part of a recursive common table expression '{name}'.";
     462 16 1 recursive_outer_join(name) "Outer join is not allowed in the recursive part of a recursive common table expression '{name}'.";
+    465 16 1 recursive_in_subquery() "Recursive references are not allowed in subqueries.";
+    466 16 1 recursive_union(name) "UNION operator is not allowed in the recursive part of a recursive common table expression '{name}'.";
     467 16 1 recursive_aggregate(name) "GROUP BY, HAVING, or aggregate functions are not allowed in the recursive part of a recursive common table expression '{name}'.";
     468 16 9 collation_conflict(left, right, operation) "Cannot resolve the collation conflict between \"{left}\" and \"{right}\" in the {operation} operation.";
     470 16 1 synonym_chain(name, base) "The synonym \"{name}\" referenced synonym \"{base}\". Synonym chaining is not allowed.";
@@ -212,9 +215,10 @@ error_table! {
     574 16 1 not_in_user_transaction(statement) "{statement} statement cannot be used inside a user transaction.";
     601 12 3 scan_lost_its_place() "Could not continue scan with NOLOCK due to data movement.";
     650 16 1 readpast_level() "You can only specify the READPAST lock in the READ COMMITTED or REPEATABLE READ isolation levels.";
-    701 17 1 insufficient_memory(pool) "There is insufficient system memory in resource pool '{pool}' to run this query.";
+    701 17 123 insufficient_memory(pool) "There is insufficient system memory in resource pool '{pool}' to run this query.";
 
     // Storage and databases.
+    802 17 20 insufficient_pool_memory() "There is insufficient memory available in the buffer pool.";
     823 24 2 operating_system_error(error, operation, offset, file) "The operating system returned error {error} to SQL Server during a {operation} at offset {offset} in file '{file}'. This is a severe system-level error condition that threatens database integrity and must be corrected immediately.";
     824 24 2 page_is_damaged(what, operation, page, database, offset, file) "SQL Server detected a logical consistency-based I/O error: {what}. It occurred during a {operation} of page {page} in database ID {database} at offset {offset} in file '{file}'. This is a severe error condition that threatens database integrity and must be corrected immediately. Complete a full database consistency check (DBCC CHECKDB).";
     845 17 1 buffer_latch_timeout(latch, page, database) "Time-out occurred while waiting for buffer latch type {latch} for page {page}, database ID {database}.";
@@ -253,6 +257,7 @@ error_table! {
     1062 15 1 ties_without_order() "The TOP N WITH TIES clause is not allowed without a corresponding ORDER BY clause.";
     1065 15 1 nolock_on_target() "The NOLOCK and READUNCOMMITTED lock hints are not allowed for target tables of INSERT, UPDATE, DELETE or MERGE statements.";
     1067 15 1 show_plan_not_alone() "The SET SHOWPLAN statements must be the only statements in the batch.";
+    1075 15 1 return_without_value() "RETURN statements in scalar valued functions must include an argument.";
     1083 15 1 owner_of_database_trigger() "OWNER is not a valid option for EXECUTE AS in the context of server and database level triggers.";
     1084 15 1 trigger_event_unknown(event) "'{event}' is an invalid event type.";
     1087 15 2 table_variable_not_declared(name) "Must declare the table variable \"{name}\".";
@@ -275,6 +280,7 @@ error_table! {
     1757 16 0 foreign_key_collations_differ(referenced, referencing, key) "Column '{referenced}' is not of same collation as referencing column '{referencing}' in foreign key '{key}'.";
     1759 16 0 computed_of_computed(column, table) "Computed column '{column}' in table '{table}' is not allowed to be used in another computed-column definition.";
     1761 16 1 foreign_key_set_null(key) "Cannot create the foreign key \"{key}\" with the SET NULL referential action, because one or more referencing columns are not nullable.";
+    1764 16 1 computed_not_persisted(column, table, kind) "Computed Column '{column}' in table '{table}' is invalid for use in '{kind}' because it is not persisted.";
     1766 10 1 temporary_foreign_key(key) "Skipping FOREIGN KEY constraint '{key}' definition for temporary table. FOREIGN KEY constraints are not enforced on local or global temporary tables.";
     1767 16 0 foreign_key_table_unknown(key, table) "Foreign key '{key}' references invalid table '{table}'.";
     1769 16 1 foreign_key_own_column_unknown(key, column, table) "Foreign key '{key}' references invalid column '{column}' in referencing table '{table}'.";
@@ -372,13 +378,16 @@ error_table! {
     2716 16 1 width_not_allowed(position, ty) "Column, parameter, or variable #{position}: Cannot specify a column width on data type {ty}.";
     2717 15 2 parameter_size_too_large(size, kind, name, maximum) "The size ({size}) given to the {kind} '{name}' exceeds the maximum allowed ({maximum}).";
     2720 16 1 schema_bound_to_system_object(kind, module, name) "Cannot schema bind {kind} '{module}' because it references system object '{name}'.";
+    2724 16 3 type_invalid_for(name) "Parameter or variable '{name}' has an invalid data type.";
     2727 11 1 index_missing(name) "Cannot find index '{name}'.";
     2729 16 1 column_not_deterministic(column, kind, table) "Column '{column}' in {kind} '{table}' cannot be used in an index or statistics or as a partition key because it is non-deterministic.";
     2732 16 1 error_number_invalid(number, minimum, maximum) "Error number {number} is invalid. The number must be from {minimum} through {maximum} and it cannot be 50000.";
+    2733 16 1 type_invalid_for_return(ty) "The {ty} data type is invalid for return values.";
     2738 16 2 rowversion_exists(table, column) "A table can only have one timestamp column. Because table '{table}' already has one, the column '{column}' cannot be added.";
     2739 16 1 text_in_local_variable() "The text, ntext, and image data types are invalid for local variables.";
     2740 16 1 language_unknown(name) "SET LANGUAGE failed because '{name}' is not an official language name or a language alias on this SQL Server.";
     2744 16 2 identity_twice(table) "Multiple identity columns specified for table '{table}'. Only one identity column per table is allowed.";
+    2747 16 1 too_many_substitutions(maximum) "Too many substitution parameters for RAISERROR. Cannot exceed {maximum} substitution parameters.";
     2748 16 1 substitution_type_invalid(ty, position) "Cannot specify {ty} data type (parameter {position}) as a substitution parameter.";
     2749 16 2 identity_type_invalid(column) "Identity column '{column}' must be of data type int, bigint, smallint, tinyint, or decimal or numeric with a scale of 0, unencrypted, and constrained to be nonnullable.";
     2750 16 1 precision_too_large(position, precision, maximum) "Column or parameter #{position}: Specified column precision {precision} is greater than the maximum precision of {maximum}.";
@@ -389,8 +398,11 @@ error_table! {
     2759 16 0 schema_not_created() "CREATE SCHEMA failed due to previous errors.";
     2760 16 1 schema_unknown(name) "The specified schema name \"{name}\" either does not exist or you do not have permission to use it.";
     2767 16 1 statistics_missing(name) "Could not locate statistics '{name}' in the system catalogs.";
+    2772 16 1 temporary_table_in_function() "Cannot access temporary tables from within a function.";
+    2778 16 1 log_needs_permission() "Only System Administrator can specify WITH LOG option for RAISERROR command.";
     2786 16 1 substitution_type_mismatch(position) "The data type of substitution parameter {position} does not match the expected type of the format specification.";
     2787 16 1 format_invalid(text) "Invalid format specification: '{text}'.";
+    2799 16 1 column_imprecise(index, table, column) "Cannot create index or statistics '{index}' on table '{table}' because the computed column '{column}' is imprecise and not persisted. Consider removing column from index or statistics key or marking computed column persisted. ";
     2809 16 1 wrong_object_kind(wanted, name, name_again, kind) "The request for {wanted} '{name}' failed because '{name_again}' is a {kind} object.";
     2812 16 62 procedure_unknown(name) "Could not find stored procedure '{name}'.";
     3013 16 1 terminating_abnormally(statement) "{statement} is terminating abnormally.";
@@ -700,6 +712,7 @@ error_table! {
     7715 16 1 partition_boundary_missing() "The specified partition range value could not be found.";
     7717 16 1 partition_scheme_in_use(name) "The partition scheme \"{name}\" is currently being used to partition one or more tables.";
     7721 16 1 partition_boundary_exists(ordinal) "Duplicate range boundary values are not allowed in partition function boundary values list. The boundary value being added is already present at ordinal {ordinal} of the boundary value list.";
+    7724 16 1 partition_column_not_persisted(column, table) "Computed column cannot be used as a partition key if it is not persisted. Partition key column '{column}' in table '{table}' is not persisted.";
     7726 16 1 partition_column_type(column, ty, function, parameter) "Partition column '{column}' has data type {ty} which is different from the partition function '{function}' parameter data type {parameter}.";
     7955 16 2 spid_invalid(spid) "Invalid SPID {spid} specified.";
     7966 10 1 no_index_warning(command) "Warning: NO_INDEX option of {command} being used. Checks on non-system indexes will be skipped.";
@@ -876,7 +889,11 @@ error_table! {
     11501 16 2 batch_not_analyzed() "The batch could not be analyzed because of compile errors.";
     11502 16 2 parameter_type_not_deduced(name) "The type for parameter '{name}' cannot be deduced in this context.";
     11508 16 1 undeclared_parameter_used_twice(name) "The undeclared parameter '{name}' is used more than once in the batch being analyzed.";
+    11513 16 1 dynamic_text_in_metadata(statement) "The metadata could not be determined because statement '{statement}' contains dynamic SQL.  Consider using the WITH RESULT SETS clause to explicitly describe the result set.";
+    11514 16 1 dynamic_text_in_metadata_of_procedure(statement, procedure) "The metadata could not be determined because statement '{statement}' in procedure '{procedure}' contains dynamic SQL.  Consider using the WITH RESULT SETS clause to explicitly describe the result set.";
     11521 16 1 undeclared_parameter_in_metadata(statement) "The metadata could not be determined because statement '{statement}' uses an undeclared parameter in a context that affects its metadata.";
+    11525 16 1 temporary_table_in_metadata(statement) "The metadata could not be determined because statement '{statement}' uses a temp table.";
+    11526 16 1 temporary_table_in_metadata_of_procedure(statement, procedure) "The metadata could not be determined because statement '{statement}' in procedure '{procedure}' uses a temp table.";
     11535 16 1 more_result_sets(promised) "EXECUTE statement failed because its WITH RESULT SETS clause specified {promised} result set(s), and the statement tried to send more result sets than this.";
     11536 16 1 fewer_result_sets(promised, sent) "EXECUTE statement failed because its WITH RESULT SETS clause specified {promised} result set(s), but the statement only sent {sent} result set(s) at run time.";
     11537 16 1 other_result_columns(promised, set, sent) "EXECUTE statement failed because its WITH RESULT SETS clause specified {promised} column(s) for result set number {set}, but the statement sent {sent} column(s) at run time.";
@@ -1000,11 +1017,14 @@ error_table! {
     15042 16 1 with_log_invalid() "The @with_log parameter value must be 'true' or 'false'.";
     15043 16 1 message_exists() "You must specify 'REPLACE' to overwrite an existing message.";
     15063 16 1 login_has_a_user() "The login already has an account under a different user name.";
+    15070 10 1 marked_for_recompilation(name) "Object '{name}' was successfully marked for recompilation.";
     15081 16 1 public_membership() "Membership of the public role cannot be changed.";
     15097 16 1 property_too_long() "The size associated with an extended property cannot be more than 7,500 bytes.";
     15110 16 1 database_owner_is_user() "The proposed new database owner is already a user or aliased in the database.";
     15112 11 1 text_in_row_invalid() "The third parameter for table option 'text in row' is invalid. It should be 'on', 'off', '0', or a number from 24 through 7000.";
-    15117 16 1 password_too_long() "Password validation failed. The password is too long: it may have at most 128 characters.";
+    15116 16 1 password_too_short() "Password validation failed. The password does not meet the operating system policy requirements because it is too short.";
+    15117 16 1 password_too_long() "Password validation failed. The password does not meet the operating system policy requirements because it is too long.";
+    15118 16 1 password_too_simple() "Password validation failed. The password does not meet the operating system policy requirements because it is not complex enough.";
     15122 16 1 expiration_needs_policy() "The CHECK_EXPIRATION option cannot be used when CHECK_POLICY is OFF.";
     15123 16 1 configuration_option_unknown(name) "The configuration option '{name}' does not exist, or it may be an advanced option.";
     15125 16 1 trigger_of_another(trigger, event) "Trigger '{trigger}' is not a trigger for '{event}'.";
@@ -1020,6 +1040,7 @@ error_table! {
     15151 16 1 user_missing(name) "Cannot find the user '{name}', because it does not exist or you do not have permission.";
     15178 16 1 message_not_droppable() "Cannot drop a message with an ID less than 50,000.";
     15179 16 1 message_missing(number) "The message number {number} or specified language version does not exist.";
+    15198 11 1 not_a_user(name) "The name supplied ({name}) is not a user, role, or aliased login.";
     15217 16 2 property_missing(name, object) "Property cannot be updated or deleted. Property '{name}' does not exist for '{object}'.";
     15225 11 1 rename_not_found(name, database, kind) "No item by the name of '{name}' could be found in the current database '{database}', given that @itemtype was input as '{kind}'.";
     15227 16 1 database_not_renamed(name) "The database '{name}' cannot be renamed.";
@@ -1036,6 +1057,7 @@ error_table! {
     15388 11 1 table_of_option_missing(name) "There is no user table matching the input name '{name}' in the current database or you do not have permission to access the object.";
     15405 16 1 special_principal(name) "Cannot use the special principal '{name}'.";
     15406 16 1 cannot_execute_as_login(name) "Cannot execute as the server principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
+    15409 11 1 not_a_role(name) "'{name}' is not a role.";
     15410 11 1 member_missing(name) "User or role '{name}' does not exist in this database.";
     15413 11 1 role_in_itself() "Cannot make a role a member of itself.";
     15434 16 1 login_is_in_use(name) "Could not drop login '{name}' as the user is currently logged in.";

@@ -3,6 +3,7 @@
 use super::Context;
 use crate::convert;
 use crate::error::SqlError;
+use crate::memory::reserve_bytes;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
 use flate2::Compression;
@@ -26,22 +27,32 @@ pub(super) fn decompress_type(types: &[SqlType]) -> Result<SqlType, SqlError> {
     }
 }
 
+/// Bytes that are read at once.
+const PIECE_BYTES: usize = 64 << 10;
+
+/// All that a reader gives, which may be far more than what it reads from.
+fn read_all(mut from: impl Read) -> Result<Vec<u8>, SqlError> {
+    let mut out = Vec::new();
+    let mut piece = [0; PIECE_BYTES];
+    loop {
+        let count = from.read(&mut piece).map_err(|_| SqlError::invalid_data("varbinary"))?;
+        if count == 0 {
+            return Ok(out);
+        }
+        reserve_bytes(&mut out, count)?;
+        out.extend_from_slice(&piece[..count]);
+    }
+}
+
 /// Texts are compressed in their own encoding.
 pub(super) fn compress(_: &mut Context, values: &[Value], types: &[SqlType]) -> Result<Value, SqlError> {
     let bytes = convert::convert(&values[0], &types[0], &SqlType::VarBinary(Length::Max), None)?;
     let Value::Bin(bytes) = bytes else { return Ok(Value::Null) };
-    let mut out = Vec::new();
-    let written = GzEncoder::new(bytes.as_slice(), Compression::default()).read_to_end(&mut out);
-    written.map_err(|_| SqlError::invalid_data("varbinary"))?;
-    Ok(Value::Bin(out))
+    Ok(Value::Bin(read_all(GzEncoder::new(bytes.as_slice(), Compression::default()))?))
 }
 
 pub(super) fn decompress(_: &mut Context, values: &[Value], _: &[SqlType]) -> Result<Value, SqlError> {
     let Value::Bin(bytes) = &values[0] else { return Ok(Value::Null) };
-    let mut out = Vec::new();
-    let read = GzDecoder::new(bytes.as_slice()).take(BYTES_MAX + 1).read_to_end(&mut out);
-    match read {
-        Ok(count) if count as u64 <= BYTES_MAX => Ok(Value::Bin(out)),
-        _ => Err(SqlError::invalid_data("varbinary")),
-    }
+    let out = read_all(GzDecoder::new(bytes.as_slice()).take(BYTES_MAX + 1))?;
+    if out.len() as u64 > BYTES_MAX { Err(SqlError::invalid_data("varbinary")) } else { Ok(Value::Bin(out)) }
 }

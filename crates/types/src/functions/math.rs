@@ -255,7 +255,7 @@ pub(super) fn pi(_: &mut Context, _: &[Value], _: &[SqlType]) -> Evaluated {
 /// From 0 to below 1; a seed starts the sequence over.
 pub(super) fn rand(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     if values.first().is_some_and(|seed| !seed.is_null()) {
-        context.seed(whole(values, types, 0)? as u64);
+        context.seed_rand(whole(values, types, 0)? as i32);
     }
-    Ok(Value::Float((context.random() >> 11) as f64 / (1u64 << 53) as f64))
+    Ok(Value::Float(context.rand()))
 }

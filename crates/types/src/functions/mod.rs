@@ -72,6 +72,18 @@ impl Function {
         }
     }
 
+    /// Whether it may stand in a value that is stored or indexed: for equal arguments it always gives equal results, whatever the
+    /// session, the server and their settings are. `part`: the word that names the date part; `count`: how many arguments there are.
+    pub fn is_deterministic(&self, part: Option<&str>, count: usize) -> bool {
+        let is_seeded = self.name == "RAND" && count > 0;
+        is_seeded || self.deterministic && !self.reads_session(part) && !NOT_DETERMINISTIC.contains(&self.name)
+    }
+
+    /// Whether calling it changes something, so that no function may.
+    pub fn has_side_effects(&self) -> bool {
+        SIDE_EFFECTS.contains(&self.name)
+    }
+
     /// Checks the number of arguments.
     ///
     /// # Errors
@@ -85,6 +97,25 @@ impl Function {
         }
     }
 }
+
+/// Functions that give equal results within a statement and a session, but are documented as not deterministic: their results hang on
+/// a language, a catalog of messages or time zones, a way of compressing, or keys. Ascending by name.
+const NOT_DETERMINISTIC: [&str; 11] = [
+    "AT TIME ZONE",
+    "COMPRESS",
+    "CURRENT_TIMEZONE",
+    "CURRENT_TIMEZONE_ID",
+    "DATENAME",
+    "DECOMPRESS",
+    "DECRYPTBYPASSPHRASE",
+    "FORMATMESSAGE",
+    "ISDATE",
+    "PWDCOMPARE",
+    "SQL_VARIANT_PROPERTY",
+];
+
+/// Functions that take from a stream of random numbers.
+const SIDE_EFFECTS: [&str; 3] = ["CRYPT_GEN_RANDOM", "NEWID", "RAND"];
 
 /// A function by its name, upper or lower case.
 pub fn lookup(name: &str) -> Option<&'static Function> {
@@ -124,9 +155,13 @@ pub struct Context {
     pub fails_to_null: bool,
     /// What is to be told of values that have become NULL so.
     pub failed: Vec<SqlError>,
+    /// The value so far of a chain of operators that is evaluated piece by piece; the evaluator's own.
+    pub carried: crate::Value,
     /// The document that a method of xml read last.
     pub(crate) document: crate::xml::Kept,
     random: [u64; 2],
+    /// The two states of RAND.
+    rand: [u32; 2],
 }
 
 impl Context {
@@ -145,8 +180,10 @@ impl Context {
             joins_nulls: false,
             fails_to_null: false,
             failed: Vec::new(),
+            carried: crate::Value::Null,
             document: crate::xml::Kept::default(),
             random,
+            rand: rand_states(seed as u32, (seed >> 32) as u32),
         }
     }
 
@@ -164,13 +201,46 @@ impl Context {
 
     /// A context with random numbers of its own, for what runs beside this one.
     pub fn fork(&mut self) -> Context {
-        Context { random: [self.random(), self.random()], ..self.clone() }
+        let (random, rand) = ([self.random(), self.random()], self.random());
+        Context { random, rand: rand_states(rand as u32, (rand >> 32) as u32), ..self.clone() }
     }
 
-    /// RAND with a seed: starts the stream over.
-    pub(crate) fn seed(&mut self, seed: u64) {
-        self.random = [seed, !seed];
+    /// The next number of RAND: L'Ecuyer's combination of two generators ("Efficient and portable combined random number generators",
+    /// CACM 31, 1988), whose numbers for a seed are those that SQL Server's documentation shows.
+    pub(crate) fn rand(&mut self) -> f64 {
+        let [first, second] = &mut self.rand;
+        *first = (u64::from(*first) * 40014 % u64::from(RAND_MODULI[0])) as u32;
+        *second = (u64::from(*second) * 40692 % u64::from(RAND_MODULI[1])) as u32;
+        let mut number = i64::from(*first) - i64::from(*second);
+        if number < 1 {
+            number += i64::from(RAND_MODULI[0]) - 1;
+        }
+        number as f64 * 4.656_613e-10
     }
+
+    /// Where RAND is in its sequence.
+    pub fn rand_state(&self) -> [u32; 2] {
+        self.rand
+    }
+
+    /// RAND goes on from there.
+    pub fn set_rand_state(&mut self, state: [u32; 2]) {
+        self.rand = state;
+    }
+
+    /// RAND with a seed: starts its sequence over. A sign says nothing; what the first generator cannot start with is as 0.
+    pub(crate) fn seed_rand(&mut self, seed: i32) {
+        let seed = Some(seed.unsigned_abs()).filter(|seed| (1..RAND_MODULI[0]).contains(seed));
+        self.rand = [seed.unwrap_or(12345), 67890];
+    }
+}
+
+/// The moduli of RAND's generators.
+const RAND_MODULI: [u32; 2] = [2_147_483_563, 2_147_483_399];
+
+/// States that the generators of RAND can have.
+fn rand_states(first: u32, second: u32) -> [u32; 2] {
+    [1 + first % (RAND_MODULI[0] - 1), 1 + second % (RAND_MODULI[1] - 1)]
 }
 
 /// An argument as text.

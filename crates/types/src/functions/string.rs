@@ -3,10 +3,11 @@
 
 use super::{Context, longest_text, text, text_type, whole};
 use crate::code_page::{CodePage, length_of, offset_of};
-use crate::collation::Collation;
+use crate::collation::Finder;
 use crate::convert::push_blanks;
 use crate::error::SqlError;
 use crate::like::LikePattern;
+use crate::memory::{ask, reserve_text};
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
 
@@ -226,19 +227,6 @@ pub(super) fn trim(context: &mut Context, values: &[Value], types: &[SqlType]) -
     Ok(Value::from(text.trim_matches(|c| set.contains(c))))
 }
 
-/// The first place, as byte offsets, at or after `from` where `wanted` (not empty) stands.
-fn find(text: &str, wanted: &str, from: usize, collation: Collation) -> Option<(usize, usize)> {
-    if collation.is_binary() {
-        return text[from..].find(wanted).map(|at| (from + at, from + at + wanted.len()));
-    }
-    let starts = text[from..].char_indices().map(|(at, _)| from + at);
-    starts.into_iter().find_map(|start| {
-        let mut have = text[start..].chars();
-        let all = wanted.chars().all(|c| have.next().is_some_and(|h| collation.fold(h) == collation.fold(c)));
-        all.then(|| (start, text.len() - have.as_str().len()))
-    })
-}
-
 pub(super) fn charindex(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
     let (wanted, text) = (text(context, values, types, 0)?, text(context, values, types, 1)?);
     let start = if values.len() > 2 { whole(values, types, 2)?.max(1) as usize } else { 1 };
@@ -246,7 +234,7 @@ pub(super) fn charindex(context: &mut Context, values: &[Value], types: &[SqlTyp
     if wanted.is_empty() {
         return position(0, types);
     }
-    let found = find(&text, &wanted, from, context.collation);
+    let found = Finder::new(context.collation, &text, &wanted).find(from);
     position(found.map_or(0, |(at, _)| length(context, &text[..at]) + 1), types)
 }
 
@@ -264,11 +252,14 @@ pub(super) fn replace(context: &mut Context, values: &[Value], types: &[SqlType]
     }
     let mut replaced = String::with_capacity(text.len());
     let mut from = 0;
-    while let Some((start, end)) = find(&text, &wanted, from, context.collation) {
+    let finder = Finder::new(context.collation, &text, &wanted);
+    while let Some((start, end)) = finder.find(from) {
+        reserve_text(&mut replaced, start - from + by.len())?;
         replaced.push_str(&text[from..start]);
         replaced.push_str(&by);
         from = end;
     }
+    reserve_text(&mut replaced, text.len() - from)?;
     replaced.push_str(&text[from..]);
     limited(context, replaced, types)
 }
@@ -289,6 +280,7 @@ pub(super) fn replicate(context: &mut Context, values: &[Value], types: &[SqlTyp
         _ if text.len().saturating_mul(count) >= MAX_BYTES => return Err(SqlError::insufficient_memory("default")),
         _ => count,
     };
+    ask(text.len().saturating_mul(count))?;
     limited(context, text.repeat(count), types)
 }
 
@@ -305,7 +297,9 @@ pub(super) fn concat(context: &mut Context, values: &[Value], types: &[SqlType])
     let mut joined = String::new();
     for at in 0..values.len() {
         if !values[at].is_null() {
-            joined.push_str(&text(context, values, types, at)?);
+            let text = text(context, values, types, at)?;
+            reserve_text(&mut joined, text.len())?;
+            joined.push_str(&text);
         }
     }
     limited(context, joined, types)
@@ -317,11 +311,13 @@ pub(super) fn concat_ws(context: &mut Context, values: &[Value], types: &[SqlTyp
     let mut first = true;
     for at in 1..values.len() {
         if !values[at].is_null() {
+            let text = text(context, values, types, at)?;
+            reserve_text(&mut joined, text.len() + separator.len())?;
             if !first {
                 joined.push_str(&separator);
             }
             first = false;
-            joined.push_str(&text(context, values, types, at)?);
+            joined.push_str(&text);
         }
     }
     limited(context, joined, types)
@@ -515,8 +511,8 @@ pub(super) fn translate(context: &mut Context, values: &[Value], types: &[SqlTyp
     }
     let page = page(context, &types[0]);
     let in_type = |c: char| if page.holds(c) { c } else { '?' };
-    let fold = |c: char| context.collation.fold(c);
-    let pairs: Vec<(char, char)> = from.chars().map(fold).zip(to.chars().map(in_type)).collect();
-    let translated = text.chars().map(|c| pairs.iter().find(|(from, _)| *from == fold(c)).map_or(c, |(_, to)| *to));
+    let pairs: Vec<(char, char)> = from.chars().zip(to.chars().map(in_type)).collect();
+    let is_same = |a: char, b: char| context.collation.is_same(a, b);
+    let translated = text.chars().map(|c| pairs.iter().find(|(from, _)| is_same(*from, c)).map_or(c, |(_, to)| *to));
     Ok(Value::Str(translated.collect()))
 }

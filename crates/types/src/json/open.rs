@@ -3,6 +3,7 @@
 use super::path::Path;
 use super::{Kind, Malformed, Members, Scanner, unescaped};
 use crate::error::SqlError;
+use crate::memory::Growth;
 
 /// A member of what OPENJSON opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -35,7 +36,7 @@ pub fn open<'j>(json: &'j str, path: &Path, whole: bool) -> Result<Vec<Opened<'j
     match path.find(json)? {
         None => Ok(Vec::new()),
         Some((Kind::Object, part)) if whole => Ok(vec![Opened { key: String::new(), kind: 5, json: part }]),
-        Some((Kind::Object | Kind::Array, part)) => members(part).map_err(|malformed| malformed.error(json)),
+        Some((Kind::Object | Kind::Array, part)) => members(part, json),
         Some(_) if path.strict => {
             let text = "Value referenced by JSON path is not an array or object and cannot be opened with OPENJSON.";
             Err(SqlError::new(13611, 16, 1, text))
@@ -44,15 +45,17 @@ pub fn open<'j>(json: &'j str, path: &Path, whole: bool) -> Result<Vec<Opened<'j
     }
 }
 
-fn members(part: &str) -> Result<Vec<Opened<'_>>, Malformed> {
+fn members<'j>(part: &'j str, json: &str) -> Result<Vec<Opened<'j>>, SqlError> {
+    let malformed = |malformed: Malformed| malformed.error(json);
+    let mut growth = Growth::begin();
     let mut scanner = Scanner::new(part);
     let mut members =
         if part.starts_with('{') { Members::of_object(&mut scanner) } else { Members::of_array(&mut scanner) };
     let mut opened = Vec::new();
-    while let Some((start, end)) = members.next(&mut scanner)? {
+    while let Some((start, end)) = members.next(&mut scanner).map_err(malformed)? {
         let key = if start == end { opened.len().to_string() } else { unescaped(&part[start..end]) };
         let start = scanner.at;
-        let kind = match scanner.value(0)? {
+        let kind = match scanner.value(0).map_err(malformed)? {
             Kind::Null => 0,
             Kind::Text => 1,
             Kind::Plain if part[start..].starts_with(['t', 'f']) => 3,
@@ -60,6 +63,7 @@ fn members(part: &str) -> Result<Vec<Opened<'_>>, Malformed> {
             Kind::Array => 4,
             Kind::Object => 5,
         };
+        growth.step()?;
         opened.push(Opened { key, kind, json: &part[start..scanner.at] });
     }
     Ok(opened)

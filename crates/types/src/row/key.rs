@@ -7,6 +7,7 @@ use crate::datetime::{Date, DateTime, DateTime2, SmallDateTime, Time};
 use crate::decimal::Decimal;
 use crate::sql_type::SqlType;
 use crate::value::Value;
+use crate::variant;
 
 /// Whether a value can be read back from its key bytes.
 pub(super) fn gives_back(ty: &SqlType) -> bool {
@@ -91,7 +92,8 @@ fn encode_value(value: &Value, ty: &ColumnType, out: &mut Vec<u8>) -> Option<()>
         (SqlType::Binary(_) | SqlType::VarBinary(_) | SqlType::Clr(_), Value::Bin(bytes)) => {
             push_escaped(trim_zeros(bytes), out)
         }
-        (ty_, Value::Str(text)) if ty_.is_string() => ty.collation.write_key(text, out),
+        (SqlType::Variant, value) => variant::write_key(value, out),
+        (ty_, Value::Str(text)) if ty_.is_string() => ty.collation.comparing(ty_).write_key(text, out),
         _ => return None,
     }
     Some(())
@@ -187,6 +189,10 @@ fn decode_value(own: &[u8], flip: u8, ty: &SqlType) -> Option<Value> {
 /// The bytes behind a string's or binary's key.
 fn skip_string<'b>(bytes: &'b [u8], flip: u8, ty: &ColumnType) -> Option<&'b [u8]> {
     let turned = bytes.iter().map(|byte| byte ^ flip);
-    let length = if ty.ty.is_string() { ty.collation.key_length(turned)? } else { binary_key_length(turned)? };
+    if ty.ty == SqlType::Variant {
+        return bytes.get(variant::key_length(turned)?..);
+    }
+    let length =
+        if ty.ty.is_string() { ty.collation.comparing(&ty.ty).key_length(turned)? } else { binary_key_length(turned)? };
     bytes.get(length..)
 }

@@ -3,12 +3,14 @@
 use super::document::{Document, Kind, Name, Node, NodeId, ROOT};
 use super::{BYTES_MAX, LEVELS_MAX};
 use crate::error::SqlError;
+use crate::memory::{Growth, ask, reserve_text};
 use std::collections::HashMap;
 
 /// A document that is not finished.
 pub(super) struct Builder {
     document: Document,
     known: HashMap<Name, u32>,
+    growth: Growth,
     /// The root and the elements that are open, each with whether it has a child.
     open: Vec<(NodeId, bool)>,
 }
@@ -17,7 +19,12 @@ impl Builder {
     pub(super) fn new() -> Builder {
         let root = Node { kind: Kind::Root, name: 0, parent: ROOT, end: 1, value: 0..0 };
         let document = Document { nodes: vec![root], names: vec![Name::default()], text: String::new() };
-        Builder { document, known: HashMap::from([(Name::default(), 0)]), open: vec![(ROOT, false)] }
+        Builder {
+            document,
+            known: HashMap::from([(Name::default(), 0)]),
+            growth: Growth::begin(),
+            open: vec![(ROOT, false)],
+        }
     }
 
     /// Elements that are open.
@@ -78,6 +85,7 @@ impl Builder {
                 && last.parent == current
                 && last.value.end as usize == self.document.text.len()
             {
+                reserve_text(&mut self.document.text, value.len())?;
                 self.document.text.push_str(value);
                 last.value.end = offset(self.document.text.len())?;
                 return Ok(());
@@ -87,7 +95,9 @@ impl Builder {
     }
 
     fn push(&mut self, kind: Kind, name: Name, value: &str) -> Result<NodeId, SqlError> {
+        self.growth.step()?;
         let start = offset(self.document.text.len())?;
+        reserve_text(&mut self.document.text, value.len())?;
         self.document.text.push_str(value);
         let end = offset(self.document.text.len())?;
         let id = offset(self.document.nodes.len())?;
@@ -100,6 +110,9 @@ impl Builder {
                 number
             }
         };
+        if self.document.nodes.len() == self.document.nodes.capacity() {
+            ask(self.document.nodes.len() * 2 * size_of::<Node>())?;
+        }
         self.document.nodes.push(Node { kind, name, parent: self.current(), end: id + 1, value: start..end });
         if let Some((_, has_children)) = self.open.last_mut() {
             *has_children |= !matches!(kind, Kind::Namespace | Kind::Attribute);

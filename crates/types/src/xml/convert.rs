@@ -30,6 +30,7 @@ pub(crate) fn from_value(value: &Value, from: &SqlType, style: Option<i32>, out:
         Value::Bin(bytes) => read(&decoded(bytes)?, reading)?,
         _ => return Err(SqlError::explicit_conversion_not_allowed(from.error_name(), SqlType::Xml.error_name())),
     };
+    crate::memory::ask(document.text_bytes_max())?;
     *out = Value::Str(document.to_text());
     Ok(())
 }

@@ -6,6 +6,11 @@ use crate::error::SqlError;
 use std::sync::Arc;
 
 impl Document {
+    /// Bytes of the whole value as text, at a guess that is seldom too low.
+    pub(super) fn text_bytes_max(&self) -> usize {
+        self.text.len() * 2 + self.nodes.len() * 32
+    }
+
     /// The whole value.
     pub fn to_text(&self) -> String {
         let mut out = String::with_capacity(self.text.len() + self.nodes.len() * 8);

@@ -3,6 +3,7 @@
 use super::atomic::{Atomic, AtomicType, Datum};
 use super::syntax::{Axis, Clause, Comparison, Expr, For, Path, Predicate, Quantified, Start, Step, Test};
 use crate::error::SqlError;
+use crate::memory::Growth;
 use crate::value::Value;
 use crate::xml::document::{Document, Kind, Name, NodeId, ROOT};
 use std::cmp::Ordering;
@@ -35,6 +36,7 @@ pub(super) struct Run<'r> {
     pub(super) values: &'r [Option<Item>],
     focus: Vec<Focus>,
     variables: Vec<Vec<Item>>,
+    growth: Growth,
 }
 
 type Items = Result<Vec<Item>, SqlError>;
@@ -42,7 +44,7 @@ type Items = Result<Vec<Item>, SqlError>;
 impl<'r> Run<'r> {
     pub(super) fn new(document: &'r Document, context: NodeId, values: &'r [Option<Item>]) -> Run<'r> {
         let focus = Focus { item: Item::Node(context), place: 1, last: 1 };
-        Run { document, values, focus: vec![focus], variables: Vec::new() }
+        Run { document, values, focus: vec![focus], variables: Vec::new(), growth: Growth::begin() }
     }
 
     pub(super) fn focus(&self) -> &Focus {
@@ -51,6 +53,7 @@ impl<'r> Run<'r> {
     }
 
     pub(super) fn eval(&mut self, expr: &Expr) -> Items {
+        self.growth.step()?;
         Ok(match expr {
             Expr::Literal(atomic) => vec![Item::Atomic(atomic.clone())],
             Expr::Sequence(parts) => {

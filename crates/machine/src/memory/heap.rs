@@ -1,0 +1,221 @@
+//! What the process has from its allocator, counted as it is taken, and which part of it the task that runs has taken.
+//!
+//! ```text
+//!   alloc(n) --> this thread: all += n (large += n from 32 KB on) --every 64 KB--> HEAP (the process)
+//!                     |                                                              |
+//!               turn of a task: its part is the difference                 above the alarm: PRESSED
+//! ```
+//! An allocation costs a few instructions on the thread's own line; only every 64 KB a line is written that threads share. What
+//! a thread has not passed on yet is missing from the sum: 64 KB a thread at most.
+//!
+//! What one task takes and another frees moves between their parts: so a part is looked at for a statement's length only, and
+//! over longer times for large blocks only, which are seldom handed on.
+
+use std::alloc::{GlobalAlloc, Layout, System};
+use std::cell::Cell;
+
+#[allow(
+    clippy::disallowed_types,
+    reason = "an allocator works below the facade: a model's atomics would allocate, and cannot be built in a const"
+)]
+mod counters {
+    pub(super) use std::sync::atomic::{AtomicBool, AtomicI64, Ordering};
+}
+use counters::{AtomicBool, AtomicI64, Ordering};
+
+/// Blocks from this size on are counted as large.
+pub const LARGE: usize = 32 << 10;
+
+/// Bytes after which a thread tells the process.
+const STEP: usize = 64 << 10;
+
+/// Bytes that the process has of its allocator, as far as threads have told.
+static HEAP: AtomicI64 = AtomicI64::new(0);
+/// The least of all budgets' alarms.
+static ALARM: AtomicI64 = AtomicI64::new(i64::MAX);
+/// True once the heap has passed the alarm, until a look finds it below.
+static PRESSED: AtomicBool = AtomicBool::new(false);
+/// True once the process's allocator has counted.
+static COUNTS: AtomicBool = AtomicBool::new(false);
+
+/// Bytes that a thread has taken, less those that it has freed.
+struct Local {
+    all: Cell<isize>,
+    told: Cell<isize>,
+    large: Cell<isize>,
+    /// The values of `all` and `large` if the running task had taken nothing.
+    all_before: Cell<isize>,
+    large_before: Cell<isize>,
+}
+
+thread_local! {
+    static LOCAL: Local = const {
+        Local {
+            all: Cell::new(0),
+            told: Cell::new(0),
+            large: Cell::new(0),
+            all_before: Cell::new(0),
+            large_before: Cell::new(0),
+        }
+    };
+}
+
+/// The part of the heap that a task has: what it has taken, less what it has freed.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub struct TaskHeap {
+    /// Bytes of all blocks.
+    pub all: i64,
+    /// Bytes of blocks of 32 KB and more.
+    pub large: i64,
+}
+
+/// The C library's allocator, counted. A program makes it its own with `#[global_allocator]`.
+#[derive(Debug, Default, Clone, Copy)]
+pub struct CountingAllocator;
+
+#[inline(always)]
+fn count(change: isize, size: usize) {
+    // Threads that end free what they have after their own values are gone; these need no drop and stay.
+    LOCAL.with(|local| {
+        let all = local.all.get().wrapping_add(change);
+        local.all.set(all);
+        if size >= LARGE {
+            local.large.set(local.large.get().wrapping_add(change));
+        }
+        if all.wrapping_sub(local.told.get()).unsigned_abs() >= STEP {
+            tell(local);
+        }
+    });
+}
+
+#[cold]
+#[inline(never)]
+fn tell(local: &Local) {
+    let all = local.all.get();
+    let change = all.wrapping_sub(local.told.replace(all)) as i64;
+    let heap = HEAP.fetch_add(change, Ordering::Relaxed) + change;
+    if !COUNTS.load(Ordering::Relaxed) {
+        COUNTS.store(true, Ordering::Relaxed);
+    }
+    if change > 0 && heap > ALARM.load(Ordering::Relaxed) {
+        PRESSED.store(true, Ordering::Relaxed);
+    }
+}
+
+// SAFETY: every call goes on to the system's allocator with what it was given; counting touches nothing of the blocks.
+unsafe impl GlobalAlloc for CountingAllocator {
+    #[inline]
+    unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize, layout.size());
+        // SAFETY: the caller keeps the contract, which is the system's.
+        unsafe { System.alloc(layout) }
+    }
+
+    #[inline]
+    unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
+        count(layout.size() as isize, layout.size());
+        // SAFETY: as above.
+        unsafe { System.alloc_zeroed(layout) }
+    }
+
+    #[inline]
+    unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(-(layout.size() as isize), layout.size());
+        // SAFETY: as above.
+        unsafe { System.dealloc(pointer, layout) }
+    }
+
+    #[inline]
+    unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
+        // A block that grows over the bound counts as if it had been large before: its end takes all of it away.
+        if (layout.size() >= LARGE) == (new_size >= LARGE) {
+            count(new_size as isize - layout.size() as isize, new_size);
+        } else {
+            count(-(layout.size() as isize), layout.size());
+            count(new_size as isize, new_size);
+        }
+        // SAFETY: as above.
+        unsafe { System.realloc(pointer, layout, new_size) }
+    }
+}
+
+/// Bytes that the process has of its allocator; `None` where that does not count ([`CountingAllocator`]).
+pub fn heap_bytes() -> Option<u64> {
+    COUNTS.load(Ordering::Relaxed).then(|| u64::try_from(HEAP.load(Ordering::Relaxed)).unwrap_or(0))
+}
+
+/// True once the heap has passed an alarm, until a look finds it below. Cheap enough to be asked for every row.
+#[inline]
+pub fn is_pressed() -> bool {
+    PRESSED.load(Ordering::Relaxed)
+}
+
+pub(super) fn set_pressed(pressed: bool) {
+    if PRESSED.load(Ordering::Relaxed) != pressed {
+        PRESSED.store(pressed, Ordering::Relaxed);
+    }
+}
+
+pub(super) fn set_alarm(bytes: i64) {
+    ALARM.store(bytes, Ordering::Relaxed);
+}
+
+/// A task's turn on this thread begins: it has had so much so far.
+#[inline]
+pub fn turn_begins(before: TaskHeap) {
+    LOCAL.with(|local| {
+        local.all_before.set(local.all.get().wrapping_sub(before.all as isize));
+        local.large_before.set(local.large.get().wrapping_sub(before.large as isize));
+    });
+}
+
+/// The part of the heap that the task on this thread has.
+#[inline]
+pub fn task_heap() -> TaskHeap {
+    LOCAL.with(|local| TaskHeap {
+        all: local.all.get().wrapping_sub(local.all_before.get()) as i64,
+        large: local.large.get().wrapping_sub(local.large_before.get()) as i64,
+    })
+}
+
+/// Blocks of these sizes together that the task on this thread has taken are another's from here on.
+pub fn hand_over(bytes: usize, large: usize) {
+    LOCAL.with(|local| {
+        local.all_before.set(local.all_before.get().wrapping_add(bytes as isize));
+        local.large_before.set(local.large_before.get().wrapping_add(large as isize));
+    });
+}
+
+/// From here on the task on this thread has nothing: what it has is not its own doing.
+#[inline]
+pub fn forget_task_heap() {
+    turn_begins(TaskHeap::default());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Counts as the allocator would: tests of this crate run with the system's own.
+    fn with_counted(change: isize) -> TaskHeap {
+        count(change, change.unsigned_abs());
+        task_heap()
+    }
+
+    #[test]
+    fn a_task_s_part_goes_on_from_turn_to_turn() {
+        turn_begins(TaskHeap::default());
+        assert_eq!(with_counted(1000), TaskHeap { all: 1000, large: 0 });
+        assert_eq!(with_counted(40 << 10), TaskHeap { all: 1000 + (40 << 10), large: 40 << 10 });
+        let kept = task_heap();
+        turn_begins(TaskHeap::default());
+        assert_eq!(with_counted(-500), TaskHeap { all: -500, large: 0 }, "another's");
+        turn_begins(kept);
+        assert_eq!(with_counted(-(40 << 10)), TaskHeap { all: 1000, large: 0 });
+        assert_eq!(with_counted(-500), TaskHeap { all: 500, large: 0 });
+        hand_over(300, 0);
+        assert_eq!(task_heap(), TaskHeap { all: 200, large: 0 });
+        forget_task_heap();
+        assert_eq!(task_heap(), TaskHeap::default());
+    }
+}
