@@ -285,7 +285,7 @@ fn check_plain(path: &Path) -> io::Result<()> {
 
 fn found(stat: &Stat) -> Found {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Found::File { names: u64::from(stat.st_nlink) },
+        FileType::RegularFile => Found::File { names: stat.st_nlink },
         _ => Found::Other,
     }
 }

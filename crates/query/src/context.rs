@@ -1,5 +1,6 @@
 //! What a session carries from statement to statement: its database, transaction, settings, globals and caches.
 
+mod cursors;
 mod memory;
 mod promise;
 
@@ -17,7 +18,7 @@ use crate::parallel::WORKERS_MAX;
 use crate::prepared_handles::PreparedHandles;
 use crate::program::CompileContext;
 use crate::progress::Progress;
-use crate::run::{CursorShown, Cursors, SpareFrames, TemporaryProcedures};
+use crate::run::{Cursors, SpareFrames, TemporaryProcedures};
 use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
 use crate::spill::{Budget, MemoryWait};
@@ -291,16 +292,6 @@ impl ExecutionContext {
     pub(crate) fn end_batch(&mut self) {
         self.transaction.end_temporary_batch();
         self.cursors.end_scope(0);
-    }
-
-    /// `CURSOR_STATUS`: 1 for an open cursor with rows, 0 without, -1 for a closed one, -3 for none of this name.
-    pub fn cursor_status(&self, name: &str, global: bool) -> i16 {
-        self.cursors.status(name, global, self.state.nest_level)
-    }
-
-    /// The cursors that the session has declared, in the order of their declarations.
-    pub fn cursors(&self) -> Vec<CursorShown> {
-        self.cursors.shown()
     }
 
     /// What the text of a module is compiled against now.

@@ -1,5 +1,6 @@
 //! The SET options that change how statements run.
 
+use pikepole_tsql as tree;
 use pikepole_types::{Context, DateFormat, Language};
 
 /// Isolation levels.
@@ -16,6 +17,19 @@ pub enum Isolation {
     Snapshot,
     /// Transactions behave as if one ran after another.
     Serializable,
+}
+
+impl Isolation {
+    /// The level that SET TRANSACTION ISOLATION LEVEL names.
+    pub(crate) fn of(level: tree::IsolationLevel) -> Isolation {
+        match level {
+            tree::IsolationLevel::ReadUncommitted => Isolation::ReadUncommitted,
+            tree::IsolationLevel::ReadCommitted => Isolation::ReadCommitted,
+            tree::IsolationLevel::RepeatableRead => Isolation::RepeatableRead,
+            tree::IsolationLevel::Snapshot => Isolation::Snapshot,
+            tree::IsolationLevel::Serializable => Isolation::Serializable,
+        }
+    }
 }
 
 impl Isolation {

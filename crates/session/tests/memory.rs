@@ -94,7 +94,7 @@ const TOO_MUCH: &[&str] = &[
     "DECLARE @x varchar(max);\nSET @x = REPLICATE(CAST('x' AS varchar(max)), 500000000)",
     "DECLARE @x varchar(max) = REPLICATE(CAST('a' AS varchar(max)), 1000000);\nSET @x = REPLACE(@x, 'a', REPLICATE('b', 8000))",
     "DECLARE @x varchar(max) = REPLICATE(CAST('a' AS varchar(max)), 100000);\nSELECT DATALENGTH((SELECT STRING_AGG(@x, '-') FROM sys.all_columns))",
-    "DECLARE @b varbinary(max) = COMPRESS(REPLICATE(CAST('a' AS varchar(max)), 60000000)), @c int;\nSET @c = DATALENGTH(DECOMPRESS(@b) + DECOMPRESS(@b))",
+    "DECLARE @b varbinary(max) = COMPRESS(REPLICATE(CAST('a' AS varchar(max)), 10000000)), @c int, @d varbinary(max) = 0x;\nWHILE @@ERROR = 0 SET @d = @d + DECOMPRESS(@b)",
     "DECLARE @j nvarchar(max) = '[' + REPLICATE(CAST('1,' AS nvarchar(max)), 5000000) + '1]';\nSELECT COUNT(*) FROM OPENJSON(@j)",
     "DECLARE @d varchar(max) = REPLICATE(CAST('<a/>' AS varchar(max)), 5000000);\nSELECT CAST(@d AS xml).value('count(/a)', 'int')",
     "DECLARE @d xml = REPLICATE(CAST('<a/>' AS varchar(max)), 3000);\nSELECT @d.query('for $x in /a, $y in /a return <z>{$x}{$y}</z>')",

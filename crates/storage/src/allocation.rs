@@ -552,8 +552,26 @@ impl Store {
         Ok(())
     }
 
+    /// Leaves out the end of a file whose growth was cut off before its map page was logged. The log does not know that page
+    /// and the disk has nothing of it, so no page behind it was ever in use. A later growth takes the room.
+    fn cut_unfinished_growth(&self) -> Result<(), StorageError> {
+        let known = self.master().pages;
+        loop {
+            let last = map_page_of(PageId(self.pages_in_file.load(Ordering::Acquire).saturating_sub(1)));
+            if last.0 == 0 || last.0 < known || self.pool.lookup(last).is_some() {
+                return Ok(());
+            }
+            if self.read_page(last)?.iter().any(|byte| *byte != 0) {
+                return Ok(());
+            }
+            // Release pairs with the loads of who asks how long the file is.
+            self.pages_in_file.store(last.0, Ordering::Release);
+        }
+    }
+
     /// Reads all map pages, side by side, pins them and rebuilds the mirror: at the end of redo.
     pub(crate) fn load_space(&self) -> Result<(), StorageError> {
+        self.cut_unfinished_growth()?;
         let extents = self.pages_in_file.load(Ordering::Acquire) / EXTENT_PAGES;
         self.space.lock().rebuild(extents);
         let maps: Vec<PageId> =

@@ -122,17 +122,28 @@ impl Parts {
     /// A frame that holds no page, as near as there is one.
     pub fn take(&self) -> Option<u32> {
         let (near, count) = (self.near(), self.parts.len());
-        (0..count).find_map(|step| {
-            let part = &self.parts[(near + step) % count];
-            let mut free = part.free.lock();
-            match free.list.pop() {
-                None if free.fresh < free.granted => {
-                    free.fresh += 1;
-                    Some(free.fresh - 1)
-                }
-                frame => frame,
+        (0..count).find_map(|step| self.take_of((near + step) % count))
+    }
+
+    /// The same, but a frame of the nearest part or none.
+    pub fn take_near(&self) -> Option<u32> {
+        self.take_of(self.near())
+    }
+
+    fn take_of(&self, part: usize) -> Option<u32> {
+        let mut free = self.parts[part].free.lock();
+        match free.list.pop() {
+            None if free.fresh < free.granted => {
+                free.fresh += 1;
+                Some(free.fresh - 1)
             }
-        })
+            frame => frame,
+        }
+    }
+
+    /// Whether there are several, of which one is near.
+    pub fn are_several(&self) -> bool {
+        self.parts.len() > 1
     }
 
     /// Gives a frame back.

@@ -486,7 +486,12 @@ impl Pool {
     }
 
     fn take_frame(&self) -> Option<u32> {
-        self.parts.take().or_else(|| if self.grow() { self.parts.take() } else { None })
+        // Memory is asked for before a frame that is far is taken.
+        let free = if self.parts.are_several() { self.parts.take_near() } else { self.parts.take() };
+        free.or_else(|| {
+            self.grow();
+            self.parts.take()
+        })
     }
 
     fn give_free(&self, frame: u32) {

@@ -25,7 +25,7 @@ use std::cell::{Cell, RefCell};
 use std::sync::{Arc, PoisonError, Weak};
 
 use pikepole_contention::sync::atomic::{AtomicI64, AtomicU64, Ordering};
-use pikepole_contention::sync::{Mutex, MutexGuard};
+use pikepole_contention::sync::{Mutex, MutexGuard, OnceLock};
 
 use crate::SystemFiles;
 use crate::clock;
@@ -208,7 +208,7 @@ fn keep_promise() {
 }
 
 /// The alarms of the process's budgets, by their addresses.
-static ALARMS: std::sync::OnceLock<Mutex<Vec<(usize, i64)>>> = std::sync::OnceLock::new();
+static ALARMS: OnceLock<Mutex<Vec<(usize, i64)>>> = OnceLock::new();
 
 fn set_alarm(budget: usize, bytes: Option<i64>) {
     let mut alarms = lock(ALARMS.get_or_init(Mutex::default));

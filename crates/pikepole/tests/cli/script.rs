@@ -54,8 +54,6 @@ fn deep_nesting_is_refused_and_never_a_crash() {
     let deep = [
         ("parentheses", format!("SELECT {}1{}", "(".repeat(10_000), ")".repeat(10_000))),
         ("blocks", format!("{}PRINT 'x' {}", "BEGIN ".repeat(5_000), "END ".repeat(5_000))),
-        ("sum", format!("SELECT 1{}", " + 1".repeat(100_000))),
-        ("text", format!("SELECT 'a'{}", " + 'a'".repeat(50_000))),
         ("signs", format!("SELECT {}1", "- ".repeat(100_000))),
         ("not", format!("IF {}1 = 1 PRINT 'x'", "NOT ".repeat(100_000))),
         ("case", format!("SELECT {}1 {}", "CASE WHEN 1 = 1 THEN ".repeat(20_000), "END ".repeat(20_000))),

@@ -64,7 +64,7 @@ impl HardLimit {
 
     /// The policy that tells the server of a limit that it cannot find out.
     pub fn policy(&self) -> Option<String> {
-        let megabytes = self.bytes / 5 * 4 >> 20;
+        let megabytes = (self.bytes / 5 * 4) >> 20;
         self.group.is_none().then(|| format!("max server memory (MB)={megabytes}"))
     }
 

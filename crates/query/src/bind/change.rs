@@ -45,8 +45,8 @@ pub(super) fn assigned<'t>(
     find: impl Fn(&tree::Name) -> Result<usize, Fault>,
 ) -> Result<(usize, NewValue<'t>), Fault> {
     let is_property =
-        |qualifier: &&Box<tree::ObjectName>| !target.answers_to(qualifier) && !names_target(qualifier, table, target);
-    let Some(qualifier) = column.qualifier.as_ref().filter(is_property) else {
+        |qualifier: &&tree::ObjectName| !target.answers_to(qualifier) && !names_target(qualifier, table, target);
+    let Some(qualifier) = column.qualifier.as_deref().filter(is_property) else {
         return Ok((find(&column.name)?, value));
     };
     // Before the column there may be the name of what is changed.

@@ -205,7 +205,10 @@ impl Slots {
 
     /// Hides a value of a type that leaves the statement.
     fn hide(&self, value: &mut Expr, ty: SqlType) {
-        let Some(Hidden { seen, mask }) = self.of(value) else { return };
+        let Some(Hidden { seen, mask }) = self.of(value) else {
+            // Its conditions may read what is hidden.
+            return self.silence(value);
+        };
         // What has another type than the column is no more the column's own value.
         let mask = mask.filter(|mask| mask.is_of(&ty)).unwrap_or_else(|| Mask::default_of(ty));
         cover(value, seen, Some(mask));

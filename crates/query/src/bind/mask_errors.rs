@@ -13,7 +13,8 @@ use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::plan::{Branch, More, Node, SortKey, Test, TopCount, WindowFunction};
 
 impl Slots {
-    fn expr(&self, value: &mut Expr) {
+    /// Lets no error of an expression tell of a hidden value.
+    pub(super) fn silence(&self, value: &mut Expr) {
         if matches!(value, Expr::Slot(_) | Expr::Const(_) | Expr::Masked(_)) {
             return;
         }
@@ -23,7 +24,7 @@ impl Slots {
     }
 
     fn exprs<'e>(&self, values: impl IntoIterator<Item = &'e mut Expr>) {
-        values.into_iter().for_each(|value| self.expr(value));
+        values.into_iter().for_each(|value| self.silence(value));
     }
 
     fn integer(&self, value: &mut Integer) {
@@ -33,7 +34,7 @@ impl Slots {
         if self.seen_by(|visit| value.visit_slots(visit)).is_some() {
             let inner = std::mem::replace(value, Integer::Const(None));
             let mut whole = Expr::Integer(Box::new(inner), Width::Big);
-            self.expr(&mut whole);
+            self.silence(&mut whole);
             *value = Integer::Other(Box::new(whole));
         }
     }
@@ -49,10 +50,10 @@ impl Slots {
             Predicate::Values(_, operands, _) => self.exprs(operands.iter_mut()),
             Predicate::And(parts) | Predicate::Or(parts) => parts.iter_mut().for_each(|part| self.condition(part)),
             Predicate::Not(inner) => self.condition(inner),
-            Predicate::IsNull(value) | Predicate::LikeConst(value, _) => self.expr(value),
+            Predicate::IsNull(value) | Predicate::LikeConst(value, _) => self.silence(value),
             Predicate::InIntegers(value, _, _) => self.integer(value),
             Predicate::InValues(value, list, _) => {
-                self.expr(value);
+                self.silence(value);
                 self.exprs(list.iter_mut());
             }
             Predicate::Like { operands, escape, .. } => {
@@ -86,7 +87,7 @@ impl Slots {
                 guards.iter_mut().for_each(|guard| self.condition(&mut guard.condition));
                 match test {
                     Test::Exists => {}
-                    Test::Scalar(value) => self.expr(value),
+                    Test::Scalar(value) => self.silence(value),
                     Test::In { left, right, .. } | Test::Extremes { left, right, .. } => self.exprs([left, right]),
                 }
             }
@@ -121,7 +122,7 @@ impl Slots {
             More::Top(top) => {
                 match &mut top.count {
                     TopCount::Rows(count) | TopCount::OfRow(count) => self.integer(count),
-                    TopCount::Percent(percent) => self.expr(percent),
+                    TopCount::Percent(percent) => self.silence(percent),
                 }
                 self.keys(&mut top.ties);
             }
@@ -149,7 +150,7 @@ impl Slots {
             WindowFunction::Shift { offset: Some(offset), .. } => self.integer(offset),
             _ => {}
         }
-        function.visit_values_mut(&mut |value| self.expr(value));
+        function.visit_values_mut(&mut |value| self.silence(value));
     }
 
     /// Lets no error of a condition of MERGE tell of a hidden value.

@@ -580,7 +580,7 @@ impl<'a> Compiler<'a> {
             },
             StatementKind::SetOption(option) => self.set_option(statement, option)?,
             StatementKind::SetIsolation(level) => {
-                let level = isolation(*level);
+                let level = Isolation::of(*level);
                 self.emit(Instruction::Setting(Setting::Isolation(level)));
             }
             StatementKind::SetIdentityInsert { table, on } => {
@@ -793,14 +793,4 @@ fn compound(variable: &str, op: tree::BinaryOp, expr: &tree::Expr) -> tree::Expr
     let name = tree::Name { text: variable.to_owned(), span: expr.span };
     let left = tree::Expr::new(tree::ExprKind::Variable(name), expr.span);
     tree::Chain::of(left, op, expr.clone())
-}
-
-fn isolation(level: tree::IsolationLevel) -> Isolation {
-    match level {
-        tree::IsolationLevel::ReadUncommitted => Isolation::ReadUncommitted,
-        tree::IsolationLevel::ReadCommitted => Isolation::ReadCommitted,
-        tree::IsolationLevel::RepeatableRead => Isolation::RepeatableRead,
-        tree::IsolationLevel::Snapshot => Isolation::Snapshot,
-        tree::IsolationLevel::Serializable => Isolation::Serializable,
-    }
 }

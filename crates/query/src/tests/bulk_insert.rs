@@ -104,13 +104,13 @@ fn rows_that_do_not_convert_are_told_and_counted() {
         "Msg 4867, Level 16, State 1, Line 1: Bulk load data conversion error (overflow) for row 4, column 1 (a).",
         "Msg 4869, Level 16, State 1, Line 1: The bulk load failed. Unexpected NULL value in data file row 5, column 3. The destination column (c) is defined as NOT NULL.",
     ];
-    let options = "WITH (FORMAT = 'CSV', MAXERRORS = 4, ERRORFILE = 'refused')";
+    let options = "WITH (FORMAT = 'CSV', MAXERRORS = 4, ERRORFILE = 'refused.csv')";
     let mut wanted = vec!["(2 rows)".to_owned()];
     wanted.extend(told.map(str::to_owned));
     wanted.extend(["1|a|1", "4|f|6", "(2 rows)"].map(str::to_owned));
     assert_eq!(client.loaded(columns, text, options), wanted);
-    assert_eq!(client.content("refused"), "x,b,2\n2,abc,3\n300,d,4\n3,e,\n");
-    let notes = client.content("refused.Error.Txt");
+    assert_eq!(client.content("refused.csv"), "x,b,2\n2,abc,3\n300,d,4\n3,e,\n");
+    let notes = client.content("refused.csv.Error.Txt");
     let first: Vec<&str> = notes.lines().map(|line| line.split(" - ").next().unwrap_or_default()).collect();
     assert_eq!(
         first,
@@ -132,9 +132,9 @@ fn rows_that_do_not_convert_are_told_and_counted() {
     );
     assert_eq!(lines[6..], ["(0 rows)"]);
     let wide: Vec<u8> = "é\t1\r\n😀\tx\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
-    client.loaded("a nvarchar(9), b tinyint", &wide, "WITH (DATAFILETYPE = 'widechar', ERRORFILE = 'wide')");
-    assert!(client.content("wide.Error.Txt").starts_with("Row 2 File Offset 10 "));
-    assert_eq!(client.content("wide").as_bytes(), String::from_utf8_lossy(&wide[10..]).as_bytes());
+    client.loaded("a nvarchar(9), b tinyint", &wide, "WITH (DATAFILETYPE = 'widechar', ERRORFILE = 'wide.csv')");
+    assert!(client.content("wide.csv.Error.Txt").starts_with("Row 2 File Offset 10 "));
+    assert_eq!(client.content("wide.csv").as_bytes(), String::from_utf8_lossy(&wide[10..]).as_bytes());
     client.file("f", text);
     assert_eq!(
         client.lines(

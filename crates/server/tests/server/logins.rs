@@ -208,6 +208,8 @@ fn silent_connections_do_not_keep_others_out() {
     let fixture = Fixture::with(|options| options.connections_max = 32);
     let silent: Vec<std::net::TcpStream> =
         (0..100).map(|_| std::net::TcpStream::connect(fixture.address()).expect("it listens")).collect();
+    // A quarter of all places is for connections before their login.
+    fixture.await_connections(8);
     let mut client = fixture.client();
     assert_eq!(client.scalar("SELECT 1"), Value::Int(1));
     drop(silent);
@@ -226,6 +228,5 @@ fn a_client_that_hangs_up_leaves_at_once() {
         client.send(PacketKind::Login7, 0, &login7("ada", &format!("guess {number}"), ""));
     }
     fixture.await_connections(1);
-    let mut client = Client::connect(fixture.address());
-    client.log_in("ada", "Lovelace 1815");
+    assert_eq!(fixture.client().scalar("SELECT 1"), Value::Int(1));
 }

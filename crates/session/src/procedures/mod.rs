@@ -439,6 +439,21 @@ pub(crate) fn failure_status(id: u32) -> i32 {
     }
 }
 
+/// # Errors
+/// 15247 for who may not change the configuration or bring statistics up to date.
+fn check_permitted(
+    procedure: &Procedure,
+    arguments: &Arguments<'_>,
+    context: &ExecutionContext,
+) -> Result<(), SqlError> {
+    let is_permitted = match procedure.name {
+        "sp_configure" => arguments.text(1).is_none() || may_configure(context),
+        "sp_updatestats" => context.token().has(Permission::Control, Securable::Database),
+        _ => true,
+    };
+    if is_permitted { Ok(()) } else { Err(SqlError::no_permission()) }
+}
+
 /// Calls the procedure that [`find`] gave this number; the result is its return status.
 pub(crate) async fn call(
     host: &mut SessionHost,
@@ -454,16 +469,11 @@ pub(crate) async fn call(
     let arguments = Arguments::of(procedure, given).map_err(|error| error.in_procedure(procedure.name))?;
     context.refresh_security().map_err(|fault| *fault)?;
     check_qualifiers(procedure, &arguments, context.database().name())?;
+    check_permitted(procedure, &arguments, context)?;
     let odbc = arguments.dialect(procedure);
     match procedure.name {
         "sp_addrolemember" | "sp_droprolemember" | "sp_addsrvrolemember" | "sp_dropsrvrolemember" => {
             change_role(procedure.name, &arguments, host, context).await?;
-        }
-        "sp_configure" if arguments.text(1).is_some() && !may_configure(context) => {
-            return Err(SqlError::no_permission());
-        }
-        "sp_updatestats" if !context.token().has(Permission::Control, Securable::Database) => {
-            return Err(SqlError::no_permission());
         }
         // There are none to be brought up to date.
         "sp_updatestats" => output.message(&SqlError::statistics_updated()),
@@ -480,9 +490,9 @@ pub(crate) async fn call(
         "xp_msver" => server::version(host, arguments.text(0).as_deref(), output),
         "sp_databases" => server::databases(host, output),
         "sp_helpdb" => help_database::help(host, arguments.text(0).as_deref(), output)?,
-        "sp_helpuser" => principals::help_user(&arguments, host, context, output)?,
-        "sp_helprole" => principals::help_role(&arguments, context, output)?,
-        "sp_helprolemember" => principals::help_role_member(&arguments, context, output)?,
+        "sp_helpuser" | "sp_helprole" | "sp_helprolemember" => {
+            principals::help(procedure.name, &arguments, host, context, output)?;
+        }
         "sp_addrole" | "sp_droprole" => principals::change_role(procedure.name, &arguments, host, context).await?,
         "sp_recompile" => describe::recompile(&arguments.text(0).unwrap_or_default(), host, context, output)?,
         "sp_catalogs" => return Err(server::not_linked(host, &arguments.text(0).unwrap_or_default())),

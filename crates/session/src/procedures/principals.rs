@@ -37,6 +37,21 @@ pub(super) async fn change_role(
     Ok(())
 }
 
+/// `sp_helpuser`, `sp_helprole` and `sp_helprolemember`.
+pub(super) fn help(
+    procedure: &str,
+    arguments: &Arguments<'_>,
+    host: &SessionHost,
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
+    match procedure {
+        "sp_helprole" => help_role(arguments, context, output),
+        "sp_helprolemember" => help_role_member(arguments, context, output),
+        _ => help_user(arguments, host, context, output),
+    }
+}
+
 /// The roles of the database, or the one that is named.
 ///
 /// # Errors
@@ -54,11 +69,7 @@ fn roles<'p>(users: &'p Principals, name: Option<&str>) -> Result<Vec<&'p Princi
 }
 
 /// `sp_helprole`: every role of the database, or one.
-pub(super) fn help_role(
-    arguments: &Arguments<'_>,
-    context: &ExecutionContext,
-    output: &mut dyn Output,
-) -> Result<(), SqlError> {
+fn help_role(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut dyn Output) -> Result<(), SqlError> {
     let catalog = security::catalog(context);
     let mut set = ResultSet::new(&[("RoleName", NAME), ("RoleId", SqlType::SmallInt), ("IsAppRole", SqlType::Int)]);
     for role in roles(catalog.users(), arguments.text(0).as_deref())? {
@@ -69,7 +80,7 @@ pub(super) fn help_role(
 }
 
 /// `sp_helprolemember`: who is in each role of the database, or in one.
-pub(super) fn help_role_member(
+fn help_role_member(
     arguments: &Arguments<'_>,
     context: &ExecutionContext,
     output: &mut dyn Output,
@@ -93,7 +104,7 @@ pub(super) fn help_role_member(
 ///
 /// # Errors
 /// 15198 for a name that is no principal's.
-pub(super) fn help_user(
+fn help_user(
     arguments: &Arguments<'_>,
     host: &SessionHost,
     context: &ExecutionContext,

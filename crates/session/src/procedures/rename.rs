@@ -194,7 +194,7 @@ fn meant(catalog: &Catalog, parts: &[String]) -> Result<Option<&'static str>, Sq
     let table = before.split_last().and_then(|(table, schemas)| catalog.table(&schema(schemas), table));
     if let Some(table) = table {
         found.extend(table.column(part).map(|_| Some("COLUMN")));
-        let is_it = |index: &&pikepole_engine::Index| index.name.eq_ignore_ascii_case(part) && !index.constraint;
+        let is_it = |index: &&pikepole_engine::Index| index.name.eq_ignore_ascii_case(part);
         found.extend(table.indexes.iter().find(is_it).map(|_| Some("INDEX")));
     }
     match found[..] {

@@ -90,7 +90,11 @@ fn masks_are_there_after_a_restart_a_restore_and_a_power_loss() {
     masked(&mut fixture, "e");
     let disk = fixture.stopped();
     for after in [1, 3, 1_000] {
-        let (left, _) = crashed(&disk, "INSERT d.dbo.masked VALUES (NULL, 8); DELETE d.dbo.masked WHERE n = 8", after);
+        let (left, _) = crashed(
+            &disk,
+            "BEGIN TRAN; INSERT d.dbo.masked VALUES (NULL, 8); DELETE d.dbo.masked WHERE n = 8; COMMIT",
+            after,
+        );
         let mut fixture = Fixture::on(left);
         masked(&mut fixture, "d");
         masked(&mut fixture, "e");

@@ -22,7 +22,7 @@ SELECT class_desc, name, value, SQL_VARIANT_PROPERTY(value, 'BaseType') AS base 
 DECLARE @i bigint = 8;
 EXEC sp_updateextendedproperty 'int', @i;
 SELECT name, value, SQL_VARIANT_PROPERTY(value, 'BaseType') AS base FROM fn_listextendedproperty('int', NULL, NULL, NULL, NULL, NULL, NULL);
-SELECT name FROM sys.extended_properties WHERE value = 0.1;
+SELECT name FROM sys.extended_properties WHERE value = 0.1e0;
 GO
 EXEC sp_addextendedproperty 'use', 'rows', 'FILEGROUP', 'PRIMARY';
 EXEC sp_addextendedproperty 'use', 'file', 'FILEGROUP', 'primary', 'Logical File Name', 'd';

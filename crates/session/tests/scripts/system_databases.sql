@@ -16,10 +16,10 @@ SELECT name, recovery_model_desc, snapshot_isolation_state_desc FROM sys.databas
 GO
 CREATE TABLE sales.dbo.t (id int PRIMARY KEY);
 GO
-BACKUP DATABASE sales TO DISK = '/server/sales.bak' WITH NAME = N'first', DESCRIPTION = N'of all';
+BACKUP DATABASE sales TO DISK = '/server/backup/sales.bak' WITH NAME = N'first', DESCRIPTION = N'of all';
 INSERT sales.dbo.t VALUES (1);
-BACKUP LOG sales TO DISK = '/server/sales.bak';
-BACKUP DATABASE sales TO DISK = '/server/copy.bak' WITH COPY_ONLY;
+BACKUP LOG sales TO DISK = '/server/backup/sales.bak';
+BACKUP DATABASE sales TO DISK = '/server/backup/copy.bak' WITH COPY_ONLY;
 GO
 SELECT s.backup_set_id, s.database_name, s.type, s.name, s.description, s.position, s.is_copy_only, s.recovery_model,
        s.user_name, f.physical_device_name, f.device_type,
@@ -28,8 +28,8 @@ FROM msdb.dbo.backupset AS s
 JOIN msdb.dbo.backupmediafamily AS f ON f.media_set_id = s.media_set_id ORDER BY s.backup_set_id;
 SELECT backup_set_id, file_number, file_type, logical_name FROM msdb.dbo.backupfile WHERE backup_set_id < 3 ORDER BY backup_set_id, file_number;
 GO
-RESTORE DATABASE again FROM DISK = '/server/sales.bak' WITH NORECOVERY;
-RESTORE LOG again FROM DISK = '/server/sales.bak' WITH FILE = 2;
+RESTORE DATABASE again FROM DISK = '/server/backup/sales.bak' WITH NORECOVERY;
+RESTORE LOG again FROM DISK = '/server/backup/sales.bak' WITH FILE = 2;
 GO
 SELECT r.restore_history_id, r.destination_database_name, r.backup_set_id, r.restore_type, r.replace, r.recovery, s.name
 FROM msdb.dbo.restorehistory AS r JOIN msdb.dbo.backupset AS s ON s.backup_set_id = r.backup_set_id ORDER BY 1;
@@ -38,7 +38,7 @@ EXEC msdb.dbo.sp_delete_database_backuphistory @database_name = N'sales';
 SELECT (SELECT COUNT(*) FROM msdb.dbo.backupset) AS sets, (SELECT COUNT(*) FROM msdb.dbo.backupmediaset) AS media,
        (SELECT COUNT(*) FROM msdb.dbo.restorehistory) AS restores, (SELECT COUNT(*) FROM msdb.dbo.backupfile) AS files;
 GO
-BACKUP DATABASE sales TO DISK = '/server/copy.bak' WITH INIT;
+BACKUP DATABASE sales TO DISK = '/server/backup/copy.bak' WITH INIT;
 DECLARE @tomorrow datetime = DATEADD(day, 1, SYSUTCDATETIME());
 EXEC msdb.dbo.sp_delete_backuphistory @oldest_date = '2000-01-01';
 SELECT COUNT(*) AS kept FROM msdb.dbo.backupset;

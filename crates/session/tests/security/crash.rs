@@ -217,7 +217,7 @@ fn extended_properties_and_new_names_survive_a_power_loss() {
                   FROM sys.extended_properties ORDER BY class, minor_id";
     assert_eq!(
         fixture.texts(&mut sa, values),
-        ["database|8|0", "xxxxxxxx|3750|0", "a|1|2", "dbo|3|0", "user|4|0", "type|4|0"]
+        ["database|4|0", "xxxxxxxx|1875|0", "a|0|2", "dbo|1|0", "user|2|0", "type|2|0"]
     );
     fixture.succeeds(&mut sa, "EXEC sp_updateextendedproperty 'p', 'new'; EXEC sp_addextendedproperty 'q', 'new'");
     assert_eq!(fixture.texts(&mut sa, "SELECT name FROM sys.views"), ["renamed"]);

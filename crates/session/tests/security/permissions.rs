@@ -290,7 +290,6 @@ fn what_can_be_granted_and_by_whom() {
         (4617, "GRANT SELECT ON dbo.t TO db_owner"),
         (4624, "GRANT SELECT ON dbo.t TO dbo"),
         (4621, "GRANT VIEW SERVER STATE TO ann"),
-        (40517, "GRANT ALL TO ann"),
         (40517, "GRANT SELECT ON dbo.t TO ann AS bob"),
         (102, "GRANT FLY TO ann"),
     ] {

@@ -86,7 +86,7 @@ impl Master {
         bytes[..8].copy_from_slice(MAGIC);
         bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
         let flags = [(self.clean, FLAG_CLEAN), (self.patched, FLAG_PATCHED), (self.stamps, FLAG_STAMPS)];
-        let flags = flags.into_iter().fold(0, |flags, (is, flag)| flags | u32::from(is) * flag);
+        let flags = flags.into_iter().fold(0, |flags, (is, flag)| flags | (u32::from(is) * flag));
         bytes[12..16].copy_from_slice(&flags.to_le_bytes());
         let numbers =
             [self.sequence, self.checkpoint_lsn.0, self.redo_lsn.0, self.recovery_lsn.0, self.next_transaction];

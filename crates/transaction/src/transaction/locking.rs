@@ -15,6 +15,29 @@ use crate::registry::{HeldLock, SessionCell, lock};
 const IDLE_LOCKS_MAX: usize = 32;
 
 impl Transaction {
+    /// The number of waits for other transactions. What was copied of rows before such a wait may be outdated by
+    /// what was waited for.
+    #[inline]
+    pub fn waits(&self) -> u64 {
+        self.waits
+    }
+
+    /// Tells if it has waited for another transaction since it took its snapshot: others are newer.
+    pub fn has_outwaited_snapshot(&self) -> bool {
+        self.snapshot.is_some() && self.waits != self.snapshot_waits
+    }
+
+    /// A row was found to have changed since it was copied, which outdates what else was copied then.
+    pub fn saw_change(&mut self) {
+        self.waits += 1;
+    }
+
+    /// Tells if the statement reads under locks at READ COMMITTED: the database's option when it began.
+    #[inline]
+    pub fn locks_reads(&self) -> bool {
+        self.locks_reads
+    }
+
     /// Takes a table lock for the transaction, or for the statement when it is Sch-S.
     ///
     /// # Errors

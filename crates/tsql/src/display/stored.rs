@@ -195,6 +195,18 @@ fn behind(f: &mut Formatter<'_>, is_minus: bool, operand: Above<'_>) -> Result {
     if is_minus && begins_with_minus(&operand) { write!(f, "({})", Stored(operand.0)) } else { operand.fmt(f) }
 }
 
+/// Writes operators with parentheses around all that stands before each but the first.
+fn write_chain(f: &mut Formatter<'_>, chain: &Chain, level: u8) -> Result {
+    (1..chain.rest.len()).try_for_each(|_| f.write_str("("))?;
+    Above(&chain.first, level).fmt(f)?;
+    for (place, link) in chain.rest.iter().enumerate() {
+        words(f, place > 0, ")")?;
+        link.op.fmt(f)?;
+        behind(f, link.op == BinaryOp::Subtract, Above(&link.operand, level))?;
+    }
+    Ok(())
+}
+
 impl Display for Stored<'_, Expr> {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         if let Some((negative, literal)) = number(self.0) {
@@ -215,17 +227,7 @@ impl Display for Stored<'_, Expr> {
                 let level = if *op == UnaryOp::BitNot { PRODUCT } else { SIGN };
                 behind(f, *op == UnaryOp::Minus, Above(operand, level))
             }
-            ExprKind::Chain(chain) => {
-                let level = strength(self.0);
-                (1..chain.rest.len()).try_for_each(|_| f.write_str("("))?;
-                Above(&chain.first, level).fmt(f)?;
-                for (place, link) in chain.rest.iter().enumerate() {
-                    words(f, place > 0, ")")?;
-                    link.op.fmt(f)?;
-                    behind(f, link.op == BinaryOp::Subtract, Above(&link.operand, level))?;
-                }
-                Ok(())
-            }
+            ExprKind::Chain(chain) => write_chain(f, chain, strength(self.0)),
             ExprKind::Function(call) => write_call(f, call),
             ExprKind::Method(call) => {
                 match is_bare_receiver(&call.receiver) {

@@ -66,8 +66,9 @@ pub struct SqlError {
     pub message: String,
 }
 
-/// Bytes of a message: more than the 4000 characters that PRINT tells. A message that names a value of megabytes is not as long as that.
-const MESSAGE_BYTES_MAX: usize = 16 << 10;
+/// Bytes of a message: as much as the 16,000 characters that the protocol carries. A message that names a value of megabytes is not
+/// as long as that.
+const MESSAGE_BYTES_MAX: usize = 64 << 10;
 
 /// A message that is not too long.
 fn cut(mut message: String) -> String {

@@ -99,7 +99,7 @@ pub(super) fn weight_bytes(lead: u8) -> usize {
         GREEK_LEAD | CYRILLIC_LEAD | KANA_LEAD => 2,
         OTHER_LEAD | HANGUL_LEAD | IDEOGRAPH_LEAD | PRIVATE_LEAD => 3,
         0..4 | GREEK_LEAD.. => 0,
-        _ if lead % 2 == 0 => 1,
+        _ if lead.is_multiple_of(2) => 1,
         _ => 2,
     }
 }
@@ -191,7 +191,7 @@ fn has_weight(c: char, version: usize) -> bool {
         2 => &UNKNOWN_100,
         _ => &[],
     };
-    !is_in(&IGNORED, c) && !is_in(unknown, c) && !(c == '\u{AD}' && version > 0)
+    !(is_in(&IGNORED, c) || is_in(unknown, c) || c == '\u{AD}' && version > 0)
 }
 
 /// What a combining mark adds, if the character is one.
