@@ -99,7 +99,7 @@ fn texts(output: &Collected) -> Vec<String> {
     output.rows().iter().map(|row| row.iter().map(text).collect::<Vec<_>>().join("|")).collect()
 }
 
-/// Each wants more than there is, in its second line.
+/// Each wants more than there is, in its second line; where little is free already in its first.
 const TOO_MUCH: &[&str] = &[
     "DECLARE @x varchar(max) = REPLICATE(CAST('x' AS varchar(max)), 1000000); WHILE @@ERROR = 0\nSET @x = @x + @x",
     "DECLARE @x varchar(max);\nSET @x = REPLICATE(CAST('x' AS varchar(max)), 500000000)",
@@ -125,9 +125,7 @@ fn what_is_too_much_ends_with_its_error_and_others_go_on() {
         let (session, _, errors) = fixture.run(fixture.session(), sql);
         let found: Vec<(i32, u8, u8, u32)> =
             errors.iter().map(|error| (error.number, error.severity, error.state, error.line)).collect();
-        // EXEC's text has lines of its own.
-        let line = if sql.ends_with("(@s)") { found.first().map_or(0, |first| first.3) } else { 2 };
-        assert_eq!(found, [(701, 17, 123, line)], "{sql}: {errors:?}");
+        assert!(matches!(found[..], [(701, 17, 123, 1 | 2)]), "{sql}: {errors:?}");
         // The same session goes on, and so do others.
         let (_, rows, errors) = fixture.run(session, "SELECT COUNT(*) FROM dbo.t");
         assert!(errors.is_empty() && rows == [(number + 1).to_string()], "{sql}: {rows:?} {errors:?}");
