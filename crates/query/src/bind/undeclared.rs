@@ -119,7 +119,8 @@ impl Undeclared {
 /// gives none, or only what runs before it can tell.
 ///
 /// # Errors
-/// As [`compile`]; 11521 where the type of a column is that of a variable of which nothing says it; as [`Program::first_columns`].
+/// As [`compile`]; 11521 where the type of a column is that of a variable of which nothing says it; 11525 and 11526 where temporary
+/// tables stand in the way, 11513 and 11514 where the text is dynamic SQL.
 pub fn first_result_set(
     text: &str,
     parameters: &str,
