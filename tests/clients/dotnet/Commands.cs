@@ -299,7 +299,7 @@ public static class Commands
                 ("SELECT 1/0", new[] { "8134 16 1 1  Divide by zero error encountered." }),
                 ("RAISERROR('of our own', 16, 3)", new[] { "50000 16 3 1  of our own" }),
                 ("THROW 51234, 'thrown', 1", new[] { "51234 16 1 1  thrown" }),
-                ("\nEXEC dbo.dotnet_e", new[] { "50000 16 4 3 dotnet_e in it" }),
+                ("\nEXEC dbo.dotnet_e", new[] { "50000 16 4 3 dbo.dotnet_e in it" }),
                 ("RAISERROR('a', 16, 1); RAISERROR('b', 16, 1)", new[] { "50000 16 1 1  a", "50000 16 1 1  b" }),
             };
             foreach (var each in cases)

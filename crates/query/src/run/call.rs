@@ -93,6 +93,8 @@ impl Machine<'_> {
 
     /// Enters a procedure that a call names; errors in it tell of it as the call does.
     fn call_named(&mut self, program: Arc<Program>, call: &Execute, name: ObjectName) -> Result<(), Fault> {
+        // The database that a call may name is left out.
+        let name = ObjectName { server: None, database: None, ..name };
         self.call(program, &call.arguments, call.status, &name.name.text).map_err(|fault| match &fault.procedure {
             Some(_) => Box::new(SqlError { procedure: Some(name.dotted()), ..*fault }),
             None => fault,
