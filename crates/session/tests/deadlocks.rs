@@ -177,7 +177,7 @@ fn definitions_see_what_was_defined_while_they_waited() {
 }
 
 #[test]
-fn kill_ends_whoever_waits() {
+fn kill_ends_a_waiting_session() {
     for (holds, waits) in [
         ("BEGIN TRAN UPDATE t1 SET v = 10", "UPDATE t1 SET v = 21 WHERE id = 1"),
         ("BEGIN TRAN UPDATE t1 SET v = 10", "CREATE INDEX i ON t1 (v)"),

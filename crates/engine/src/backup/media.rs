@@ -50,7 +50,7 @@ pub(crate) struct Device {
     /// As the statement names it.
     pub name: String,
     pub direct: bool,
-    /// What is written to it is thrown away.
+    /// The null device: writes to it are thrown away.
     pub discards: bool,
 }
 
@@ -269,7 +269,7 @@ pub(super) enum Begin {
     Format,
 }
 
-/// What the name of a device leads to before a backup.
+/// The file behind a device's name as a backup finds it.
 enum Former {
     Nothing,
     /// Backups, whose directory cannot be read.
@@ -278,7 +278,7 @@ enum Former {
 }
 
 impl Device {
-    /// What a backup would write to or replace.
+    /// Looks at the file that a backup would write to or replace.
     ///
     /// # Errors
     /// 3201, 3242 and their like for what is not replaced.
@@ -301,7 +301,7 @@ impl Device {
         }
     }
 
-    /// Whether a file that could not be read begins as one of backups all the same.
+    /// True for the errors of a file that cannot be read but begins as one of backups.
     fn is_of_backups(&self, error: &SqlError) -> bool {
         let damaged =
             [SqlError::media_damaged(""), SqlError::media_version("", 0, 0), SqlError::backup_set_incomplete("")];

@@ -115,7 +115,7 @@ pub struct BackupOutcome {
 /// A backup that was made, also one that was thrown away.
 #[derive(Debug, Clone)]
 pub struct MadeBackup {
-    /// What it came to.
+    /// Its pages, its place in the file, and how long it took.
     pub outcome: BackupOutcome,
     /// The set.
     pub set: BackupSetRow,

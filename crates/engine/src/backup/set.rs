@@ -240,7 +240,7 @@ fn set_row(media: &Media, position: usize) -> Result<BackupSetRow, SqlError> {
     Ok(row_of(position, media.bytes(position), head, tail.as_ref()))
 }
 
-/// What is shown of a set of so many bytes; without a tail it is damaged.
+/// The row of RESTORE HEADERONLY for a set of `bytes` bytes; without a tail it is damaged.
 pub(super) fn row_of(position: usize, bytes: u64, head: SetHead, tail: Option<&SetTail>) -> BackupSetRow {
     BackupSetRow {
         position,

@@ -85,7 +85,7 @@ pub struct Columnstore {
     pub disabled: bool,
 }
 
-/// What an index without entries says of itself.
+/// The mark of a hypothetical index, which has no entries (CREATE INDEX WITH STATISTICS_ONLY).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Hypothetical {
     /// It is declared as clustered; the table's own clustered index is another one.

@@ -91,7 +91,7 @@ pub struct Properties {
 }
 
 impl Properties {
-    /// Whether some are of filegroups or files.
+    /// True if some belong to filegroups or files.
     pub(crate) fn has_files(&self) -> bool {
         self.entries.iter().any(|entry| matches!(entry.part, PropertyPart::Filegroup(_) | PropertyPart::File(_)))
     }

@@ -399,7 +399,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
     catalog
 }
 
-/// Checks a database that nobody has open: its log, then all that DBCC CHECKDB looks at, after recovering it if it was not closed
+/// Checks a database that is not open: its log, then all that DBCC CHECKDB looks at, after recovering it if it was not closed
 /// in order. The lines say what was looked at; the damage what is wrong.
 pub(crate) fn check_database(context: &OpenContext, folder: &Path, lines: &mut Vec<String>, damage: &mut Vec<String>) {
     let file = match DatabaseFile::read(&context.disk, folder) {

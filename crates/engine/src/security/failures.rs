@@ -22,7 +22,7 @@ const DELAY_MAX: Duration = Duration::from_secs(3);
 const KEPT_US: u64 = 15 * 60 * 1_000_000;
 /// Names, addresses and pairs that are counted; beyond that the oldest are forgotten.
 const COUNTED_MAX: usize = 4_096;
-/// Failures that are told later at a time, of one address and of all; more are told at once.
+/// Failures whose answers are delayed at a time, of one address and of all; further ones are answered at once.
 const HELD_OF_ADDRESS_MAX: usize = 128;
 const HELD_MAX: usize = 1_024;
 
@@ -126,7 +126,7 @@ impl LoginFailures {
         lock(&self.counted).retain(|key, _| !matches!(key, Key::Name(of) | Key::Both(of, _) if *of == name));
     }
 
-    /// A place among the failures of `host` that are told later; none when there are many, whatever their names.
+    /// A place among the delayed answers of `host`; none when it or the server has too many, whatever their names.
     pub fn hold(&self, host: &str) -> Option<Held<'_>> {
         let mut held = lock(&self.held);
         let all: usize = held.values().sum();
@@ -142,7 +142,7 @@ impl LoginFailures {
     }
 }
 
-/// A place among the failures that are told later.
+/// A place among the delayed answers.
 pub(super) struct Held<'a> {
     failures: &'a LoginFailures,
     host: String,

@@ -43,7 +43,7 @@ pub struct DeadlockReport {
     pub sessions: Vec<i32>,
     /// Whether the monitor found it, rather than the wait that closed it.
     pub by_monitor: bool,
-    /// What it was about, as XML; None where there is nobody to describe it.
+    /// Its graph in the shape of `xml_deadlock_report`; None when no describer was registered.
     pub graph: Option<String>,
 }
 
@@ -131,7 +131,7 @@ impl Server {
         let (waits, deadlocks) = (Arc::clone(&self.context.waits), Arc::clone(&self.deadlocks));
         waits.observe(move |deadlock| deadlocks.note(deadlock));
         let monitor = run_monitor(waits_of(self), Arc::clone(&self.deadlocks));
-        // Nobody waits for its end: it has none of its own.
+        // Its end is not waited for: it runs as long as the server.
         drop(self.schedulers.hidden("DEADLOCK MONITOR", None, monitor));
     }
 

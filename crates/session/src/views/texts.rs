@@ -196,7 +196,7 @@ pub(crate) struct Frame {
     pub(crate) start: i32,
     pub(crate) end: i32,
     pub(crate) handle: String,
-    /// Its text; of a module WITH ENCRYPTION nobody may see it.
+    /// Its text; hidden for a module WITH ENCRYPTION.
     pub(crate) statement: String,
 }
 

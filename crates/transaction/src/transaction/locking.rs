@@ -66,11 +66,11 @@ impl Transaction {
                 return Ok(());
             }
         }
-        self.lock_anew(table, mode, lasts)
+        self.lock_uncovered(table, mode, lasts)
     }
 
     #[cold]
-    fn lock_anew(&mut self, table: &Arc<TableLock>, mode: LockMode, lasts: bool) -> Result<(), Stop> {
+    fn lock_uncovered(&mut self, table: &Arc<TableLock>, mode: LockMode, lasts: bool) -> Result<(), Stop> {
         if matches!(&self.kinship, Kinship::Child(family, _) if family.covers(table, mode)) {
             return Ok(());
         }
