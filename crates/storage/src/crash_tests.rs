@@ -14,8 +14,8 @@ use crate::fault::{Fault, plant};
 use crate::records::Record;
 use crate::test_support::{FOLDER, Fixture, LOG_FOLDER, Random, Rows, context, log_options, store_options};
 use crate::{
-    BulkPages, ChangeOutcome, EncodedRows, Heap, InsertOutcome, LogContext, PAGES_FILE, PageId, Redo, Rid, RowHeader,
-    ScanRange, Stop, StorageError, Store, StoreOptions, Tree, TreeCursor,
+    BulkPages, ChangeOutcome, EXTENT_PAGES, EncodedRows, Heap, InsertOutcome, LogContext, MAP_EXTENTS, PAGES_FILE,
+    PageId, Redo, Rid, RowHeader, ScanRange, Stop, StorageError, Store, StoreOptions, Tree, TreeCursor,
 };
 
 const TREE: u32 = 20;
@@ -293,6 +293,39 @@ fn recovery_comes_to_the_state_of_the_log() {
     let seeds = std::env::var("PIKEPOLE_CRASH_SEEDS").ok().and_then(|seeds| seeds.parse().ok()).unwrap_or(6);
     for seed in 1..=seeds {
         crashes(seed, 1500, 40).expect("a recovered database");
+    }
+}
+
+/// Makes the file longer until it has a second map page, and has the disk keep that.
+fn grow_past_a_map_page(store: &Store) -> Result<(), StorageError> {
+    while store.file_pages() <= MAP_EXTENTS * EXTENT_PAGES {
+        store.grow(store.file_pages() / EXTENT_PAGES)?;
+    }
+    store.flush_log_to(store.log().reserved())
+}
+
+#[test]
+fn growth_past_a_map_page_that_a_crash_cuts_off_is_done_again() {
+    let disk = SimulatedDisk::new(1);
+    let fixture = Fixture::on(disk.clone(), FRAMES).expect("a database");
+    let begin = disk.mutations();
+    grow_past_a_map_page(&fixture.store).expect("no crash");
+    let end = disk.mutations();
+    for (point, seed) in (begin + 1..=end + 1).flat_map(|point| (1..=8).map(move |seed| (point, seed))) {
+        let disk = SimulatedDisk::new(seed);
+        disk.crash_after_ops(point);
+        let fixture = Fixture::on(disk.clone(), FRAMES).expect("a database");
+        assert_eq!(grow_past_a_map_page(&fixture.store).is_err(), point <= end, "point {point}");
+        let mut disk = disk;
+        // The first recovery meets the growth that was cut off, the second one that was done again behind it.
+        for life in 1..=2 {
+            let recovered = Fixture::recover(disk.crash(seed), FRAMES);
+            let fixture = recovered.unwrap_or_else(|error| panic!("point {point}, seed {seed}, life {life}: {error}"));
+            grow_past_a_map_page(&fixture.store).expect("room");
+            let report = fixture.store.check().expect("a check");
+            assert!(report.is_sound(), "point {point}, seed {seed}, life {life}: {:?}", report.findings);
+            disk = fixture.simulated;
+        }
     }
 }
 
