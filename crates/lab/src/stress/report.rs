@@ -200,3 +200,45 @@ fn lines(items: impl Iterator<Item = String>) -> String {
 fn rate(run: &Run) -> String {
     grouped(run.rows_per_second as u64)
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::stress::target::Target;
+    use pikepole_embedded::Options;
+    use std::collections::BTreeSet;
+
+    /// Looks in a row that find every task waiting, of so many at most.
+    const QUIET: usize = 20;
+    const LOOKS: usize = 4_000;
+
+    /// A system task that is new to the server comes up here, before it stands among the top waits of every run.
+    #[test]
+    fn the_tasks_of_an_idle_server_wait_for_what_is_idle() {
+        let folder = std::env::temp_dir().join(format!("pikepole-idle-{}", std::process::id()));
+        let target = Target::open(Options::new(&folder)).expect("an engine");
+        let mut link = target.connect().expect("a session");
+        let mut query = |sql: &str| {
+            let rows = link.query(sql).expect("rows");
+            rows.iter().map(|row| row.get::<String>(0).expect("a text")).collect::<Vec<_>>()
+        };
+        // They have something to do at the start; then all of them wait, look after look.
+        let (mut seen, mut waits, mut quiet) = (BTreeSet::new(), Vec::new(), 0);
+        for _ in 0..LOOKS {
+            let tasks = query("SELECT command FROM sys.dm_exec_requests WHERE status = 'background'");
+            waits = query("SELECT wait_type FROM sys.dm_os_waiting_tasks WHERE session_id <= 50");
+            let is_idle = waits.iter().all(|wait| IDLE_WAITS.contains(&wait.as_str())) && waits.len() == tasks.len();
+            quiet = if is_idle { quiet + 1 } else { 0 };
+            seen.extend(tasks);
+            if quiet == QUIET {
+                break;
+            }
+            std::thread::sleep(std::time::Duration::from_millis(5));
+        }
+        drop(link);
+        target.close().expect("an end");
+        std::fs::remove_dir_all(&folder).expect("the folder");
+        assert_eq!(quiet, QUIET, "they wait for {waits:?}");
+        assert!(seen.contains("DEADLOCK MONITOR") && seen.contains("LOG WRITER"), "{seen:?}");
+    }
+}
