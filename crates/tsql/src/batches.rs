@@ -5,6 +5,9 @@
 
 use std::borrow::Cow;
 
+/// What ends a batch, unless a tool is asked for something else.
+const TERMINATOR: &str = "GO";
+
 /// A batch of a script.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ScriptBatch<'a> {
@@ -23,7 +26,7 @@ pub fn split_batches(script: &str) -> Vec<ScriptBatch<'_>> {
     let (mut start, mut start_line) = (0, 1);
     let mut at = 0;
     for (line, text) in (1..).zip(script.split_inclusive('\n')) {
-        let separator = if state == State::Plain { go_count(text) } else { None };
+        let separator = if state == State::Plain { go_count(text, TERMINATOR) } else { None };
         match separator {
             Some(count) => {
                 push(&mut batches, &script[start..at], start_line, count);
@@ -45,9 +48,16 @@ pub struct BatchLines {
     /// The line that the text begins with; 0 while there is none.
     first_line: u32,
     state: State,
+    /// The word that ends a batch instead of GO.
+    terminator: Option<Box<str>>,
 }
 
 impl BatchLines {
+    /// The same, where this word ends a batch instead of GO.
+    pub fn ended_by(terminator: &str) -> BatchLines {
+        BatchLines { terminator: Some(terminator.into()), ..BatchLines::default() }
+    }
+
     /// Whether the next line begins outside of texts, quoted names and comments.
     pub fn is_plain(&self) -> bool {
         self.state == State::Plain
@@ -56,7 +66,7 @@ impl BatchLines {
     /// Takes a line; the count of a GO line, which is not taken: the batch before it is to run so often, and to be cleared.
     pub fn push(&mut self, line: &str, number: u32) -> Option<u32> {
         if self.is_plain()
-            && let Some(count) = go_count(line)
+            && let Some(count) = go_count(line, self.terminator.as_deref().unwrap_or(TERMINATOR))
         {
             return Some(count);
         }
@@ -82,8 +92,9 @@ impl BatchLines {
 
     /// Begins anew.
     pub fn clear(&mut self) {
-        *self = BatchLines { text: std::mem::take(&mut self.text), ..BatchLines::default() };
         self.text.clear();
+        self.first_line = 0;
+        self.state = State::Plain;
     }
 
     /// The next line with a value for each `$(name)` outside of comments. What is no name stays as it is.
@@ -133,11 +144,11 @@ fn push<'a>(batches: &mut Vec<ScriptBatch<'a>>, text: &'a str, line: u32, count:
     }
 }
 
-/// The count of a GO line, 1 when it has none; none for any other line.
-fn go_count(line: &str) -> Option<u32> {
+/// The count of a line of the terminator, 1 when it has none; none for any other line.
+fn go_count(line: &str, terminator: &str) -> Option<u32> {
     let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}');
-    let (word, rest) = line.split_at_checked(2)?;
-    if !word.eq_ignore_ascii_case("go") || rest.starts_with(|c: char| c.is_alphanumeric() || "_@#$".contains(c)) {
+    let (word, rest) = line.split_at_checked(terminator.len())?;
+    if !word.eq_ignore_ascii_case(terminator) || rest.starts_with(|c: char| c.is_alphanumeric() || "_@#$".contains(c)) {
         return None;
     }
     let rest = rest.trim_start();
@@ -243,6 +254,17 @@ mod tests {
         assert_eq!(lines.batch(3).map(|batch| (batch.line, batch.count)), Some((7, 3)));
         lines.clear();
         assert!(lines.is_plain() && lines.batch(1).is_none());
+    }
+
+    #[test]
+    fn another_word_can_end_a_batch() {
+        let mut lines = BatchLines::ended_by("run");
+        assert_eq!(
+            (lines.push("SELECT 1\n", 1), lines.push("GO\n", 2), lines.push("Run 2\n", 3)),
+            (None, None, Some(2))
+        );
+        lines.clear();
+        assert_eq!((lines.push("running\n", 4), lines.push("RUN", 5)), (None, Some(1)));
     }
 
     /// Whether a shell runs what is typed with the last of these lines.

@@ -1,6 +1,6 @@
 //! Lines that are commands of the client's tools.
 
-use super::super::CommandError;
+use super::ScriptError;
 
 /// What `:help` says.
 pub const HELP: &str = "\
@@ -26,73 +26,144 @@ pub enum Stream {
 pub enum Command {
     /// `:setvar`; without a value the variable is forgotten.
     SetVariable {
+        /// Its name, as it was written.
         name: String,
+        /// Its value.
         value: Option<String>,
     },
+    /// `:listvar`
     ListVariables,
     /// `:r`
     Read(String),
     /// `:on error`
     OnError {
+        /// `exit`, not `ignore`.
         exit: bool,
     },
+    /// `:out`
     Out(Stream),
+    /// `:error`
     Error(Stream),
+    /// `:perftrace`
+    PerformanceTrace(Stream),
+    /// `:connect`, with its arguments.
+    Connect(String),
+    /// `!!`, with a command of the system.
+    Shell(String),
+    /// `:ed`
+    Edit,
+    /// `:list`
     List,
+    /// `:reset`
     Reset,
+    /// `:help`
     Help,
+    /// `:serverlist`
+    ListServers,
+    /// `:xml`
+    Xml {
+        /// `on`, not `off`.
+        on: bool,
+    },
+    /// `:quit`, and `:exit` alone.
     Quit,
     /// `:exit()`
     RunAndQuit,
+    /// `:exit(QUERY)`
+    QueryAndQuit(String),
 }
 
-/// Commands of sqlcmd that are none here.
-const REFUSED: &[&str] = &["connect", "ed", "perftrace", "serverlist", "xml"];
+/// Which of a tool's rules a script follows.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Dialect {
+    /// Of the commands only `exit` and `quit` do without their colon.
+    Shell,
+    /// As sqlcmd has it: `ed`, `reset`, `!!` and `exit(QUERY)` do without it, too.
+    Sqlcmd,
+}
+
+/// A line without its marks and white space around it.
+fn trimmed(line: &str) -> &str {
+    line.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}')
+}
 
 /// The command that a line is; none: it is T-SQL.
 ///
 /// # Errors
-/// Something behind a colon that is no command, or not well formed; a command that there is elsewhere.
-pub fn parse(line: &str, number: u32) -> Result<Option<Command>, CommandError> {
-    let line = line.trim_matches(|c: char| c.is_whitespace() || c == '\u{FEFF}');
+/// Something behind a colon that is no command, or not well formed.
+pub fn parse(line: &str, number: u32, dialect: Dialect) -> Result<Option<Command>, ScriptError> {
+    let line = trimmed(line);
     let (marked, rest) = match line.strip_prefix(':') {
         Some(rest) => (true, rest),
         None => (false, line),
     };
-    if rest.starts_with("!!") {
-        return Err(CommandError::Usage(format!("line {number}: pikepole sql does not have !!")));
+    if let Some(command) = rest.strip_prefix("!!") {
+        return match command.trim() {
+            "" => Err(ScriptError::Syntax { line: number, command: "!!".to_owned() }),
+            command => Ok(Some(Command::Shell(command.to_owned()))),
+        };
     }
     let end = rest.find(|c: char| !c.is_ascii_alphabetic()).unwrap_or(rest.len());
     let (word, arguments) = (rest[..end].to_ascii_lowercase(), rest[end..].trim());
     if !marked {
-        return Ok(unmarked(&word, arguments));
+        return Ok(unmarked(&word, arguments, dialect));
     }
     if word.is_empty() {
         return Ok(None);
     }
-    if REFUSED.contains(&word.as_str()) {
-        return Err(CommandError::Usage(format!("line {number}: pikepole sql does not have :{word}")));
-    }
-    if word == "exit" && arguments.starts_with('(') && !is_empty_list(arguments) {
-        return Err(CommandError::Usage(format!("line {number}: pikepole sql does not have :exit with a query")));
-    }
     let command = marked_command(&word, arguments);
-    let wrong = || CommandError::Usage(format!("Syntax error at line {number} near command ':{word}'."));
-    command.map(Some).ok_or_else(wrong)
+    command.map(Some).ok_or_else(|| ScriptError::Syntax { line: number, command: format!(":{word}") })
 }
 
 /// `exit` and `quit` need no colon, and may end with a semicolon.
-fn unmarked(word: &str, arguments: &str) -> Option<Command> {
+fn unmarked(word: &str, arguments: &str, dialect: Dialect) -> Option<Command> {
     match (word, arguments) {
         ("exit" | "quit", "" | ";") => Some(Command::Quit),
         ("exit", list) if is_empty_list(list) => Some(Command::RunAndQuit),
+        _ if dialect == Dialect::Shell => None,
+        ("exit", list) => query(list).map(Command::QueryAndQuit),
+        ("ed", "") => Some(Command::Edit),
+        ("reset", "") => Some(Command::Reset),
         _ => None,
     }
 }
 
 fn is_empty_list(text: &str) -> bool {
-    let inner = text.strip_prefix('(').and_then(|text| text.strip_suffix(')'));
-    inner.is_some_and(|inner| inner.trim().is_empty())
+    query(text).is_some_and(|inner| inner.trim().is_empty())
+}
+
+/// The text between the parentheses of `exit(...)`.
+fn query(text: &str) -> Option<String> {
+    Some(text.strip_prefix('(')?.strip_suffix(')')?.to_owned())
+}
+
+/// Whether a line begins an `exit(...)` that goes on in further lines: its parentheses are not closed.
+pub fn is_unfinished_exit(line: &str, dialect: Dialect) -> bool {
+    let line = trimmed(line);
+    let (marked, rest) = match line.strip_prefix(':') {
+        Some(rest) => (true, rest),
+        None => (false, line),
+    };
+    let Some((word, rest)) = rest.split_at_checked(4) else { return false };
+    let begins = word.eq_ignore_ascii_case("exit") && rest.trim_start().starts_with('(');
+    begins && (marked || dialect == Dialect::Sqlcmd) && open_parentheses(rest) > 0
+}
+
+/// How many parentheses are open at the end of a text; what is quoted does not count.
+fn open_parentheses(text: &str) -> i64 {
+    let (mut open, mut quote) = (0, None);
+    for c in text.chars() {
+        match (quote, c) {
+            (Some(end), c) if c == end => quote = None,
+            (Some(_), _) => {}
+            (None, '\'' | '"') => quote = Some(c),
+            (None, '[') => quote = Some(']'),
+            (None, '(') => open += 1,
+            (None, ')') => open -= 1,
+            _ => {}
+        }
+    }
+    open
 }
 
 fn marked_command(word: &str, arguments: &str) -> Option<Command> {
@@ -116,8 +187,18 @@ fn marked_command(word: &str, arguments: &str) -> Option<Command> {
         "list" => alone(Command::List),
         "reset" => alone(Command::Reset),
         "help" => alone(Command::Help),
+        "perftrace" => stream(arguments).map(Command::PerformanceTrace),
+        "connect" => (!arguments.is_empty()).then(|| Command::Connect(arguments.to_owned())),
+        "ed" => alone(Command::Edit),
+        "serverlist" => alone(Command::ListServers),
+        "xml" => match arguments.to_ascii_lowercase().as_str() {
+            "on" => Some(Command::Xml { on: true }),
+            "off" => Some(Command::Xml { on: false }),
+            _ => None,
+        },
         "q" | "quit" => alone(Command::Quit),
         "exit" if is_empty_list(arguments) => Some(Command::RunAndQuit),
+        "exit" if arguments.starts_with('(') => query(arguments).map(Command::QueryAndQuit),
         "exit" => alone(Command::Quit),
         _ => None,
     }
@@ -172,21 +253,63 @@ mod tests {
             (":q", Command::Quit),
         ];
         for (line, command) in commands {
-            assert_eq!(parse(line, 1).expect("a command"), Some(command), "{line}");
+            assert_eq!(parse(line, 1, Dialect::Shell), Ok(Some(command)), "{line}");
         }
-        for line in ["::fn_x()", "exit_code int", "quit = 1", "SELECT 1", ":", "exit (1)"] {
-            assert_eq!(parse(line, 1).expect("T-SQL"), None, "{line}");
+        for line in ["::fn_x()", "exit_code int", "quit = 1", "SELECT 1", ":", "exit (1)", "ed", "reset"] {
+            assert_eq!(parse(line, 1, Dialect::Shell), Ok(None), "{line}");
         }
     }
 
     #[test]
+    fn sqlcmd_has_more_commands_without_a_colon() {
+        let commands = [
+            ("exit (SELECT 1)\n", Command::QueryAndQuit("SELECT 1".into())),
+            (":EXIT(SELECT (1))", Command::QueryAndQuit("SELECT (1)".into())),
+            ("ed", Command::Edit),
+            ("RESET\r\n", Command::Reset),
+            ("!! echo a", Command::Shell("echo a".into())),
+            (":!!echo a", Command::Shell("echo a".into())),
+            (":perftrace stderr", Command::PerformanceTrace(Stream::Error)),
+            (":Connect tcp:db,1500 -U sa", Command::Connect("tcp:db,1500 -U sa".into())),
+            (":XML on", Command::Xml { on: true }),
+            (":serverlist", Command::ListServers),
+        ];
+        for (line, command) in commands {
+            assert_eq!(parse(line, 1, Dialect::Sqlcmd), Ok(Some(command)), "{line}");
+        }
+        for line in ["edit", "resets", "exit_1(2)", "xml on", "connect a"] {
+            assert_eq!(parse(line, 1, Dialect::Sqlcmd), Ok(None), "{line}");
+        }
+    }
+
+    #[test]
+    fn an_exit_goes_on_until_its_parentheses_are_closed() {
+        for line in [":exit(SELECT", "EXIT ( SELECT ')'", ":exit(SELECT [)]"] {
+            assert!(is_unfinished_exit(line, Dialect::Sqlcmd), "{line}");
+        }
+        for line in [":exit(SELECT 1)", "exit", "exited(", "SELECT ("] {
+            assert!(!is_unfinished_exit(line, Dialect::Sqlcmd), "{line}");
+        }
+        assert!(!is_unfinished_exit("exit (", Dialect::Shell));
+    }
+
+    #[test]
     fn what_is_no_command_is_refused_with_its_line() {
-        let refused = |line: &str| parse(line, 7).unwrap_err().to_string();
-        assert_eq!(refused(":connect other"), "line 7: pikepole sql does not have :connect");
-        assert_eq!(refused("!! dir"), "line 7: pikepole sql does not have !!");
-        assert_eq!(refused(":exit(SELECT 1)"), "line 7: pikepole sql does not have :exit with a query");
-        for line in [":setvar", ":setvar a b c", ":on error", ":r", ":list x", ":what", ":setvar a \"b"] {
-            assert!(refused(line).starts_with("Syntax error at line 7 near command ':"), "{line}");
+        let lines = [
+            ":setvar",
+            ":setvar a b c",
+            ":on error",
+            ":r",
+            ":list x",
+            ":what",
+            ":setvar a \"b",
+            ":xml",
+            ":connect",
+            "!!",
+        ];
+        for line in lines {
+            let refused = parse(line, 7, Dialect::Shell).expect_err(line).to_string();
+            assert!(refused.starts_with("Syntax error at line 7 near command '"), "{line}: {refused}");
         }
     }
 }

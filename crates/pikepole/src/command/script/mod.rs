@@ -10,20 +10,20 @@
 //! outside of texts, quoted names and comments.
 
 mod command;
+mod error;
+mod reader;
 mod variables;
 
+pub use command::{Command, Dialect, Stream};
+pub use error::ScriptError;
+pub use reader::{ScriptReader, ScriptText, Step};
 pub use variables::Variables;
 
 use super::CommandError;
 use super::output::{Printer, Sink};
 use super::session::Session;
-use command::{Command, Stream};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
-use pikepole_tsql::BatchLines;
 use std::path::Path;
-
-/// Scripts that scripts read, one inside the other.
-const DEPTH_MAX: u32 = 32;
 
 /// What a line leads to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -38,13 +38,11 @@ pub enum Flow {
 pub struct Script<'a> {
     session: &'a mut Session,
     printer: &'a mut Printer,
-    variables: Variables,
-    lines: BatchLines,
+    reader: ScriptReader,
     /// An error ends the script: `-b`, `:on error exit`.
     stops_on_error: bool,
     /// No batch has failed.
     clean: bool,
-    depth: u32,
     /// Set when the batches that are still to come are not wanted any more.
     interrupted: Option<&'a AtomicBool>,
 }
@@ -52,8 +50,8 @@ pub struct Script<'a> {
 impl<'a> Script<'a> {
     /// Nothing has been read yet.
     pub fn new(session: &'a mut Session, printer: &'a mut Printer, variables: Variables, stops_on_error: bool) -> Self {
-        let lines = BatchLines::default();
-        Script { session, printer, variables, lines, stops_on_error, clean: true, depth: 0, interrupted: None }
+        let reader = ScriptReader::new(variables, Dialect::Shell);
+        Script { session, printer, reader, stops_on_error, clean: true, interrupted: None }
     }
 
     /// The same, where Ctrl-C ends a batch.
@@ -79,27 +77,18 @@ impl<'a> Script<'a> {
 
     /// Drops what has been gathered of a batch.
     pub fn reset(&mut self) {
-        self.lines.clear();
+        self.reader.clear();
     }
 
     /// The number of the next line of what is typed.
     pub fn next_line(&self) -> u32 {
-        self.lines.text().lines().count() as u32 + 1
-    }
-
-    /// Reads a text to its end, or to a command that ends it.
-    pub fn read(&mut self, text: &str) -> Result<Flow, CommandError> {
-        for (number, line) in (1..).zip(text.split_inclusive('\n')) {
-            if self.line(line, number)? == Flow::Quit {
-                return Ok(Flow::Quit);
-            }
-        }
-        Ok(Flow::On)
+        self.reader.next_line()
     }
 
     /// Reads a whole script: what stands behind its last GO runs too.
     pub fn run(&mut self, text: &str) -> Result<(), CommandError> {
-        if self.read(text)? == Flow::On {
+        self.reader.open(ScriptText::whole(text))?;
+        if self.read()? == Flow::On {
             self.run_batch(1)?;
         }
         Ok(())
@@ -110,25 +99,34 @@ impl<'a> Script<'a> {
     /// # Errors
     /// A command that cannot be obeyed; a variable that has no value.
     pub fn line(&mut self, line: &str, number: u32) -> Result<Flow, CommandError> {
-        if self.lines.is_plain()
-            && let Some(command) = command::parse(line, number)?
-        {
-            return self.obey(command);
+        self.reader.open(ScriptText::line(line, number))?;
+        self.read()
+    }
+
+    /// Reads what has been opened to its end, or to a command that ends it.
+    fn read(&mut self) -> Result<Flow, CommandError> {
+        let flow = self.read_steps();
+        self.reader.close();
+        flow
+    }
+
+    fn read_steps(&mut self) -> Result<Flow, CommandError> {
+        while let Some(step) = self.reader.next_step()? {
+            let flow = match step {
+                Step::Batch { count } => self.run_batch(count)?,
+                Step::Command(command) => self.obey(command)?,
+            };
+            if flow == Flow::Quit {
+                return Ok(Flow::Quit);
+            }
         }
-        let line = match self.variables.are_replaced() {
-            true => self.lines.replaced(line, |name| self.variables.value(name)).map_err(not_defined)?,
-            false => line.into(),
-        };
-        match self.lines.push(&line, number) {
-            Some(count) => self.run_batch(count),
-            None => Ok(Flow::On),
-        }
+        Ok(Flow::On)
     }
 
     /// Runs what has been gathered.
     fn run_batch(&mut self, count: u32) -> Result<Flow, CommandError> {
         let mut flow = Flow::On;
-        if let Some(batch) = self.lines.batch(count) {
+        if let Some(batch) = self.reader.batch(count) {
             for _ in 0..batch.count {
                 if self.interrupted.is_some_and(|interrupted| interrupted.load(Ordering::Relaxed)) {
                     self.clean = false;
@@ -142,70 +140,47 @@ impl<'a> Script<'a> {
                 }
             }
         }
-        self.lines.clear();
+        self.reader.clear();
         Ok(flow)
     }
 
     fn obey(&mut self, command: Command) -> Result<Flow, CommandError> {
         match command {
-            Command::SetVariable { name, value } => self.variables.set(&name, value),
-            Command::ListVariables => {
-                let list = self.variables.list();
-                self.printer.say(&list)?;
-            }
-            Command::Read(path) => return self.read_file(&self.expanded(&path)?),
+            Command::ListVariables => self.printer.say(&self.reader.variables().list())?,
             Command::OnError { exit } => self.stops_on_error = exit,
             Command::Out(target) => self.printer.set_out(self.sink(target)?),
             Command::Error(target) => self.printer.set_error(self.sink(target)?),
-            Command::List => {
-                let text = self.lines.text().to_owned();
-                self.printer.say(text.trim_end())?;
-            }
-            Command::Reset => self.lines.clear(),
+            Command::List => self.printer.say(self.reader.text().trim_end())?,
             Command::Help => self.printer.say(command::HELP)?,
             Command::Quit => return Ok(Flow::Quit),
             Command::RunAndQuit => {
                 self.run_batch(1)?;
                 return Ok(Flow::Quit);
             }
+            Command::Connect(_) => return Err(self.refused(":connect")),
+            Command::Edit => return Err(self.refused(":ed")),
+            Command::PerformanceTrace(_) => return Err(self.refused(":perftrace")),
+            Command::ListServers => return Err(self.refused(":serverlist")),
+            Command::Xml { .. } => return Err(self.refused(":xml")),
+            Command::Shell(_) => return Err(self.refused("!!")),
+            Command::QueryAndQuit(_) => return Err(self.refused(":exit with a query")),
+            // The reader has obeyed them.
+            Command::SetVariable { .. } | Command::Read(_) | Command::Reset => {}
         }
         Ok(Flow::On)
+    }
+
+    /// A command of sqlcmd that is none here.
+    fn refused(&self, command: &str) -> CommandError {
+        let line = self.reader.line_number();
+        CommandError::Usage(format!("line {line}: pikepole sql does not have {command}"))
     }
 
     fn sink(&self, target: Stream) -> Result<Sink, CommandError> {
         match target {
             Stream::Out => Ok(Sink::Out),
             Stream::Error => Ok(Sink::Error),
-            Stream::File(name) => Sink::file(Path::new(&self.expanded(&name)?)),
+            Stream::File(name) => Sink::file(Path::new(&self.reader.expanded(&name)?)),
         }
     }
-
-    /// What a command names, with the values of variables.
-    fn expanded(&self, text: &str) -> Result<String, CommandError> {
-        if !self.variables.are_replaced() {
-            return Ok(text.to_owned());
-        }
-        let replaced = BatchLines::default().replaced(text, |name| self.variables.value(name));
-        Ok(replaced.map_err(not_defined)?.into_owned())
-    }
-
-    /// `:r`: the lines of another file as if they stood here.
-    fn read_file(&mut self, name: &str) -> Result<Flow, CommandError> {
-        if self.depth == DEPTH_MAX {
-            let text = format!("{name} is read by scripts that read each other, {DEPTH_MAX} deep");
-            return Err(CommandError::Usage(text));
-        }
-        let mut text = super::sql::read_script(Path::new(name))?;
-        if !text.is_empty() && !text.ends_with('\n') {
-            text.push('\n');
-        }
-        self.depth += 1;
-        let flow = self.read(&text);
-        self.depth -= 1;
-        flow
-    }
-}
-
-fn not_defined(name: String) -> CommandError {
-    CommandError::Usage(format!("'{name}' scripting variable not defined."))
 }

@@ -1,6 +1,7 @@
 //! Variables of scripts: what stands for `$(NAME)`.
 
 use super::super::CommandError;
+use super::ScriptError;
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
@@ -11,6 +12,10 @@ pub struct Variables {
     set: BTreeMap<String, (String, String)>,
     /// `-x`: `$(` means nothing.
     off: bool,
+    /// Names in upper case that `:setvar` may not set.
+    read_only: &'static [&'static str],
+    /// The environment's variables do not count.
+    is_alone: bool,
 }
 
 impl Variables {
@@ -30,6 +35,16 @@ impl Variables {
         Ok(variables)
     }
 
+    /// The same, where `:setvar` refuses these names, which are in upper case.
+    pub fn with_read_only(self, read_only: &'static [&'static str]) -> Variables {
+        Variables { read_only, ..self }
+    }
+
+    /// The same without the environment's variables.
+    pub fn without_environment(self) -> Variables {
+        Variables { is_alone: true, ..self }
+    }
+
     /// Whether `$(NAME)` is replaced at all.
     pub fn are_replaced(&self) -> bool {
         !self.off
@@ -44,12 +59,30 @@ impl Variables {
         };
     }
 
+    /// Does what `:setvar` asks for.
+    ///
+    /// # Errors
+    /// A variable that is read-only.
+    pub fn assign(&mut self, name: &str, value: Option<String>) -> Result<(), ScriptError> {
+        if self.read_only.contains(&name.to_uppercase().as_str()) {
+            return Err(ScriptError::ReadOnly(name.to_owned()));
+        }
+        self.set(name, value);
+        Ok(())
+    }
+
     /// A variable's value; that of the environment's where none is set.
     pub fn value(&self, name: &str) -> Option<String> {
         match self.set.get(&name.to_uppercase()) {
             Some((_, value)) => Some(value.clone()),
+            None if self.is_alone => None,
             None => std::env::var(name).ok(),
         }
+    }
+
+    /// What has been set under this name; the environment's variable does not count.
+    pub fn set_value(&self, name: &str) -> Option<&str> {
+        self.set.get(&name.to_uppercase()).map(|(_, value)| value.as_str())
     }
 
     /// All that are set, a line each.
@@ -78,5 +111,18 @@ mod tests {
         assert_eq!(variables.value("PATH"), std::env::var("PATH").ok());
         assert_eq!(variables.value("no such variable"), None);
         assert!(Variables::new(&["x".to_owned()], false).is_err());
+        assert_eq!(Variables::default().without_environment().value("PATH"), None);
+    }
+
+    #[test]
+    fn a_read_only_variable_is_not_assigned() {
+        let mut variables = Variables::default().with_read_only(&["SQLCMDUSER"]);
+        variables.set("SQLCMDUSER", Some("sa".to_owned()));
+        assert_eq!(
+            variables.assign("SqlCmdUser", None).map_err(|error| error.to_string()),
+            Err("The scripting variable: 'SqlCmdUser' is read-only".to_owned())
+        );
+        assert_eq!(variables.assign("other", Some("1".to_owned())), Ok(()));
+        assert_eq!((variables.set_value("sqlcmduser"), variables.set_value("OTHER")), (Some("sa"), Some("1")));
     }
 }
