@@ -28,12 +28,17 @@ pub const LARGE: usize = 32 << 10;
 
 /// Bytes after which a thread tells the process.
 const STEP: usize = 64 << 10;
+/// Bytes that threads take between two looks before the next stop of a statement looks: one thread may take new memory while
+/// the allocator keeps for another what that has freed.
+const LOOK_AT: i64 = 16 << 20;
 
 /// Bytes that the process has of its allocator, as far as threads have told.
 static HEAP: AtomicI64 = AtomicI64::new(0);
 /// The least of all budgets' alarms.
 static ALARM: AtomicI64 = AtomicI64::new(i64::MAX);
-/// True once the heap has passed the alarm, until a look finds it below.
+/// Bytes that threads have told of since the last look, whatever others have freed meanwhile.
+static TAKEN: AtomicI64 = AtomicI64::new(0);
+/// True once the heap has passed the alarm, or much was taken, until a look finds room.
 static PRESSED: AtomicBool = AtomicBool::new(false);
 /// True once the process's allocator has counted.
 static COUNTS: AtomicBool = AtomicBool::new(false);
@@ -97,8 +102,11 @@ fn tell(local: &Local) {
     if !COUNTS.load(Ordering::Relaxed) {
         COUNTS.store(true, Ordering::Relaxed);
     }
-    if change > 0 && heap > ALARM.load(Ordering::Relaxed) {
-        PRESSED.store(true, Ordering::Relaxed);
+    if change > 0 {
+        let taken = TAKEN.fetch_add(change, Ordering::Relaxed) + change;
+        if heap > ALARM.load(Ordering::Relaxed) || taken > LOOK_AT {
+            PRESSED.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -144,7 +152,7 @@ pub fn heap_bytes() -> Option<u64> {
     COUNTS.load(Ordering::Relaxed).then(|| u64::try_from(HEAP.load(Ordering::Relaxed)).unwrap_or(0))
 }
 
-/// True once the heap has passed an alarm, until a look finds it below. Cheap enough to be asked for every row.
+/// True once the heap has passed an alarm or has grown much, until a look finds room. Cheap enough to be asked for every row.
 #[inline]
 pub fn is_pressed() -> bool {
     PRESSED.load(Ordering::Relaxed)
@@ -154,6 +162,11 @@ pub(super) fn set_pressed(pressed: bool) {
     if PRESSED.load(Ordering::Relaxed) != pressed {
         PRESSED.store(pressed, Ordering::Relaxed);
     }
+}
+
+/// The process's account was read.
+pub(super) fn looked() {
+    TAKEN.store(0, Ordering::Relaxed);
 }
 
 pub(super) fn set_alarm(bytes: i64) {

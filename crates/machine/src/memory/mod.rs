@@ -12,11 +12,13 @@
 //!   ([`is_pressed`], [`Budget::relieve`]) and those that hold much end. The last eighth is kept for the others.
 //!
 //! What the process really has is read from the system now and then ([`Budget::look`]): stacks, and what the allocator
-//! keeps for later, count too.
+//! keeps for later, count too. Memory that is promised may be in the heap already and not yet touched, so that the system
+//! does not show it: a look takes it from what it compares with.
 //!
 //! Invariants
 //! - what a clerk counts is outside the heap, or is a part of it that views name: nothing counts twice;
-//! - a cache gives way without waiting: the thread that needs memory asks it, whatever that thread holds.
+//! - a cache gives way without waiting: the thread that needs memory asks it, whatever that thread holds;
+//! - what is large is granted to one thread at a time, after a look: two never get the same room.
 
 mod heap;
 mod limit;
@@ -110,8 +112,9 @@ pub struct Budget {
     mapped: [AtomicI64; Clerk::ALL.len()],
     /// Bytes that were asked for and may not be taken yet.
     promised: AtomicI64,
-    /// Bytes that the process has beyond what is counted, as of the last look.
+    /// Bytes that the process has beyond what is counted, and those that were promised then, as of the last look.
     uncounted: AtomicU64,
+    promised_at_look: AtomicI64,
     /// The heap as of the last look, where the allocator does not count.
     looked_heap: AtomicU64,
     asked_since_look: AtomicU64,
@@ -120,6 +123,8 @@ pub struct Budget {
     refusals: AtomicU64,
     given_way: AtomicU64,
     caches: Mutex<Vec<Weak<dyn Cache>>>,
+    /// Held while something large is granted.
+    granting: Mutex<()>,
 }
 
 impl std::fmt::Debug for Budget {
@@ -203,6 +208,8 @@ fn keep_promise() {
     CURRENT.with(|current| {
         if let Some(budget) = &*current.borrow() {
             budget.promised.fetch_sub(promised, Ordering::Relaxed);
+            // The last look may have met it untouched, and taken it for room.
+            budget.look_if_due(promised as u64);
         }
     });
 }
@@ -232,12 +239,14 @@ impl Budget {
             mapped: std::array::from_fn(|_| AtomicI64::new(0)),
             promised: AtomicI64::new(0),
             uncounted: AtomicU64::new(0),
+            promised_at_look: AtomicI64::new(0),
             looked_heap: AtomicU64::new(0),
             asked_since_look: AtomicU64::new(LOOK_BYTES),
             gave_back_us: AtomicU64::new(0),
             refusals: AtomicU64::new(0),
             given_way: AtomicU64::new(0),
             caches: Mutex::default(),
+            granting: Mutex::default(),
         });
         budget.set_limits(limit, 0);
         budget
@@ -286,8 +295,9 @@ impl Budget {
     /// Bytes that the server has.
     pub fn used(&self) -> u64 {
         let mapped: u64 = Clerk::ALL.iter().map(|clerk| self.mapped(*clerk)).sum();
-        let promised = u64::try_from(self.promised.load(Ordering::Relaxed)).unwrap_or(0);
-        self.heap() + mapped + self.uncounted() + promised
+        // What was promised at the look counts there.
+        let promised = self.promised.load(Ordering::Relaxed) - self.promised_at_look.load(Ordering::Relaxed);
+        self.heap() + mapped + self.uncounted() + u64::try_from(promised).unwrap_or(0)
     }
 
     /// Asks that were refused, and bytes that caches have given back.
@@ -362,6 +372,7 @@ impl Budget {
     fn take(&self, bytes: u64) -> Result<(), Refused> {
         // What this thread has asked for before is taken by now, or will not be.
         keep_promise();
+        let _turn = (bytes >= LOOK_BYTES).then(|| lock(&self.granting));
         self.look_if_due(bytes);
         let own = u64::try_from(task_heap().large).unwrap_or(0);
         if own.saturating_add(bytes) > self.session_share() || !self.has_room(bytes) {
@@ -401,6 +412,7 @@ impl Budget {
     /// # Errors
     /// When caches cannot help and the statement holds much.
     pub fn relieve(&self, held: i64) -> Result<(), Refused> {
+        self.look_if_due(LOOK_BYTES);
         if self.has_room(0) {
             heap::set_pressed(false);
             return Ok(());
@@ -446,10 +458,14 @@ impl Budget {
         let Some(private) = private_bytes(files) else { return };
         // Rings are shared memory; frames are private.
         let frames = self.mapped(Clerk::BufferPool);
+        let promised = self.promised.load(Ordering::Relaxed);
+        let most = private + u64::try_from(promised).unwrap_or(0);
         match heap_bytes() {
-            Some(heap) => self.uncounted.store(private.saturating_sub(heap + frames), Ordering::Relaxed),
-            None => self.looked_heap.store(private.saturating_sub(frames), Ordering::Relaxed),
+            Some(heap) => self.uncounted.store(most.saturating_sub(heap + frames), Ordering::Relaxed),
+            None => self.looked_heap.store(most.saturating_sub(frames), Ordering::Relaxed),
         }
+        self.promised_at_look.store(promised, Ordering::Relaxed);
+        heap::looked();
         self.tell_alarm();
     }
 
@@ -572,5 +588,40 @@ mod tests {
         let budget = budget();
         budget.look(&files);
         assert_eq!(budget.heap() + budget.uncounted(), 250_000 * 4096);
+    }
+
+    #[test]
+    fn what_is_promised_and_not_touched_yet_is_no_room() {
+        let budget = budget();
+        set_budget(Some(Arc::clone(&budget)));
+        assert_eq!(ask(1 << 30), Ok(()));
+        // The process has it, and the system does not show it.
+        budget.look(&SystemFiles::listing("proc/self/statm 900000 300000 50000 10 0 5 0"));
+        assert_eq!(budget.used(), 250_000 * 4096 + (1 << 30), "it counts, and once");
+        turn_ends();
+        assert!(budget.used() < 1 << 30, "its turn is over: what it has was read");
+        set_budget(None);
+    }
+
+    #[test]
+    fn several_threads_never_get_the_same_room() {
+        const THREADS: usize = 4;
+        for _ in 0..2_000 {
+            let (budget, barrier) = (budget(), std::sync::Barrier::new(THREADS));
+            std::thread::scope(|scope| {
+                for _ in 0..THREADS {
+                    scope.spawn(|| {
+                        set_budget(Some(Arc::clone(&budget)));
+                        barrier.wait();
+                        let granted = ask(5 << 30).is_ok();
+                        barrier.wait();
+                        let promised = budget.promised.load(Ordering::Relaxed) as u64;
+                        barrier.wait();
+                        assert!(promised <= budget.most() && promised >= 10 << 30, "{promised}, {granted}");
+                        turn_ends();
+                    });
+                }
+            });
+        }
     }
 }

@@ -9,7 +9,7 @@
 //! Heavy scripts may end with any error. It is a failure when the process ends, when a session is cut off, or when the light or a new session
 //! gets an error or waits for minutes.
 //!
-//! `cargo test -p pikepole --test memory -- [--seconds N] [--seed N] [--limit MB] [--sessions N] [--binary PATH]`
+//! `cargo test -p pikepole --test memory -- [--seconds N] [--seed N] [--limit MB] [--sessions N] [--kind N] [--binary PATH]`
 //!
 //! With `--binary` it runs another build: one that counts no memory does not survive this.
 
@@ -38,6 +38,8 @@ struct Arguments {
     seed: u64,
     limit_mb: u64,
     sessions: u64,
+    /// The kind of the scripts, instead of all.
+    kind: Option<u64>,
     binary: PathBuf,
 }
 
@@ -51,6 +53,7 @@ impl Arguments {
             seed: number("--seed").unwrap_or(1) | 1,
             limit_mb: number("--limit").unwrap_or(512),
             sessions: number("--sessions").unwrap_or(4),
+            kind: number("--kind"),
             binary: text("--binary").unwrap_or_else(|| env!("CARGO_BIN_EXE_pikepole").to_owned()).into(),
         }
     }
@@ -93,7 +96,8 @@ fn main() -> Result<(), Failure> {
     let ended = std::thread::scope(|scope| {
         for session in 0..arguments.sessions {
             let (tally, seed) = (&tally, arguments.seed.wrapping_add(session.wrapping_mul(0x9E37_79B9_7F4A_7C15)) | 1);
-            scope.spawn(move || heavy(port, session, seed, tally));
+            let kind = arguments.kind;
+            scope.spawn(move || heavy(port, session, seed, kind, tally));
         }
         scope.spawn(|| light(port, &tally));
         scope.spawn(|| logins(port, &tally));
@@ -154,14 +158,14 @@ fn prepare(port: u16) -> Result<(), Failure> {
 }
 
 /// One heavy script after the other.
-fn heavy(port: u16, session: u64, seed: u64, tally: &Tally) {
+fn heavy(port: u16, session: u64, seed: u64, kind: Option<u64>, tally: &Tally) {
     let mut random = Random(seed);
     let mut connection = match connect(port) {
         Ok(connection) => connection,
         Err(error) => return tally.fail(format!("a heavy session cannot log in: {error}")),
     };
     while !tally.is_over() {
-        let script = scripts::script(&mut random);
+        let script = scripts::script(&mut random, kind);
         tally.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).insert(session, script.clone());
         let number = match connection.execute(&script) {
             Ok(_) => 0,

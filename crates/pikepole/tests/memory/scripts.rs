@@ -56,11 +56,14 @@ fn expression(random: &mut Random, depth: u64) -> String {
     }
 }
 
-/// One script.
-pub fn script(random: &mut Random) -> String {
+/// How many kinds of scripts there are.
+const KINDS: u64 = 24;
+
+/// One script, of any kind or of this one.
+pub fn script(random: &mut Random, kind: Option<u64>) -> String {
     let start = text(random);
     let (small, many) = (random.size(3), random.size(5));
-    match random.below(24) {
+    match kind.unwrap_or_else(|| random.below(KINDS)) {
         0..=3 => format!("{start}DECLARE @y nvarchar(max) = {}; SELECT DATALENGTH(@y);", expression(random, 4)),
         4 => format!("{start}WHILE DATALENGTH(@x) < 4000000000 SET @x = @x + @x;"),
         5 => (0..4).map(|at| {
