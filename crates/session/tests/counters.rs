@@ -1,42 +1,21 @@
 //! What the management views count is what was done: exact numbers of transactions, flushes and bytes; options, waits and
 //! transactions of the sessions that have them.
 
-use pikepole_engine::{SchedulerChoice, Server, ServerOptions};
-use pikepole_machine::{Disk, OpenOptions, SimulatedDisk};
+mod support;
+
+use pikepole_machine::OpenOptions;
 use pikepole_query::Collected;
 use pikepole_scheduler::{JoinHandle, Placement};
-use pikepole_session::{Registry, Session, SessionOptions};
+use pikepole_session::Session;
 use pikepole_types::{SqlType, Value, to_text};
 use std::collections::BTreeMap;
 use std::sync::Arc;
-
-struct Fixture {
-    server: Arc<Server>,
-    registry: Arc<Registry>,
-}
+use support::Fixture;
 
 impl Fixture {
-    fn new() -> Self {
-        let options = ServerOptions {
-            disk: Disk::simulated(SimulatedDisk::new(11)),
-            schedulers: SchedulerChoice::Simulated { seed: 11, count: 2 },
-            small: true,
-            ..ServerOptions::new("/server")
-        };
-        let server = Server::open(options).expect("an empty disk can be opened");
-        let registry = Registry::new(server.statistics());
-        Fixture { server, registry }
-    }
-
-    fn session(&self) -> Session {
-        let (server, registry) = (Arc::clone(&self.server), Arc::clone(&self.registry));
-        Session::new(server, registry, SessionOptions::default()).expect("a session begins")
-    }
-
     /// Runs a batch that must not fail, and gives its rows as texts.
     fn rows(&self, session: &mut Session, sql: &str) -> Vec<String> {
-        let mut output = Collected::default();
-        self.server.schedulers().block_on(session.run(sql, &mut [], &mut output));
+        let output = self.run(session, sql);
         assert!(output.errors().is_empty(), "{sql}: {:?}", output.errors());
         texts(&output)
     }
@@ -86,7 +65,7 @@ fn texts(output: &Collected) -> Vec<String> {
 fn transactions_and_flushes_are_counted_once_and_in_their_database() {
     const NAMES: [&str; 5] =
         ["Transactions/sec", "Write Transactions/sec", "Log Flush Waits/sec", "Active Transactions", "Log Truncations"];
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(11);
     let mut session = fixture.session();
     fixture.rows(&mut session, "CREATE DATABASE other");
     fixture
@@ -135,7 +114,7 @@ fn transactions_and_flushes_are_counted_once_and_in_their_database() {
 
 #[test]
 fn the_logs_counters_are_what_the_log_has_written() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(11);
     let mut session = fixture.session();
     fixture.rows(&mut session, "CREATE TABLE k (id int PRIMARY KEY, v varchar(200))");
     for id in 0..20 {
@@ -165,7 +144,7 @@ fn the_logs_counters_are_what_the_log_has_written() {
 
 #[test]
 fn a_scan_looks_up_each_page_and_a_seek_each_level() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(11);
     let mut session = fixture.session();
     fixture.rows(&mut session, "CREATE TABLE heap (a int NOT NULL, filler char(1900) NOT NULL)");
     fixture.rows(&mut session, "CREATE TABLE tree (a int NOT NULL PRIMARY KEY, filler char(1900) NOT NULL)");
@@ -200,7 +179,7 @@ fn a_scan_looks_up_each_page_and_a_seek_each_level() {
 fn a_total_is_the_sum_of_all_databases_and_a_dropped_one_gives_back_what_it_held() {
     const POOL: &str = "SELECT counter_name, cntr_value FROM sys.dm_os_performance_counters
         WHERE counter_name IN ('Target pages', 'Database pages') ORDER BY counter_name";
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(11);
     let (mut session, mut other) = (fixture.session(), fixture.session());
     let before = fixture.rows(&mut session, POOL);
     fixture.rows(&mut session, "CREATE DATABASE a; CREATE DATABASE b");
@@ -241,7 +220,7 @@ fn a_total_is_the_sum_of_all_databases_and_a_dropped_one_gives_back_what_it_held
 
 #[test]
 fn clear_starts_one_view_from_zero_and_no_other() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(11);
     let mut session = fixture.session();
     let statistics = Arc::clone(fixture.server.statistics());
     let read = |session: &mut Session| {
@@ -273,7 +252,7 @@ fn clear_starts_one_view_from_zero_and_no_other() {
 
 #[test]
 fn a_load_tells_how_far_it_is() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(11);
     let mut watcher = fixture.session();
     let loader = fixture.session();
     let path = fixture.server.folder().join("rows.csv");
@@ -304,7 +283,7 @@ fn sessions_show_the_options_that_they_have_set() {
     const OPTIONS: &str =
         "date_first, quoted_identifier, arithabort, ansi_nulls, transaction_isolation_level, lock_timeout,
         deadlock_priority, text_size, open_transaction_count, database_id";
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(11);
     let mut watcher = fixture.session();
     let watched = fixture.session();
     let id = watched.id();
@@ -345,7 +324,7 @@ fn transactions_and_their_locks_are_shown_from_their_beginning_to_their_end() {
         FROM sys.dm_tran_active_transactions a
         JOIN sys.dm_tran_session_transactions s ON s.transaction_id = a.transaction_id
         JOIN sys.dm_tran_database_transactions d ON d.transaction_id = a.transaction_id ORDER BY s.session_id";
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(11);
     let (mut a, mut b, mut watcher) = (fixture.session(), fixture.session(), fixture.session());
     fixture.rows(&mut a, "CREATE DATABASE other");
     fixture.rows(&mut a, "CREATE TABLE k (id int PRIMARY KEY, v int); INSERT k VALUES (1, 1), (2, 2)");
@@ -401,7 +380,7 @@ fn transactions_and_their_locks_are_shown_from_their_beginning_to_their_end() {
 fn what_holds_the_log_is_named() {
     const REASON: &str = "SELECT d.log_reuse_wait, d.log_reuse_wait_desc, s.log_truncation_holdup_reason
         FROM sys.databases d CROSS APPLY sys.dm_db_log_stats(d.database_id) s WHERE d.database_id = DB_ID()";
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(11);
     let (mut session, mut watcher) = (fixture.session(), fixture.session());
     fixture.rows(&mut session, "CREATE TABLE k (id int PRIMARY KEY, v varchar(8000)); CHECKPOINT");
     assert_eq!(fixture.rows(&mut watcher, REASON), ["0|NOTHING|NOTHING"]);
@@ -423,7 +402,7 @@ fn what_holds_the_log_is_named() {
 
 #[test]
 fn the_machine_and_its_tasks_fit_together() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(11);
     let watched = fixture.session();
     let id = watched.id();
     let running = fixture.begin(watched, "WAITFOR DELAY '00:00:05'");

@@ -1,42 +1,14 @@
 //! Deadlocks from outside: who is the victim, what is kept of it, circles through application locks, KILL of who waits.
 
-use pikepole_engine::{SchedulerChoice, Server, ServerOptions};
-use pikepole_machine::{Disk, SimulatedDisk};
+mod support;
+
 use pikepole_query::Collected;
 use pikepole_scheduler::{JoinHandle, Placement};
-use pikepole_session::{Registry, Session, SessionOptions};
+use pikepole_session::Session;
 use pikepole_types::Value;
-use std::sync::Arc;
-
-struct Fixture {
-    server: Arc<Server>,
-    registry: Arc<Registry>,
-}
+use support::{Fixture, numbers};
 
 impl Fixture {
-    fn new() -> Self {
-        let options = ServerOptions {
-            disk: Disk::simulated(SimulatedDisk::new(3)),
-            schedulers: SchedulerChoice::Simulated { seed: 3, count: 2 },
-            small: true,
-            ..ServerOptions::new("/server")
-        };
-        let server = Server::open(options).expect("an empty disk can be opened");
-        let registry = Registry::new(server.statistics());
-        Fixture { server, registry }
-    }
-
-    fn session(&self) -> Session {
-        let (server, registry) = (Arc::clone(&self.server), Arc::clone(&self.registry));
-        Session::new(server, registry, SessionOptions::default()).expect("a session begins")
-    }
-
-    fn run(&self, session: &mut Session, sql: &str) -> Collected {
-        let mut output = Collected::default();
-        self.server.schedulers().block_on(session.run(sql, &mut [], &mut output));
-        output
-    }
-
     /// Runs a batch in a task of its own, to where it waits.
     fn begin(&self, session: &mut Session, mut apart: Session, sql: &'static str) -> JoinHandle<(Session, Collected)> {
         let info = apart.task_info();
@@ -55,10 +27,6 @@ impl Fixture {
     }
 }
 
-fn numbers(output: &Collected) -> Vec<i32> {
-    output.errors().iter().map(|error| error.number).collect()
-}
-
 fn texts(output: &Collected) -> Vec<Vec<String>> {
     let text = |value: &Value| value.as_str().map_or_else(|| format!("{value:?}"), str::to_owned);
     output.rows().iter().map(|row| row.iter().map(text).collect()).collect()
@@ -69,7 +37,7 @@ const TABLES: &str = "CREATE TABLE t1 (id int PRIMARY KEY, v int) CREATE TABLE t
 
 #[test]
 fn a_deadlock_is_kept_with_its_graph() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let (mut one, mut two) = (fixture.session(), fixture.session());
     fixture.run(&mut one, TABLES);
     // The one that has logged less is not the one that closes the circle.
@@ -113,7 +81,7 @@ fn a_deadlock_is_kept_with_its_graph() {
 
 #[test]
 fn deadlock_priority_comes_before_the_log() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let (mut one, mut two) = (fixture.session(), fixture.session());
     fixture.run(&mut one, TABLES);
     fixture.run(&mut one, "SET DEADLOCK_PRIORITY LOW BEGIN TRAN UPDATE t1 SET v = 10 INSERT t1 VALUES (3, 3), (4, 4)");
@@ -126,7 +94,7 @@ fn deadlock_priority_comes_before_the_log() {
 
 #[test]
 fn circles_through_application_locks_of_the_session_are_found() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let (mut one, mut two) = (fixture.session(), fixture.session());
     fixture.run(&mut one, TABLES);
     fixture.run(&mut one, "BEGIN TRAN UPDATE t1 SET v = 10");
@@ -145,7 +113,7 @@ fn circles_through_application_locks_of_the_session_are_found() {
 
 #[test]
 fn a_session_is_not_in_its_own_way() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let mut one = fixture.session();
     let sql = "SET LOCK_TIMEOUT 100 BEGIN TRAN DECLARE @a int, @b int EXEC @a = sp_getapplock 'a', 'IntentExclusive', 'Transaction'
         EXEC @b = sp_getapplock 'a', 'Exclusive', 'Session' SELECT CONCAT(@a, ' ', @b)";
@@ -158,7 +126,7 @@ fn a_session_is_not_in_its_own_way() {
 
 #[test]
 fn definitions_see_what_was_defined_while_they_waited() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let (mut one, two) = (fixture.session(), fixture.session());
     fixture.run(&mut one, TABLES);
     fixture.run(&mut one, "BEGIN TRAN ALTER TABLE t1 ADD a int NULL");
@@ -187,7 +155,7 @@ fn kill_ends_a_waiting_session() {
         ("BEGIN TRAN SELECT * FROM t1 WITH (HOLDLOCK) WHERE id > 1", "INSERT t1 VALUES (9, 9)"),
         ("BEGIN TRAN EXEC sp_getapplock 'a', 'Exclusive'", "EXEC sp_getapplock 'a', 'Exclusive', 'Session'"),
     ] {
-        let fixture = Fixture::new();
+        let fixture = Fixture::new(3);
         let (mut one, two) = (fixture.session(), fixture.session());
         fixture.run(&mut one, TABLES);
         assert_eq!(numbers(&fixture.run(&mut one, holds)), [0_i32; 0], "{holds}");

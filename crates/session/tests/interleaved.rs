@@ -10,15 +10,14 @@
 //! ```
 //! A session runs one batch at a time: a step of one that waits still is left out, and shown so.
 
-use pikepole_engine::{SchedulerChoice, Server, ServerOptions};
-use pikepole_machine::{Disk, SimulatedDisk};
+mod support;
+
 use pikepole_scheduler::{JoinHandle, Placement};
-use pikepole_session::{ColumnInfo, Done, Output, Registry, Session, SessionOptions};
+use pikepole_session::{ColumnInfo, Done, Output, Session, SessionOptions};
 use pikepole_types::{SqlError, SqlType, Value, to_text};
 use std::collections::BTreeMap;
-use std::path::Path;
-use std::sync::Arc;
 use std::time::Duration;
+use support::{Fixture, scripts};
 
 /// The time between two steps: locks are waited for, and nothing else takes so long.
 const STEP: Duration = Duration::from_secs(1);
@@ -66,8 +65,7 @@ enum Client {
 
 /// The sessions of a case, by their names.
 struct Case {
-    server: Arc<Server>,
-    registry: Arc<Registry>,
+    fixture: Fixture,
     database: String,
     clients: BTreeMap<String, Client>,
     text: String,
@@ -75,15 +73,8 @@ struct Case {
 
 impl Case {
     fn open() -> Case {
-        let options = ServerOptions {
-            disk: Disk::simulated(SimulatedDisk::new(7)),
-            schedulers: SchedulerChoice::Simulated { seed: 7, count: 2 },
-            small: true,
-            ..ServerOptions::new("/server")
-        };
-        let server = Server::open(options).expect("an empty disk can be opened");
-        let registry = Registry::new(server.statistics());
-        Case { server, registry, database: "master".to_string(), clients: BTreeMap::new(), text: String::new() }
+        let fixture = Fixture::new(7);
+        Case { fixture, database: "master".to_string(), clients: BTreeMap::new(), text: String::new() }
     }
 
     fn line(&mut self, line: impl AsRef<str>) {
@@ -93,7 +84,7 @@ impl Case {
 
     fn session(&self) -> Session {
         let options = SessionOptions { database: self.database.clone(), ..SessionOptions::default() };
-        Session::new(Arc::clone(&self.server), Arc::clone(&self.registry), options).expect("a session begins")
+        self.fixture.session_with(options)
     }
 
     /// Begins a batch in the session's task.
@@ -108,7 +99,7 @@ impl Case {
         };
         let info = session.task_info();
         let mut session = *session;
-        let task = self.server.schedulers().spawn(info, Placement::LeastLoaded, async move {
+        let task = self.fixture.server.schedulers().spawn(info, Placement::LeastLoaded, async move {
             let mut printer = Printer::default();
             session.run(&batch, &mut [], &mut printer).await;
             (session, printer)
@@ -118,14 +109,15 @@ impl Case {
 
     /// Runs what can run, and gives the answers of sessions that have come to the end of their batches.
     fn settle(&mut self) -> Vec<(String, Vec<String>)> {
-        self.server.schedulers().advance(STEP);
+        self.fixture.server.schedulers().advance(STEP);
         let is_over = |client: &Client| matches!(client, Client::Busy(task) if task.is_finished());
         let over: Vec<String> =
             self.clients.iter().filter(|(_, client)| is_over(client)).map(|(name, _)| name.clone()).collect();
         let mut answers = Vec::new();
         for name in over {
             if let Some(Client::Busy(task)) = self.clients.remove(&name) {
-                let (session, printer) = self.server.schedulers().block_on(task).expect("a batch does not panic");
+                let (session, printer) =
+                    self.fixture.server.schedulers().block_on(task).expect("a batch does not panic");
                 self.clients.insert(name.clone(), Client::Free(Box::new(session)));
                 answers.push((name, printer.lines));
             }
@@ -160,15 +152,15 @@ impl Case {
         let clients = std::mem::take(&mut self.clients);
         for (name, client) in clients {
             match client {
-                Client::Free(session) => self.server.schedulers().block_on(session.close()),
+                Client::Free(session) => self.fixture.server.schedulers().block_on(session.close()),
                 Client::Busy(task) => {
                     self.line(format!("  {name} waits still"));
                     task.cancel();
-                    self.server.schedulers().advance(STEP);
+                    self.fixture.server.schedulers().advance(STEP);
                 }
             }
         }
-        self.server.schedulers().block_on(self.server.shutdown()).expect("the databases close");
+        self.fixture.server.schedulers().block_on(self.fixture.server.shutdown()).expect("the databases close");
         self.text
     }
 }
@@ -225,22 +217,8 @@ fn run(script: &str) -> String {
 
 #[test]
 fn sessions_answer_as_written_down() {
-    let own = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
-    let folder = Path::new(&own).join("tests/interleaved");
-    let mut scripts: Vec<_> = std::fs::read_dir(&folder)
-        .expect("the folder is there")
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "sql"))
-        .collect();
-    scripts.sort();
-    assert!(!scripts.is_empty());
-    let wanted = std::env::var("SCRIPT").ok();
     let mut wrong = Vec::new();
-    for path in scripts {
-        let name = path.file_stem().unwrap_or_default().to_string_lossy().into_owned();
-        if wanted.as_ref().is_some_and(|wanted| *wanted != name) {
-            continue;
-        }
+    for (name, path) in scripts("interleaved") {
         let script = std::fs::read_to_string(&path).expect("a script can be read");
         let answer = run(&script);
         let expected_path = path.with_extension("out");

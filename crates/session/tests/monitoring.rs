@@ -1,40 +1,17 @@
 //! What monitors ask: who runs what, at which statement, whom it waits for, what is kept in the cache.
 
-use pikepole_engine::{SchedulerChoice, Server, ServerOptions};
-use pikepole_machine::{Disk, SimulatedDisk};
+mod support;
+
 use pikepole_query::Collected;
 use pikepole_scheduler::{JoinHandle, Placement};
-use pikepole_session::{Argument, Prepared, Registry, Session, SessionOptions};
+use pikepole_session::{Argument, Prepared, Session};
 use pikepole_types::{SqlType, Value};
-use std::sync::Arc;
-
-struct Fixture {
-    server: Arc<Server>,
-    registry: Arc<Registry>,
-}
+use support::Fixture;
 
 impl Fixture {
-    fn new() -> Self {
-        let options = ServerOptions {
-            disk: Disk::simulated(SimulatedDisk::new(17)),
-            schedulers: SchedulerChoice::Simulated { seed: 17, count: 2 },
-            small: true,
-            ..ServerOptions::new("/server")
-        };
-        let server = Server::open(options).expect("an empty disk can be opened");
-        let registry = Registry::new(server.statistics());
-        Fixture { server, registry }
-    }
-
-    fn session(&self) -> Session {
-        let (server, registry) = (Arc::clone(&self.server), Arc::clone(&self.registry));
-        Session::new(server, registry, SessionOptions::default()).expect("a session begins")
-    }
-
     /// Runs a batch that must not fail, and gives its rows as texts.
     fn rows(&self, session: &mut Session, sql: &str) -> Vec<String> {
-        let mut output = Collected::default();
-        self.server.schedulers().block_on(session.run(sql, &mut [], &mut output));
+        let output = self.run(session, sql);
         assert!(output.errors().is_empty(), "{sql}: {:?}", output.errors());
         texts(&output)
     }
@@ -67,7 +44,7 @@ const BLOCKED: &str = "SELECT OBJECT_NAME(t.objectid),
 
 #[test]
 fn who_waits_is_seen_at_its_statement_in_whatever_text_that_is() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(17);
     let (mut holder, mut watcher) = (fixture.session(), fixture.session());
     fixture.rows(&mut holder, "CREATE TABLE k (id int PRIMARY KEY, v nvarchar(9)); INSERT k VALUES (1, N'a')");
     fixture.rows(
@@ -99,7 +76,7 @@ fn who_waits_is_seen_at_its_statement_in_whatever_text_that_is() {
 
 #[test]
 fn waiting_tasks_name_what_they_wait_for_and_who_is_in_the_way() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(17);
     let (mut holder, mut watcher) = (fixture.session(), fixture.session());
     fixture.rows(
         &mut holder,
@@ -134,7 +111,7 @@ fn the_cache_counts_each_time_that_a_text_is_looked_up() {
     const CACHED: &str = "SELECT p.objtype, p.usecounts, t.text FROM sys.dm_exec_cached_plans AS p
         CROSS APPLY sys.dm_exec_sql_text(p.plan_handle) AS t WHERE t.text LIKE N'%counted%' AND t.text NOT LIKE N'%cached%'
         ORDER BY p.objtype";
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(17);
     let (mut session, mut other) = (fixture.session(), fixture.session());
     let procedure = "CREATE PROCEDURE p AS SELECT 1 AS counted";
     fixture.rows(&mut session, procedure);
@@ -169,7 +146,7 @@ fn the_cache_counts_each_time_that_a_text_is_looked_up() {
 
 #[test]
 fn a_plan_is_found_by_its_handle() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(17);
     let mut session = fixture.session();
     fixture.rows(&mut session, "CREATE TABLE k (id int PRIMARY KEY)");
     fixture.rows(&mut session, "SELECT id FROM k; DELETE k");
@@ -193,7 +170,7 @@ fn a_plan_is_found_by_its_handle() {
 
 #[test]
 fn passwords_are_shown_to_nobody() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(17);
     let (mut session, mut watcher) = (fixture.session(), fixture.session());
     fixture.rows(&mut session, "CREATE LOGIN ann WITH PASSWORD = 'Secret_1'");
     let sent = format!("SELECT event_info FROM sys.dm_exec_input_buffer({}, 0)", session.id());
@@ -213,7 +190,7 @@ fn statement_stats(columns: &str, text: &str) -> String {
 
 #[test]
 fn runs_of_statements_are_counted_exactly_whoever_runs_them() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(17);
     let mut watcher = fixture.session();
     fixture.rows(&mut watcher, "CREATE TABLE k (id int PRIMARY KEY, filler char(500) NOT NULL DEFAULT 'x')");
     let mut sessions: Vec<Session> = (0..4).map(|_| fixture.session()).collect();
@@ -253,7 +230,7 @@ fn runs_of_statements_are_counted_exactly_whoever_runs_them() {
 
 #[test]
 fn a_prepared_text_is_counted_anew_when_the_cache_was_emptied() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(17);
     let (mut session, mut watcher) = (fixture.session(), fixture.session());
     let mut prepared = Prepared::new("SELECT @a AS kept".to_string(), "@a int".to_string());
     let mut call = |session: &mut Session| {
@@ -275,7 +252,7 @@ fn a_prepared_text_is_counted_anew_when_the_cache_was_emptied() {
 
 #[test]
 fn calls_of_modules_are_counted() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(17);
     let mut session = fixture.session();
     fixture.rows(&mut session, "CREATE TABLE k (id int PRIMARY KEY)");
     fixture.rows(&mut session, "CREATE TRIGGER kt ON k AFTER INSERT AS RETURN");
@@ -310,7 +287,7 @@ fn uses_of_indexes_are_counted_once_a_run() {
             CASE WHEN u.last_user_seek <= GETDATE() THEN 1 END, CASE WHEN u.last_user_update <= GETDATE() THEN 1 END
         FROM sys.dm_db_index_usage_stats AS u JOIN sys.indexes AS i ON i.object_id = u.object_id AND i.index_id = u.index_id
         WHERE u.database_id = DB_ID() AND u.object_id = OBJECT_ID('k') ORDER BY i.name";
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(17);
     let mut watcher = fixture.session();
     fixture.rows(
         &mut watcher,
@@ -337,7 +314,7 @@ fn uses_of_indexes_are_counted_once_a_run() {
 
 #[test]
 fn the_pages_of_indexes_are_shown_by_level() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(17);
     let mut session = fixture.session();
     fixture.rows(&mut session, "CREATE TABLE k (id int CONSTRAINT pk PRIMARY KEY, a char(700) NOT NULL, INDEX ka (a))");
     fixture.rows(&mut session, "CREATE TABLE h (b char(700))");

@@ -1,15 +1,20 @@
 //! Runs every script of `tests/scripts` in a server of its own on a simulated disk and compares what comes back with the
 //! `.out` file beside it. `BLESS=1` writes the `.out` files anew; what changed in them is then to be read, line by line.
 
-use pikepole_engine::{SchedulerChoice, Server, ServerOptions};
-use pikepole_machine::{Disk, SimulatedDisk};
+mod support;
+
+use pikepole_engine::Server;
 use pikepole_scheduler::Placement;
 use pikepole_scheduler::chaos::{self, Site, SiteCount};
-use pikepole_session::{ColumnInfo, Done, Output, Registry, Session, SessionOptions};
+use pikepole_session::{ColumnInfo, Done, Output, Session};
 use pikepole_types::{SqlError, SqlType, Value, to_text};
 use std::fmt::Write;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 use std::sync::Arc;
+use support::{Fixture, scripts};
+
+/// The seed of the servers.
+const SEED: u64 = 7;
 
 /// Prints what a batch sends back, as plain lines.
 #[derive(Default)]
@@ -77,26 +82,10 @@ impl Output for Printer {
     }
 }
 
-fn open() -> (Arc<Server>, Arc<Registry>) {
-    let options = ServerOptions {
-        disk: Disk::simulated(SimulatedDisk::new(7)),
-        schedulers: SchedulerChoice::Simulated { seed: 7, count: 2 },
-        small: true,
-        ..ServerOptions::new("/server")
-    };
-    let server = Server::open(options).expect("an empty disk can be opened");
-    let registry = Registry::new(server.statistics());
-    (server, registry)
-}
-
-fn session(server: &Arc<Server>, registry: &Arc<Registry>) -> Session {
-    Session::new(Arc::clone(server), Arc::clone(registry), SessionOptions::default()).expect("a session begins")
-}
-
 /// The answer of a script, and the stops in it.
 fn run(script: &str, chaos: Option<chaos::Options>) -> (String, Vec<SiteCount>) {
-    let (server, registry) = open();
-    let mut session = session(&server, &registry);
+    let fixture = Fixture::new(SEED);
+    let (server, mut session) = (&fixture.server, fixture.session());
     let mut printer = Printer::default();
     if let Some(options) = chaos {
         chaos::begin(options);
@@ -104,7 +93,7 @@ fn run(script: &str, chaos: Option<chaos::Options>) -> (String, Vec<SiteCount>) 
     for batch in pikepole_tsql::split_batches(script) {
         for _ in 0..batch.count {
             chaos::heat();
-            (session, printer) = run_batch(&server, session, printer, batch.text.to_string());
+            (session, printer) = run_batch(server, session, printer, batch.text.to_string());
         }
         printer.line("--");
     }
@@ -125,23 +114,6 @@ fn run_batch(server: &Arc<Server>, mut session: Session, mut printer: Printer, t
     schedulers.block_on(task).expect("a batch does not panic")
 }
 
-/// The scripts of the folder, by name; with `SCRIPT` set only the one that is called so.
-fn scripts() -> Vec<(String, PathBuf)> {
-    let own = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
-    let folder = Path::new(&own).join("tests/scripts");
-    let mut paths: Vec<_> = std::fs::read_dir(&folder)
-        .expect("the folder is there")
-        .filter_map(|entry| Some(entry.ok()?.path()))
-        .filter(|path| path.extension().is_some_and(|extension| extension == "sql"))
-        .collect();
-    paths.sort();
-    assert!(!paths.is_empty());
-    let wanted = std::env::var("SCRIPT").ok();
-    let named =
-        paths.into_iter().map(|path| (path.file_stem().unwrap_or_default().to_string_lossy().into_owned(), path));
-    named.filter(|(name, _)| wanted.as_ref().is_none_or(|wanted| wanted == name)).collect()
-}
-
 /// What a script answers otherwise than is written down.
 fn wrong_answer(path: &Path, answer: &str) -> Option<String> {
     let expected = std::fs::read_to_string(path.with_extension("out")).unwrap_or_default();
@@ -151,7 +123,7 @@ fn wrong_answer(path: &Path, answer: &str) -> Option<String> {
 #[test]
 fn scripts_answer_as_written_down() {
     let mut wrong = Vec::new();
-    for (name, path) in scripts() {
+    for (name, path) in scripts("scripts") {
         let script = std::fs::read_to_string(&path).expect("a script can be read");
         let (answer, _) = run(&script, None);
         if std::env::var_os("BLESS").is_some() {
@@ -198,7 +170,7 @@ fn scripts_answer_the_same_in_chaos() {
     let (first, rounds) = (number("PIKEPOLE_CHAOS_SEED").unwrap_or(1), number("PIKEPOLE_CHAOS_ROUNDS").unwrap_or(3));
     let mut outcome = Outcome::default();
     for seed in first..first + rounds {
-        for (name, path) in scripts() {
+        for (name, path) in scripts("scripts") {
             let fills_memory = !SHOWS_TEMPDB.contains(&name.as_str());
             if !COUNTS_LOOKS.contains(&name.as_str()) {
                 outcome.add(&name, &path, chaos::Options { fills_memory, ..chaos::Options::of(seed) });
@@ -222,7 +194,7 @@ fn chaos_finds_operators_that_lose_rows() {
     if !cfg!(debug_assertions) {
         return;
     }
-    let scripts = scripts();
+    let scripts = scripts("scripts");
     for wanted in ["documents", "memory", "rows_kept", "top_sorts"] {
         let Some((name, path)) = scripts.iter().find(|(name, _)| name == wanted) else { continue };
         let mut outcome = Outcome::default();

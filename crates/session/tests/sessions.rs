@@ -1,56 +1,16 @@
 //! Sessions from outside: parameters, what outlives a batch, bad input, cancelling, leaving with a transaction open.
 
+mod support;
+
 use pikepole_contention::sync::atomic::Ordering;
-use pikepole_engine::{SchedulerChoice, Server, ServerOptions};
-use pikepole_machine::{Disk, SimulatedDisk};
+use pikepole_machine::SimulatedDisk;
 use pikepole_query::Collected;
 use pikepole_scheduler::Placement;
-use pikepole_session::{Parameter, Registry, Session, SessionOptions};
+use pikepole_session::{Parameter, Session};
 use pikepole_types::{Length, SqlError, SqlType, Value};
 use std::fmt::Write;
 use std::sync::Arc;
-
-struct Fixture {
-    server: Arc<Server>,
-    registry: Arc<Registry>,
-}
-
-impl Fixture {
-    fn new() -> Self {
-        Self::on(SimulatedDisk::new(3))
-    }
-
-    fn on(disk: SimulatedDisk) -> Self {
-        let options = ServerOptions {
-            disk: Disk::simulated(disk),
-            schedulers: SchedulerChoice::Simulated { seed: 3, count: 2 },
-            small: true,
-            ..ServerOptions::new("/server")
-        };
-        let server = Server::open(options).expect("an empty disk can be opened");
-        let registry = Registry::new(server.statistics());
-        Fixture { server, registry }
-    }
-
-    fn session(&self) -> Session {
-        let (server, registry) = (Arc::clone(&self.server), Arc::clone(&self.registry));
-        Session::new(server, registry, SessionOptions::default()).expect("a session begins")
-    }
-
-    fn run(&self, session: &mut Session, sql: &str) -> Collected {
-        self.run_with(session, sql, &mut [])
-    }
-
-    fn run_with(&self, session: &mut Session, sql: &str, parameters: &mut [Parameter]) -> Collected {
-        let mut output = Collected::default();
-        self.server.schedulers().block_on(session.run(sql, parameters, &mut output));
-        output
-    }
-}
-
-fn numbers(output: &Collected) -> Vec<i32> {
-    output.errors().iter().map(|error| error.number).collect()
-}
+use support::{Fixture, numbers};
 
 fn only_error(output: &Collected) -> SqlError {
     assert_eq!(output.errors().len(), 1, "{:?}", output.errors());
@@ -63,7 +23,7 @@ fn scalar(output: &Collected) -> Value {
 
 #[test]
 fn parameters_are_variables_and_come_back() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let mut session = fixture.session();
     let parameter =
         |name: &str, value, ty, output| Parameter { name: name.to_string(), value, ty, output, table: None };
@@ -86,7 +46,7 @@ fn parameters_are_variables_and_come_back() {
 
 #[test]
 fn state_outlives_a_batch() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let mut session = fixture.session();
     fixture.run(&mut session, "CREATE TABLE t (id int PRIMARY KEY); SET NOCOUNT ON; BEGIN TRAN; INSERT t VALUES (1)");
     let output = fixture.run(&mut session, "SELECT @@TRANCOUNT");
@@ -101,7 +61,7 @@ fn state_outlives_a_batch() {
 
 #[test]
 fn a_session_that_goes_away_rolls_back() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let mut first = fixture.session();
     let mut second = fixture.session();
     assert_eq!((first.id(), second.id()), (51, 52));
@@ -121,7 +81,7 @@ fn a_session_that_goes_away_rolls_back() {
 
 #[test]
 fn a_batch_can_be_cancelled() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let mut session = fixture.session();
     let switch = session.cancel_switch();
     let info = session.task_info();
@@ -140,7 +100,7 @@ fn a_batch_can_be_cancelled() {
 #[test]
 fn that_reads_lock_survives_restarts_and_restores() {
     let disk = SimulatedDisk::new(3);
-    let fixture = Fixture::on(disk.clone());
+    let fixture = Fixture::on(disk.clone(), 3);
     let mut session = fixture.session();
     for sql in [
         "CREATE DATABASE d",
@@ -153,7 +113,7 @@ fn that_reads_lock_survives_restarts_and_restores() {
     fixture.server.schedulers().block_on(session.close());
     fixture.server.schedulers().block_on(fixture.server.shutdown()).expect("the databases close");
     drop(fixture);
-    let fixture = Fixture::on(disk);
+    let fixture = Fixture::on(disk, 3);
     let (mut writer, mut reader) = (fixture.session(), fixture.session());
     let shown = "SELECT COUNT(*) FROM sys.databases WHERE name IN ('d', 'e') AND is_read_committed_snapshot_on = 0";
     assert_eq!(scalar(&fixture.run(&mut reader, shown)), Value::Int(2));
@@ -169,7 +129,7 @@ fn that_reads_lock_survives_restarts_and_restores() {
 
 #[test]
 fn an_unknown_database_refuses_the_session() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let options = SessionOptions { database: "nowhere".to_string(), ..SessionOptions::default() };
     let refused = Session::new(Arc::clone(&fixture.server), Arc::clone(&fixture.registry), options);
     assert_eq!(refused.err().map(|error| error.number), Some(4060));
@@ -177,7 +137,7 @@ fn an_unknown_database_refuses_the_session() {
 
 #[test]
 fn every_view_can_be_selected_from_whole() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let mut session = fixture.session();
     fixture.run(&mut session, "CREATE TABLE t (id int IDENTITY PRIMARY KEY, v varchar(10) NULL DEFAULT 'x' UNIQUE)");
     fixture.run(&mut session, "CREATE PROCEDURE p @a int AS SELECT @a");
@@ -212,7 +172,7 @@ fn every_view_can_be_selected_from_whole() {
 
 #[test]
 fn a_syntax_error_names_its_line_and_nothing_of_the_batch_runs() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let mut session = fixture.session();
     let output =
         fixture.run(&mut session, "CREATE TABLE t (id int);\nINSERT t VALUES (1);\nSELECT * FORM t;\nDROP TABLE t;");
@@ -224,7 +184,7 @@ fn a_syntax_error_names_its_line_and_nothing_of_the_batch_runs() {
 
 #[test]
 fn texts_and_comments_that_do_not_end_are_errors() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let mut session = fixture.session();
     let text = only_error(&fixture.run(&mut session, "SELECT 1;\nSELECT 'open"));
     assert_eq!((text.number, text.line), (105, 2));
@@ -234,7 +194,7 @@ fn texts_and_comments_that_do_not_end_are_errors() {
 
 #[test]
 fn deep_nesting_is_an_error() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let mut session = fixture.session();
     let deep = |open: &str, close: &str| format!("SELECT {}1{}", open.repeat(20_000), close.repeat(20_000));
     for sql in [
@@ -254,7 +214,7 @@ fn deep_nesting_is_an_error() {
 
 #[test]
 fn a_script_of_10_mb_runs() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let mut session = fixture.session();
     let mut sql = String::with_capacity(11 << 20);
     sql.push_str("CREATE TABLE t (id int NOT NULL PRIMARY KEY, text varchar(8000) NOT NULL);\nSET NOCOUNT ON;\n");
@@ -272,7 +232,7 @@ fn a_script_of_10_mb_runs() {
 
 #[test]
 fn a_long_text_and_many_statements_are_no_trouble() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let mut session = fixture.session();
     let long = "y".repeat(3 << 20);
     let output = fixture.run(&mut session, &format!("DECLARE @s varchar(max) = '{long}'; SELECT LEN(@s)"));
@@ -283,7 +243,7 @@ fn a_long_text_and_many_statements_are_no_trouble() {
 
 #[test]
 fn who_has_counted_the_rows_of_tables_keeps_no_definition() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let (mut reader, mut owner) = (fixture.session(), fixture.session());
     fixture.run(&mut owner, "CREATE TABLE kept (a int); CREATE TABLE gone (a int); SET LOCK_TIMEOUT 0");
     for look in ["SELECT SUM(rows) FROM sys.partitions", "EXEC sp_spaceused", "EXEC sp_spaceused 'gone'"] {
@@ -299,7 +259,7 @@ fn who_has_counted_the_rows_of_tables_keeps_no_definition() {
 
 #[test]
 fn what_changes_definitions_waits_with_the_patience_of_its_session() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let (mut user, mut owner) = (fixture.session(), fixture.session());
     fixture.run(&mut user, "CREATE TABLE used (a int); BEGIN TRAN; INSERT used VALUES (1)");
     for change in ["DROP TABLE used", "ALTER TABLE used ADD b int", "CREATE INDEX i ON used (a)", "TRUNCATE TABLE used"]
@@ -321,7 +281,7 @@ fn what_changes_definitions_waits_with_the_patience_of_its_session() {
 
 #[test]
 fn application_locks_are_of_the_session_or_the_transaction() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let (mut one, mut two) = (fixture.session(), fixture.session());
     let take = |owner: &str, mode: &str, name: &str| {
         format!("DECLARE @r int EXEC @r = sp_getapplock N'{name}', '{mode}', '{owner}', 0 SELECT @r")
@@ -367,7 +327,7 @@ fn application_locks_are_of_the_session_or_the_transaction() {
 
 #[test]
 fn an_application_lock_is_waited_for() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let (mut one, mut two) = (fixture.session(), fixture.session());
     fixture.run(&mut one, "EXEC sp_getapplock 'job', 'Exclusive', 'Session'");
     let info = two.task_info();
@@ -383,7 +343,7 @@ fn an_application_lock_is_waited_for() {
 
 #[test]
 fn plans_that_have_run_tell_rows_and_times() {
-    let fixture = Fixture::new();
+    let fixture = Fixture::new(3);
     let mut session = fixture.session();
     fixture.run(
         &mut session,
