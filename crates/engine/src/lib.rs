@@ -113,8 +113,8 @@ pub use server::{
 };
 pub use table::{
     BulkWriter, CheckWatch, IndexUse, Locator, Met, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference,
-    RowCount, ScanRange, Table, TableCheck, TableFinding, TableParts, TableReads, TableScan, TableWriter, UseCount,
-    UseCounter,
+    RowCount, RowPlace, ScanRange, Table, TableCheck, TableFinding, TableParts, TableReads, TableScan, TableWriter,
+    UseCount, UseCounter, lock_description,
 };
 pub use temporary::{Residence, TEMPDB, TEMPDB_ID, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};
