@@ -82,11 +82,11 @@ pub use catalog::temporal::{Generated, Retention, RetentionUnit, Versioning};
 pub use catalog::user_type::{UserType, UserTypeKind};
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
-    Admission, ColumnDefinition, Database, DatabaseOptions, DelayedDurability, Durability, Fill, IndexDefinition,
-    IndexExtras, IndexKind, LogFullReason, MessageChange, ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn,
-    NumberRange, PageCheck, PageFinding, PolicyChange, PropertyChange, PropertyPlace, PutMode, RecordChange,
-    RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, ScopedConfiguration, ScopedKind, ScopedName, ScopedRow,
-    ScopedValue, Switches, TableDefinition, Tested, TriggerDefinition, UserAccess, generated_name,
+    Admission, ColumnDefinition, Database, DatabaseOptions, DeclaredNames, DelayedDurability, Durability, Fill,
+    IndexDefinition, IndexExtras, IndexKind, LogFullReason, MessageChange, ModuleDefinition, NAMED_LOCK_FIRST,
+    NamedLock, NewColumn, NumberRange, PageCheck, PageFinding, PolicyChange, PropertyChange, PropertyPlace, PutMode,
+    RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, ScopedConfiguration, ScopedKind, ScopedName,
+    ScopedRow, ScopedValue, Switches, TableDefinition, Tested, TriggerDefinition, UserAccess, generated_name,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};
@@ -113,8 +113,8 @@ pub use server::{
 };
 pub use table::{
     BulkWriter, CheckWatch, IndexUse, Locator, Met, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference,
-    RowCount, ScanRange, Table, TableCheck, TableFinding, TableParts, TableReads, TableScan, TableWriter, UseCount,
-    UseCounter,
+    RowCount, RowPlace, ScanRange, Table, TableCheck, TableFinding, TableParts, TableReads, TableScan, TableWriter,
+    UseCount, UseCounter, lock_description,
 };
 pub use temporary::{Residence, TEMPDB, TEMPDB_ID, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

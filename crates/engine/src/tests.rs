@@ -478,6 +478,7 @@ fn definitions_are_part_of_their_transaction() {
             ansi_nulls: true,
             quoted_identifier: true,
             columns: &[],
+            declared: |_| DeclaredNames::default(),
         };
         db.put_procedure(&mut a.tx, procedure, PutMode::Create).await.expect("new");
         db.rollback_to(&mut a.tx, save).await.expect("a savepoint");
@@ -560,6 +561,7 @@ fn everything_is_there_after_a_restart() {
             ansi_nulls: true,
             quoted_identifier: true,
             columns: &[],
+            declared: |_| DeclaredNames::default(),
         };
         db.put_procedure(&mut a.tx, procedure, PutMode::CreateOrAlter).await.expect("new");
         a.commit().await;

@@ -63,7 +63,7 @@ pub use program::{
 pub use progress::Progress;
 pub use run::{
     CURSOR_PROCEDURES, ClientCursor, CursorShown, CursorTarget, Prepared, RAISED_MIN, RowTarget, call, cut_long_values,
-    insert_rows, names_sequence, open_cursor, read_cursor_again, refill_cursor, run,
+    declared_names, insert_rows, names_sequence, open_cursor, read_cursor_again, refill_cursor, run,
 };
 pub use runs::{Measure, RunTotals, StatementRuns};
 pub use security::{Requirement, SessionSecurity, is_welcome};

@@ -11,8 +11,10 @@
 
 use crate::registry::{Registry, SessionRow};
 use crate::views::texts;
-use crate::views::transactions::{key_hash, transaction_id};
-use pikepole_engine::{Database, Deadlock, DeadlockProcess, Isolation, LockedName, LockedThing, Server};
+use crate::views::transactions::transaction_id;
+use pikepole_engine::{
+    Database, Deadlock, DeadlockProcess, Isolation, LockedName, LockedThing, Server, lock_description,
+};
 use std::fmt::Write;
 use std::sync::Arc;
 
@@ -164,7 +166,7 @@ fn wait_resource(database: &Database, process: &DeadlockProcess) -> String {
     let id = database.id();
     match (database.locked_name(process.thing), process.thing) {
         (LockedName::Keys(storage, ..), LockedThing::Keys(_, hash)) => {
-            format!("KEY: {id}:{storage} {}", key_hash(hash))
+            format!("KEY: {id}:{storage} {}", lock_description(hash))
         }
         (LockedName::Catalog, _) => format!("METADATA: database_id = {id}"),
         (LockedName::Application(number), _) => format!("APPLICATION: {id}:{number}"),

@@ -490,6 +490,11 @@ impl KeyLocks {
     }
 }
 
+/// The number that the views show for a lock of one key.
+pub fn key_hash(key: &[u8]) -> u64 {
+    Keys::One(key).hash()
+}
+
 impl KeyLock {
     /// A number for its keys, as the views show them.
     pub(crate) fn hash(&self) -> u64 {

@@ -56,7 +56,7 @@ mod tests;
 pub use deadlock::{Deadlock, DeadlockProcess, Standing};
 pub use error::{Need, Stop, TransactionError};
 pub use id::{TransactionId, TransactionIds};
-pub use key_lock::{KeyLock, LockedKeys};
+pub use key_lock::{KeyLock, LockedKeys, key_hash};
 pub use lock::{LockMode, TableLock};
 pub use nested::{Family, NestedTransactions};
 pub use recovery::{Analysis, now};

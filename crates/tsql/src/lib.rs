@@ -30,7 +30,7 @@ mod tree;
 pub use batches::{BatchLines, ScriptBatch, split_batches};
 pub use display::{stored_condition, stored_expression, stored_filter};
 pub use error::SyntaxError;
-pub use module_text::module_text;
+pub use module_text::{declared_names, module_text};
 pub use tree::*;
 
 /// How deep parentheses, functions, queries and statements may nest in each other; error 191 beyond.

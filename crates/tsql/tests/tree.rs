@@ -284,3 +284,31 @@ fn odbc_escapes_are_what_tsql_has_for_them() {
         assert_eq!(parse(text).expect_err(text).number, 102, "{text}");
     }
 }
+
+#[test]
+fn virtual_columns_are_no_names() {
+    for (text, printed) in [
+        ("SELECT %%physloc%%", "SELECT %%physloc%%"),
+        ("SELECT a%%%LockRes%%", "SELECT a % %%LockRes%%"),
+        ("SELECT t.%%physloc%%,s.t.%%lockres%%", "SELECT t.%%physloc%%, s.t.%%lockres%%"),
+        ("SELECT [%%physloc%%] WHERE %%physloc%%=0x01", "SELECT [%%physloc%%] WHERE %%physloc%% = 0x01"),
+    ] {
+        let statement = one(text);
+        assert_eq!(statement.to_string(), printed);
+        assert_eq!(one(printed).to_string(), printed);
+    }
+    let is_virtual = |text: &str| match &select(text).items[0] {
+        SelectItem::Expr { expr, .. } => match &expr.kind {
+            ExprKind::Column(column) => column.is_virtual,
+            _ => false,
+        },
+        _ => false,
+    };
+    assert!(is_virtual("SELECT t.%%physloc%%"));
+    assert!(!is_virtual("SELECT t.[%%physloc%%]"));
+    for text in
+        ["SELECT %%physloc", "SELECT %physloc%%", "SELECT %% physloc %%", "SELECT %%1%%", "SELECT 1 FROM t.%%a%%"]
+    {
+        assert!(parse(text).is_err(), "{text}");
+    }
+}

@@ -12,7 +12,7 @@ use serde::{Deserialize, Serialize};
 pub enum PropertyHolder {
     /// The database.
     Database,
-    /// The object of this id.
+    /// The object, partition function or partition scheme of this id.
     Object(i32),
     /// The schema of this id.
     Schema(i32),
@@ -37,6 +37,8 @@ pub enum PropertyPart {
     Filegroup(i32),
     /// The file of this number, of the database.
     File(i32),
+    /// The parameter of this number, from one, of a procedure or function.
+    Parameter(i32),
 }
 
 impl PropertyPart {
@@ -44,7 +46,7 @@ impl PropertyPart {
     pub(crate) fn is_in(self, record: &TableRecord) -> bool {
         match self {
             PropertyPart::Whole => true,
-            PropertyPart::Filegroup(_) | PropertyPart::File(_) => false,
+            PropertyPart::Filegroup(_) | PropertyPart::File(_) | PropertyPart::Parameter(_) => false,
             PropertyPart::Column(place) => place < record.columns.len(),
             PropertyPart::Index(index_id) => record.indexes.iter().any(|index| index.index_id == index_id),
             PropertyPart::Constraint(id) => {
@@ -94,6 +96,11 @@ impl Properties {
     /// True if some belong to filegroups or files.
     pub(crate) fn has_files(&self) -> bool {
         self.entries.iter().any(|entry| matches!(entry.part, PropertyPart::Filegroup(_) | PropertyPart::File(_)))
+    }
+
+    /// True if some belong to parameters.
+    pub(crate) fn has_parameters(&self) -> bool {
+        self.entries.iter().any(|entry| matches!(entry.part, PropertyPart::Parameter(_)))
     }
 
     /// The place of the property of this name, whatever its case, of a part.

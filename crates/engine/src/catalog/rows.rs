@@ -6,7 +6,8 @@
 //!                                          a place for long values; format 3: one with keys as `format_of` says; format 4: one with
 //!                                          a column that is computed when it is read; format 5: one with a period, or a history; format 6: a trigger
 //!                                          of definitions; format 7: a partition function or scheme; format 8: a collection of schemas of xml; format 9: a
-//!                                          table with masked columns; format 10: a security policy
+//!                                          table with masked columns; format 10: a security policy; format 11:
+//!                                          properties of filegroups and files; format 12: of parameters
 //!         kind 2: [ high-water mark 8 ]    of a table's identity values; id 0: of the rowversion numbers
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //!         kind 5: a type that users made; as kind 1
@@ -59,6 +60,8 @@ const FORMAT_MASKED: u8 = 9;
 const FORMAT_POLICIES: u8 = 10;
 /// Properties of filegroups and files.
 const FORMAT_FILE_PROPERTIES: u8 = 11;
+/// Properties of parameters.
+const FORMAT_PARAMETER_PROPERTIES: u8 = 12;
 
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -101,6 +104,7 @@ fn format_of(object: &StoredObject) -> u8 {
         StoredObject::DefinitionTrigger(_) => FORMAT_WATCHED,
         StoredObject::SecurityPolicy(_) => FORMAT_POLICIES,
         StoredObject::Properties(own) if own.has_files() => FORMAT_FILE_PROPERTIES,
+        StoredObject::Properties(own) if own.has_parameters() => FORMAT_PARAMETER_PROPERTIES,
         StoredObject::Type(of) if of.is_collection() => FORMAT_COLLECTIONS,
         StoredObject::Table(table) if table.has_masks() => FORMAT_MASKED,
         StoredObject::Type(of) if of.table().is_some_and(TableRecord::has_masks) => FORMAT_MASKED,
@@ -206,7 +210,7 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT..=FORMAT_FILE_PROPERTIES), json)) => match serde_json::from_slice(json) {
+            Some((&(FORMAT..=FORMAT_PARAMETER_PROPERTIES), json)) => match serde_json::from_slice(json) {
                 Ok(mut object) => {
                     with_columns(&mut object, read_by_name);
                     self.objects.push(object);

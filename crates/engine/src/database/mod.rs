@@ -73,7 +73,7 @@ pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
 pub use fill::Fill;
 pub(crate) use identity::Mark;
 pub use messages::MessageChange;
-pub use modules::{ModuleDefinition, PutMode};
+pub use modules::{DeclaredNames, ModuleDefinition, PutMode};
 pub use named::{NAMED_LOCK_FIRST, NamedLock};
 pub(crate) use not_made::NotMade;
 pub use online_check::{PageCheck, PageFinding};

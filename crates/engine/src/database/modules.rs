@@ -41,6 +41,17 @@ pub struct ModuleDefinition<'a> {
     pub quoted_identifier: bool,
     /// See [`Module::columns`].
     pub columns: &'a [KeptColumn],
+    /// Reads what a module's text declares: an altered one keeps the properties of what it still declares.
+    pub declared: fn(&str) -> DeclaredNames,
+}
+
+/// The names that the text of a module declares, in order.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct DeclaredNames {
+    /// Of its parameters, with their `@`.
+    pub parameters: Vec<String>,
+    /// Of the columns of the table that it returns, which are in its text.
+    pub columns: Vec<String>,
 }
 
 /// What the text is of.
@@ -149,9 +160,16 @@ impl Database {
         name: &str,
         base: &str,
     ) -> Result<(), SqlError> {
-        let (execute_as, ansi_nulls, quoted_identifier, columns) = (None, true, true, &[][..]);
-        let definition =
-            ModuleDefinition { schema, name, text: base, execute_as, ansi_nulls, quoted_identifier, columns };
+        let definition = ModuleDefinition {
+            schema,
+            name,
+            text: base,
+            execute_as: None,
+            ansi_nulls: true,
+            quoted_identifier: true,
+            columns: &[],
+            declared: |_| DeclaredNames::default(),
+        };
         self.put_module(tx, ModuleKind::Synonym, definition, PutMode::Create).await
     }
 
@@ -170,7 +188,8 @@ impl Database {
         definition: ModuleDefinition<'_>,
         mode: PutMode,
     ) -> Result<(), SqlError> {
-        let ModuleDefinition { schema, name, text, execute_as, ansi_nulls, quoted_identifier, columns } = definition;
+        let ModuleDefinition { schema, name, text, execute_as, ansi_nulls, quoted_identifier, columns, declared } =
+            definition;
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let schema = user_schema(&catalog, schema)?;
         let existing = match catalog.object(&schema.name, name) {
@@ -180,14 +199,13 @@ impl Database {
             None => None,
         };
         let now = now_us();
-        let created_us = match &existing {
-            Some(Object::Procedure(module) | Object::View(module) | Object::Function(module)) => module.created_us,
-            _ => now,
-        };
         let former = match &existing {
-            Some(Object::View(module)) => Some(Arc::clone(module)),
+            Some(Object::Procedure(module) | Object::View(module) | Object::Function(module)) => {
+                Some(Arc::clone(module))
+            }
             _ => None,
         };
+        let created_us = former.as_ref().map_or(now, |former| former.created_us);
         let module = Module {
             object_id: existing.map_or_else(|| self.new_object_id(), |object| object.object_id()),
             schema_id: schema.schema_id,
@@ -203,7 +221,7 @@ impl Database {
         };
         self.store_object(tx, &kind.stored(module.clone())).await?;
         if let Some(former) = former {
-            self.keep_properties(tx, &mut catalog, &former, &module).await?;
+            self.keep_properties(tx, &mut catalog, &former, &module, declared).await?;
         }
         catalog.remove(module.object_id);
         catalog.put(kind.object(module));

@@ -8,6 +8,7 @@ use super::Database;
 use super::definitions::now_us;
 use crate::catalog::definition::StoredObject;
 use crate::catalog::partition::{PartitionFunction, PartitionScheme};
+use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::RowKind;
 use crate::transaction::Transaction;
 
@@ -91,6 +92,7 @@ impl Database {
             return Err(SqlError::partition_function_in_use(name));
         }
         self.remove_rows(tx, RowKind::Object, id, 0).await?;
+        self.forget_properties(tx, &mut catalog, PropertyHolder::Object(id)).await?;
         catalog.remove_partition_object(id);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())
@@ -108,6 +110,7 @@ impl Database {
             return Err(SqlError::partition_scheme_in_use(name));
         }
         self.remove_rows(tx, RowKind::Object, id, 0).await?;
+        self.forget_properties(tx, &mut catalog, PropertyHolder::Object(id)).await?;
         catalog.remove_partition_object(id);
         self.end_definition(tx, mark, catalog, self.new_version());
         Ok(())

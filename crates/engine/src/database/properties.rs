@@ -2,7 +2,7 @@
 
 use pikepole_types::SqlError;
 
-use super::Database;
+use super::{Database, DeclaredNames};
 use crate::catalog::Catalog;
 use crate::catalog::definition::{Module, StoredObject, TableRecord};
 use crate::catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart, PropertyValue};
@@ -109,19 +109,35 @@ impl Database {
         self.store_properties(tx, catalog, properties).await
     }
 
-    /// A view is altered: the properties of its columns are those of the columns of the same names, as far as there are any.
+    /// A module is altered: the properties of its columns and parameters are those of the columns and parameters of the
+    /// same names, as far as there are any.
     pub(super) async fn keep_properties(
         &self,
         tx: &mut Transaction,
         catalog: &mut Catalog,
         old: &Module,
         new: &Module,
+        declared: fn(&str) -> DeclaredNames,
     ) -> Result<(), SqlError> {
+        if catalog.properties_of(PropertyHolder::Object(old.object_id)).is_none() {
+            return Ok(());
+        }
+        let names = |module: &Module| {
+            let mut names = declared(&module.text);
+            if !module.columns.is_empty() {
+                names.columns = module.columns.iter().map(|column| column.name.clone()).collect();
+            }
+            names
+        };
+        let (old_names, new_names) = (names(old), names(new));
         let kept = |part: PropertyPart| match part {
             PropertyPart::Column(place) => {
-                let name = old.columns.get(place)?.name.to_lowercase();
-                let place = new.columns.iter().position(|column| column.name.to_lowercase() == name);
-                place.map(PropertyPart::Column)
+                moved(place, &old_names.columns, &new_names.columns).map(PropertyPart::Column)
+            }
+            PropertyPart::Parameter(id) => {
+                let place = usize::try_from(id).ok()?.checked_sub(1)?;
+                let place = moved(place, &old_names.parameters, &new_names.parameters)?;
+                i32::try_from(place + 1).ok().map(PropertyPart::Parameter)
             }
             part => Some(part),
         };
@@ -153,4 +169,10 @@ impl Database {
         };
         self.change_parts(tx, catalog, old.object_id, &moved).await
     }
+}
+
+/// The place that the name at a place of a list has in another list.
+fn moved(place: usize, old: &[String], new: &[String]) -> Option<usize> {
+    let name = old.get(place)?.to_lowercase();
+    new.iter().position(|own| own.to_lowercase() == name)
 }

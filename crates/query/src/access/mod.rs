@@ -1,6 +1,7 @@
 //! The engine as plans and cursors see it: tables by name, scans over ranges of keys.
 
 mod names;
+mod row_place;
 
 use std::cmp::Ordering;
 use std::ops::Bound;
@@ -24,6 +25,7 @@ use pikepole_scheduler as scheduler;
 use pikepole_scheduler::chaos::{self, Site};
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, Collation, SqlType, Value, compare};
+use row_place::Before;
 
 /// Why an operator or statement stopped.
 #[derive(Debug)]
@@ -320,8 +322,8 @@ pub(crate) struct ScanCursor {
     narrowed: Option<Vec<Value>>,
     /// The rows of those that were only counted.
     counted: u64,
-    /// The last row is of no use.
-    passes_over: bool,
+    /// What is to be done before the next row is read.
+    before: Before,
     pace: Pace,
     /// The cursor above asks about claims.
     tells: bool,
@@ -389,7 +391,7 @@ impl ScanCursor {
             left: Vec::new(),
             narrowed: None,
             counted: 0,
-            passes_over: false,
+            before: Before::Nothing,
             pace: Pace::default(),
             tells: false,
             claimed: None,
@@ -405,7 +407,7 @@ impl ScanCursor {
     pub(crate) fn rewind(&mut self) {
         self.opened = false;
         self.claimed = None;
-        self.passes_over = false;
+        self.before = Before::Nothing;
     }
 
     /// Where the last row is.
@@ -503,8 +505,13 @@ impl ScanCursor {
     /// Moves to the next row and leaves its columns in the plan's registers. A scan that tells of claims gives the
     /// versions of a claimed row as rows, the newest one first: see [`ScanCursor::claim`].
     pub(crate) fn next(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<bool, Stop> {
-        if self.passes_over {
-            self.let_go(plan, run)?;
+        match self.before {
+            Before::Nothing => {}
+            Before::LetGo => self.let_go(plan, run)?,
+            Before::ShowPlace => {
+                self.show_place(plan, run)?;
+                return Ok(true);
+            }
         }
         if self.claimed.is_some() && self.next_version(plan, run)? {
             return Ok(true);
@@ -516,7 +523,7 @@ impl ScanCursor {
             }
             match self.meet(plan, run)? {
                 Met::Row => {
-                    self.give(plan, run);
+                    self.give(plan, run)?;
                     return Ok(true);
                 }
                 Met::End if self.begin_next(plan) => {}
@@ -558,7 +565,7 @@ impl ScanCursor {
                     claimed.next = (version == Version::Newest).then_some(Version::Former);
                     if is_there {
                         claimed.failed = Some(run.functions.failed.len());
-                        self.give(plan, run);
+                        self.give(plan, run)?;
                         return Ok(true);
                     }
                 }
@@ -625,31 +632,25 @@ impl ScanCursor {
         Ok(met)
     }
 
-    /// Leaves the columns of the row that was read in the plan's registers.
+    /// Leaves the columns of the row that was read in the plan's registers, and its place where that is wanted.
     #[inline]
-    fn give(&mut self, plan: &Scan, run: &mut Run<'_>) {
+    fn give(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Stop> {
         for (column, value) in plan.wanted.iter().zip(&mut self.row) {
             std::mem::swap(&mut run.slots[plan.registers.first + column], value);
         }
-        if let (Some(slot), Some(scan)) = (plan.locator, &self.scan) {
-            run.slots[slot] = Value::Bin(scan.locator().as_bytes().to_vec());
+        if let (Some(place), Some(scan)) = (&plan.place, &self.scan) {
+            run.slots[place.locator] = Value::Bin(scan.locator().as_bytes().to_vec());
+            if place.is_shown() {
+                return self.show_place(plan, run);
+            }
         }
+        Ok(())
     }
 
     /// The last row is of no use: it is not kept locked when the next one is asked for.
     #[inline]
     pub(crate) fn pass_over(&mut self) {
-        self.passes_over = true;
-    }
-
-    /// Gives back the lock of the row that was passed over.
-    fn let_go(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Stop> {
-        if let Some(scan) = &mut self.scan {
-            let (database, tx) = run.engine()?;
-            database.pass_over(tx, &plan.table.engine, scan)?;
-        }
-        self.passes_over = false;
-        Ok(())
+        self.before = Before::LetGo;
     }
 
     /// The number of rows of the whole scan, without reading their columns.

@@ -72,9 +72,18 @@ pub(super) struct SetClause {
     pub(super) variables: Vec<(usize, Expr)>,
 }
 
+/// A table variable as a table of its name.
+fn table_called(variable: &tree::Name) -> tree::Target {
+    tree::Target::Table { name: tree::ObjectName::of(variable.clone()), hints: Vec::new() }
+}
+
 impl Binder<'_> {
     /// An UPDATE with more than one table to read, or through a view or common table.
     pub(super) fn joined_update(mut self, update: &tree::Update) -> Result<Arc<Statement>, Fault> {
+        if let tree::Target::Variable(name) = &update.target {
+            let target = table_called(name);
+            return self.joined_update(&tree::Update { target, ..update.clone() });
+        }
         let wanted: Vec<String> = update
             .assignments
             .iter()
@@ -126,6 +135,10 @@ impl Binder<'_> {
 
     /// A DELETE with more than one table to read, or through a view or common table.
     pub(super) fn joined_delete(mut self, delete: &tree::Delete) -> Result<Arc<Statement>, Fault> {
+        if let tree::Target::Variable(name) = &delete.target {
+            let target = table_called(name);
+            return self.joined_delete(&tree::Delete { target, ..delete.clone() });
+        }
         self.target_permissions = vec![Permission::Delete, Permission::Select];
         let (tree, target) = match cursor_of(delete.filter.as_ref()) {
             Some(cursor) => self.current_row(&delete.target, &delete.from, cursor, Vec::new())?,

@@ -73,7 +73,7 @@ impl Binder<'_> {
         let above = schema.map(|table| {
             Box::new(tree::ObjectName { schema: database, database: server, ..tree::ObjectName::of(table) })
         });
-        let inner = tree::ColumnRef { qualifier: above, name };
+        let inner = tree::ColumnRef::new(above, name);
         let Ok(found) = self.resolve(&inner) else { return Ok(None) };
         let SqlType::Clr(ty) = found.ty else { return Ok(None) };
         let receiver = self.expr(&tree::Expr::new(tree::ExprKind::Column(inner), column.name.span))?;

@@ -10,6 +10,7 @@ use super::join::{JoinTree, Leaf};
 use super::scope::{Scope, Source};
 use super::source::table_columns;
 use super::target::{Exposed, TargetRows};
+use super::virtual_column::with_virtual_columns;
 use super::{Binder, Names};
 use crate::access::Table;
 use crate::errors;
@@ -40,7 +41,6 @@ pub(crate) fn cursor_rows(
     names: &Names<'_>,
     first_register: usize,
 ) -> Option<(Arc<Statement>, CursorTable)> {
-    let mut binder = Binder::new(names, first_register);
     let cut = match &query.body {
         tree::QueryBody::Select(select) => select.top.is_some() || select.into.is_some(),
         _ => true,
@@ -48,11 +48,13 @@ pub(crate) fn cursor_rows(
     if cut || query.for_clause.is_some() || query.offset.is_some() || !query.options.is_empty() {
         return None;
     }
-    let (bound, exposed) = binder.exposing_for_cursor(query, Scope::default()).ok()?;
-    let Exposed { table, columns, .. } = exposed;
-    let is_sorted = sorts(&bound.node);
-    let action = Action::Select { columns: bound.columns, values: bound.values };
-    Some((Arc::new(binder.finish(bound.node, action)), CursorTable { table, columns, is_sorted }))
+    with_virtual_columns(names, first_register, |mut binder| {
+        let (bound, exposed) = binder.exposing_for_cursor(query, Scope::default()).ok()?;
+        let Exposed { table, columns, .. } = exposed;
+        let is_sorted = sorts(&bound.node);
+        let action = Action::Select { columns: bound.columns, values: bound.values };
+        Some((Arc::new(binder.finish(bound.node, action)), CursorTable { table, columns, is_sorted }))
+    })
 }
 
 fn sorts(node: &Node) -> bool {
@@ -82,13 +84,14 @@ pub(crate) fn cursor_row_again(
     {
         select.filter = None;
     }
-    let mut binder = Binder::new(names, first_register);
-    binder.rereads = Some(cursor.clone());
-    binder.scopes.push(Scope::default());
-    let bound = binder.query(&query)?;
-    binder.scopes.pop();
-    let action = Action::Select { columns: bound.columns, values: bound.values };
-    Ok(Arc::new(binder.finish(bound.node, action)))
+    with_virtual_columns(names, first_register, |mut binder| {
+        binder.rereads = Some(cursor.clone());
+        binder.scopes.push(Scope::default());
+        let bound = binder.query(&query)?;
+        binder.scopes.pop();
+        let action = Action::Select { columns: bound.columns, values: bound.values };
+        Ok(Arc::new(binder.finish(bound.node, action)))
+    })
 }
 
 /// The cursor that WHERE names.
@@ -103,9 +106,11 @@ impl Binder<'_> {
     /// What a table of FROM is read from: the row of the cursor that stands for it, if one does.
     pub(super) fn row_of_cursor(&mut self, leaf: Leaf) -> Leaf {
         let (Leaf::Table(table), Some(cursor)) = (&leaf, self.rereads.take()) else { return leaf };
-        let registers = self.registers(table.columns.len());
+        // Behind the columns as a scan has it: the locator, and what virtual columns say.
+        let registers = self.registers(table.columns.len() + 1 + self.virtual_registers());
         let index = self.virtual_sources.len();
-        let row = CurrentRow { cursor, table: Arc::clone(&table.engine), sets: Vec::new() };
+        let (table, is_placed) = (Arc::clone(&table.engine), self.reserves_virtual());
+        let row = CurrentRow { cursor, table, sets: Vec::new(), is_placed };
         self.virtual_sources.push(VirtualSource::CurrentAgain(Box::new(row)));
         Leaf::Rows(Node::Virtual { index, registers })
     }
@@ -130,19 +135,22 @@ impl Binder<'_> {
         let table = self.target_table(name)?;
         let needs = self.require_target(name)?;
         let count = table.columns.len();
-        let registers = self.registers(count + 1);
+        let registers = self.registers(count + 1 + self.virtual_registers());
         self.target_wanted.clone_from(&sets);
         let names: Vec<String> = table.columns.iter().map(|column| column.name.clone()).collect();
         self.columns_of_target(&needs, registers, names.clone());
         let index = self.virtual_sources.len();
-        let row = CurrentRow { cursor: cursor.clone(), table: Arc::clone(&table.engine), sets };
+        let is_placed = self.reserves_virtual();
+        let row = CurrentRow { cursor: cursor.clone(), table: Arc::clone(&table.engine), sets, is_placed };
         self.virtual_sources.push(VirtualSource::Current(Box::new(row)));
         let shown = name.name.text.clone();
         let schema = Some(name.schema_str().unwrap_or("dbo").to_owned());
         let (columns, used) = (table_columns(&table), vec![true; count]);
         let (alias, hints) = (shown.clone(), ReadHints::default());
         let (hidden, located, written) = (false, false, None);
-        let source = Source { alias, schema, written, columns, registers, used, hidden, located, hints };
+        let virtual_columns = self.virtual_columns();
+        let source =
+            Source { alias, schema, written, columns, registers, used, hidden, located, virtual_columns, hints };
         self.scope().sources.push(source);
         let at = self.scope().sources.len() - 1;
         self.filter_rows(&table, at)?;

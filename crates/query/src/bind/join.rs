@@ -416,7 +416,6 @@ fn never_holds(condition: &Predicate) -> bool {
 /// The rows of a table: by a range of a key, or from a spool.
 fn scan_node(source: &Source, table: Arc<Table>, keeps: bool, mine: &mut Vec<Predicate>, ready: &Ready<'_>) -> Node {
     let registers = source.registers;
-    let locator = source.located.then_some(registers.first + source.columns.len());
     let scan = |range: KeyRange, table: Arc<Table>| {
         let alias = (!table.name.eq_ignore_ascii_case(&source.alias)).then(|| source.alias.as_str().into());
         let wanted = source.wanted();
@@ -427,7 +426,7 @@ fn scan_node(source: &Source, table: Arc<Table>, keeps: bool, mine: &mut Vec<Pre
             range,
             narrowing: None,
             reverse: false,
-            locator,
+            place: source.row_place(),
             hints: source.hints,
             alias,
         };

@@ -7,6 +7,7 @@ use super::join::JoinTree;
 use super::output::OutputRows;
 use super::scope::{Clause, Source};
 use super::target::TargetRows;
+use super::virtual_column::VirtualColumns;
 use super::{Binder, conjuncts};
 use crate::errors;
 use crate::expression::Fault;
@@ -33,9 +34,10 @@ impl Binder<'_> {
             return Err(errors::unsupported("A subquery in the condition of MERGE"));
         }
         let mut source_keys = Vec::new();
+        let own = self.scope().sources[target.source].registers;
         for condition in &on {
             condition.visit_slots(&mut |slot| {
-                if !target.registers.range().contains(&slot) {
+                if !target.registers.range().contains(&slot) && !own.range().contains(&slot) {
                     source_keys.push(slot);
                 }
             });
@@ -150,6 +152,7 @@ impl Binder<'_> {
             used: Vec::new(),
             hidden: true,
             located: false,
+            virtual_columns: VirtualColumns::None,
             hints: ReadHints::default(),
         };
         absent.into_iter().map(|at| (at, std::mem::replace(&mut sources[at], empty()))).collect()

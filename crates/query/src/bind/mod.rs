@@ -67,6 +67,7 @@ mod typed;
 mod undeclared;
 mod user_types;
 mod view;
+mod virtual_column;
 mod window;
 mod write;
 mod xml;
@@ -96,6 +97,7 @@ pub(crate) use trigger::{COLUMNS_UPDATED, TriggerShape};
 pub(crate) use typed::{Typed, assign_to, constant_value, convert_to};
 pub use undeclared::{Undeclared, UndeclaredParameter, first_result_set, prepared_columns, undeclared_parameters};
 
+use std::cell::Cell;
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -274,6 +276,8 @@ pub(crate) struct Binder<'a> {
     inherited: Option<system_time::Inherited>,
     /// The tables whose predicates are being bound, by their databases and numbers.
     guarded: Vec<(i32, i32)>,
+    /// Where it is noted that a virtual column was met, which tables have no registers for. None: they have.
+    virtual_wanted: Option<&'a Cell<bool>>,
 }
 
 /// Views expand within each other no deeper than this.
@@ -356,6 +360,7 @@ impl<'a> Binder<'a> {
             namespaces: Vec::new(),
             inherited: None,
             guarded: Vec::new(),
+            virtual_wanted: None,
         }
     }
 
@@ -518,7 +523,10 @@ impl<'a> Binder<'a> {
 /// # Errors
 /// Names that do not resolve, types that do not meet, constructs that are not supported.
 pub(crate) fn bind(kind: &LateKind, names: &Names<'_>, first_register: usize) -> Result<Arc<Statement>, Fault> {
-    let mut binder = Binder::new(names, first_register);
+    virtual_column::with_virtual_columns(names, first_register, |binder| bind_kind(kind, binder))
+}
+
+fn bind_kind(kind: &LateKind, mut binder: Binder<'_>) -> Result<Arc<Statement>, Fault> {
     match kind {
         LateKind::Statement(statement) => {
             let bound = bind_statement(binder, statement)?;

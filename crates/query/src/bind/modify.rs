@@ -402,7 +402,7 @@ impl Binder<'_> {
         }
         let wide = update.top.as_ref().is_some_and(is_wide);
         let current = super::current::cursor_of(update.filter.as_ref()).is_some();
-        if wide || current || !self.is_plain_target(&update.target, &update.from)? {
+        if wide || current || self.reserves_virtual() || !self.is_plain_target(&update.target, &update.from)? {
             return self.joined_update(update);
         }
         let (table, tree) = self.modified(&update.target, &update.from)?;
@@ -542,7 +542,7 @@ impl Binder<'_> {
         }
         let wide = delete.top.as_ref().is_some_and(is_wide);
         let current = super::current::cursor_of(delete.filter.as_ref()).is_some();
-        if wide || current || !self.is_plain_target(&delete.target, &delete.from)? {
+        if wide || current || self.reserves_virtual() || !self.is_plain_target(&delete.target, &delete.from)? {
             return self.joined_delete(delete);
         }
         let (table, tree) = self.modified(&delete.target, &delete.from)?;
@@ -592,6 +592,7 @@ impl Binder<'_> {
         let registers = self.registers(columns.len());
         let shown = alias.unwrap_or(&name.name);
         self.add_source(&shown.text, columns, registers);
+        self.scope().sources[0].virtual_columns = self.virtual_columns();
         self.scope().sources[0].hints = hints;
         if alias.is_none() {
             let schema = name.schema_str().unwrap_or("dbo").to_owned();

@@ -5,6 +5,7 @@ use super::query::{Items, known_type};
 use super::scope::{Clause, Source, SourceColumn};
 use super::source::{infos, rename, table_columns};
 use super::typed::Typed;
+use super::virtual_column::VirtualColumns;
 use super::{Binder, Scope};
 use crate::access::Table;
 use crate::expression::{Expr, Fault, Predicate};
@@ -62,6 +63,7 @@ impl Binder<'_> {
                 used,
                 hidden: true,
                 located: false,
+                virtual_columns: VirtualColumns::None,
                 hints: ReadHints::default(),
             });
         }
@@ -76,6 +78,7 @@ impl Binder<'_> {
                 used: vec![true],
                 hidden: false,
                 located: false,
+                virtual_columns: VirtualColumns::None,
                 hints: ReadHints::default(),
             });
         }

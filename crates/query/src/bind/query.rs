@@ -9,6 +9,7 @@ use super::scope::{Source, SourceColumn};
 use super::select::{OrderKey, no_tail};
 use super::steady::without_steady;
 use super::typed::{Typed, convert_to};
+use super::virtual_column::VirtualColumns;
 use super::{Binder, Bound, Scope, assign_to, user_types};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
@@ -313,7 +314,9 @@ impl Binder<'_> {
                     let typed = self.expr(expr)?;
                     let name = match (alias, &expr.kind) {
                         (Some(alias), _) => alias.text.clone(),
-                        (None, tree::ExprKind::Column(column)) if self.resolve(column).is_ok() => {
+                        (None, tree::ExprKind::Column(column))
+                            if !column.is_virtual && self.resolve(column).is_ok() =>
+                        {
                             column.name.text.clone()
                         }
                         _ => String::new(),
@@ -475,7 +478,7 @@ impl Binder<'_> {
                 Ok(at) if (1..=columns.len()).contains(&at) => Ok(Some(at - 1)),
                 _ => Err(Box::new(SqlError::order_by_position_out_of_range(position))),
             },
-            tree::ExprKind::Column(column) if column.qualifier.is_none() => {
+            tree::ExprKind::Column(column) if column.qualifier.is_none() && !column.is_virtual => {
                 let mut named =
                     columns.iter().enumerate().filter(|(_, info)| column.name.is(&info.name)).map(|(at, _)| at);
                 let found = named.next();
@@ -511,6 +514,7 @@ impl Binder<'_> {
             used,
             hidden: false,
             located: false,
+            virtual_columns: VirtualColumns::None,
             hints: ReadHints::default(),
         });
     }
@@ -529,10 +533,8 @@ fn same_slot(a: &Expr, b: &Expr) -> bool {
 pub(crate) fn column_tree(alias: Option<String>, name: &str) -> tree::Expr {
     let span = tree::Span::default();
     let word = |text: String| tree::Name { text, span };
-    let column = tree::ColumnRef {
-        qualifier: alias.map(|alias| Box::new(tree::ObjectName::of(word(alias)))),
-        name: word(name.to_owned()),
-    };
+    let qualifier = alias.map(|alias| Box::new(tree::ObjectName::of(word(alias))));
+    let column = tree::ColumnRef::new(qualifier, word(name.to_owned()));
     tree::Expr::new(tree::ExprKind::Column(column), span)
 }
 

@@ -16,6 +16,7 @@ use super::routine::parsed_function;
 use super::scope::{Source, SourceColumn};
 use super::source::table_columns;
 use super::target::TargetRows;
+use super::virtual_column::VirtualColumns;
 use super::{Binder, Names, PendingApply, Scope, applied, conjuncts};
 use crate::access::Table;
 use crate::expression::{Fault, Predicate};
@@ -77,8 +78,8 @@ fn condition_of(query: &tree::Query) -> Option<Option<&tree::Condition>> {
 fn row_of(table: &Table, columns: Vec<SourceColumn>, registers: Registers) -> Source {
     let used = vec![false; columns.len()];
     let (schema, written, hidden, located) = (None, None, false, false);
-    let (alias, hints) = (table.name.clone(), ReadHints::default());
-    Source { alias, schema, written, columns, registers, used, hidden, located, hints }
+    let (alias, virtual_columns, hints) = (table.name.clone(), VirtualColumns::None, ReadHints::default());
+    Source { alias, schema, written, columns, registers, used, hidden, located, virtual_columns, hints }
 }
 
 /// The call that a predicate's text is.
@@ -207,13 +208,13 @@ impl Binder<'_> {
         if self.scope().supplied == 0 || self.filter_of(table).is_none() {
             return Ok((leaf, columns));
         }
-        let query = all_columns(table, hints);
+        let query = all_columns(table, hints, self.carried_items());
         let sources = std::mem::take(&mut self.scope().sources);
         let bound = self.unasked(|binder| binder.source_query(&query));
         self.scope().sources = sources;
         let (leaf, _) = bound?;
         let columns = columns.into_iter().map(|column| SourceColumn { when_read: None, ..column });
-        Ok((leaf, columns.collect()))
+        Ok((leaf, columns.chain(self.carried_columns()).collect()))
     }
 
     /// The rows of a table to change where a join may leave them out, as those of a view are found; None: nothing filters them.
@@ -229,7 +230,7 @@ impl Binder<'_> {
         }
         let alias = reference.alias.as_ref().unwrap_or(&reference.name.name).text.clone();
         let hints: Vec<tree::TableHint> = reference.hints.iter().chain(&self.target_hints).cloned().collect();
-        let query = all_columns(table, &hints);
+        let query = all_columns(table, &hints, Vec::new());
         let scope = Scope { barrier: true, ..Scope::default() };
         let (bound, exposed) = self.unasked(|binder| binder.exposing(&query, scope, &alias))?;
         let columns = table_columns(table).into_iter().map(|column| SourceColumn { when_read: None, ..column });
@@ -280,15 +281,15 @@ impl Binder<'_> {
     }
 }
 
-/// A query of all columns of a table.
-fn all_columns(table: &Table, hints: &[tree::TableHint]) -> tree::Query {
+/// A query of all columns of a table, and more.
+fn all_columns(table: &Table, hints: &[tree::TableHint], more: Vec<tree::SelectItem>) -> tree::Query {
     let span = tree::Span::default();
     let item = |name: &str| {
         let name = tree::Name { text: name.to_owned(), span };
-        let column = tree::ColumnRef { qualifier: None, name };
+        let column = tree::ColumnRef::new(None, name);
         tree::SelectItem::Expr { expr: tree::Expr::new(tree::ExprKind::Column(column), span), alias: None }
     };
-    let items = table.columns.iter().map(|column| item(&column.name)).collect();
+    let items = table.columns.iter().map(|column| item(&column.name)).chain(more).collect();
     let name = table.object_name(span);
     let reference = tree::TableRef { name, system_time: None, alias: None, sample: None, hints: hints.to_vec() };
     super::asked_arguments::selected(items, vec![tree::TableSource::Table(Box::new(reference))], None)

@@ -38,6 +38,7 @@ impl Binder<'_> {
         };
         // A checksum of few columns is small: a second one spreads it.
         let chance = format!("CAST(HASHBYTES('MD5', CAST({chance} AS varbinary(4))) AS int)");
+        let carried: String = self.carried_items().iter().map(|item| format!(", {item}")).collect();
         let plain = tree::TableRef { sample: None, alias: None, ..table.clone() };
         let text = if sample.rows {
             if let Some(error) = not_whole(count) {
@@ -46,13 +47,13 @@ impl Binder<'_> {
             if count < 0.0 {
                 return Err(Box::new(SqlError::sample_value_invalid()));
             }
-            format!("SELECT TOP ({count:.0}) * FROM {plain} ORDER BY {chance}")
+            format!("SELECT TOP ({count:.0}) *{carried} FROM {plain} ORDER BY {chance}")
         } else {
             if !(0.0..=100.0).contains(&count) {
                 return Err(Box::new(SqlError::sample_percent_invalid(format!("{count:.6}"), name)));
             }
             let parts = count / 100.0 * PARTS;
-            format!("SELECT * FROM {plain} WHERE ABS(CAST({chance} AS bigint)) % {PARTS:.0} < {parts:.0}")
+            format!("SELECT *{carried} FROM {plain} WHERE ABS(CAST({chance} AS bigint)) % {PARTS:.0} < {parts:.0}")
         };
         let unread = || errors::unsupported("TABLESAMPLE of this table");
         let batch = tree::parse(&text).map_err(|_| unread())?;
@@ -63,6 +64,7 @@ impl Binder<'_> {
         let (alias, schema) = table_name(table);
         let derived = tree::DerivedTable { query: *query, alias: alias.clone(), columns: Vec::new() };
         let tree = self.derived(&derived, false)?;
+        self.carries_virtual();
         if let Some(source) = self.scope().sources.last_mut() {
             source.schema = schema;
         }

@@ -5,6 +5,7 @@ use std::sync::Arc;
 
 use super::row_security::RowFilter;
 use super::typed::Typed;
+use super::virtual_column::VirtualColumns;
 use super::window::WindowCall;
 use super::{Binder, PendingApply};
 use crate::expression::{Expr, Fault, Predicate};
@@ -91,14 +92,20 @@ pub(crate) struct Source {
     pub(crate) hidden: bool,
     /// True when a statement changes its rows and so must know where they are: in the register behind those of the columns.
     pub(crate) located: bool,
+    /// Its columns that no table declares.
+    pub(crate) virtual_columns: VirtualColumns,
     /// What its table hints say.
     pub(crate) hints: ReadHints,
 }
 
 impl Source {
-    /// The names of its columns.
+    /// The names of its columns, without virtual ones.
     pub(crate) fn names(&self) -> Vec<String> {
-        self.columns.iter().map(|column| column.name.clone()).collect()
+        let count = match self.virtual_columns {
+            VirtualColumns::Carried(first) => first,
+            _ => self.columns.len(),
+        };
+        self.columns[..count].iter().map(|column| column.name.clone()).collect()
     }
 
     /// The columns some expression reads, ascending.
@@ -304,6 +311,9 @@ impl Binder<'_> {
     /// # Errors
     /// 207, 209, 4104.
     pub(crate) fn resolve(&mut self, column: &tree::ColumnRef) -> Result<Column, Fault> {
+        if column.is_virtual {
+            return self.resolve_virtual(column);
+        }
         for level in (0..self.scopes.len()).rev() {
             let found = find(&self.scopes[level], column)?;
             if let Some((place, index)) = found {
@@ -333,7 +343,12 @@ impl Binder<'_> {
                 break;
             }
         }
-        Err(Box::new(match &column.qualifier {
+        Err(self.unbound(column))
+    }
+
+    /// The error for a column that no source has: 207, or 4104 where no source is called so.
+    pub(super) fn unbound(&self, column: &tree::ColumnRef) -> Fault {
+        Box::new(match &column.qualifier {
             None => SqlError::invalid_column(&column.name.text),
             Some(qualifier) => {
                 let barrier = self.scopes.iter().rposition(|scope| scope.barrier).unwrap_or(0);
@@ -346,7 +361,7 @@ impl Binder<'_> {
                     SqlError::identifier_not_bound(name)
                 }
             }
-        }))
+        })
     }
 }
 
@@ -360,10 +375,10 @@ impl Binder<'_> {
     /// The column of a source that a name means, for who only wants to know about it.
     pub(super) fn seen_column(&self, column: &tree::ColumnRef) -> Option<&SourceColumn> {
         let (level, place, index) = self.seen_place(column)?;
-        Some(&self.scopes[level].sources[place].columns[index])
+        self.scopes[level].sources[place].columns.get(index)
     }
 
-    /// The level, the source there and the column of it that a name means.
+    /// The level, the source there and the column of it that a name means; virtual columns count behind the others.
     pub(super) fn seen_place(&self, column: &tree::ColumnRef) -> Option<(usize, usize, usize)> {
         for (level, scope) in self.scopes.iter().enumerate().rev() {
             if let Ok(Some((place, index))) = find(scope, column) {
@@ -378,6 +393,9 @@ impl Binder<'_> {
 }
 
 fn find(scope: &Scope, column: &tree::ColumnRef) -> Result<Option<(usize, usize)>, Fault> {
+    if column.is_virtual {
+        return super::virtual_column::find(scope, column);
+    }
     let mut found = None;
     for (at, source) in scope.sources.iter().enumerate() {
         match &column.qualifier {

@@ -9,6 +9,7 @@ use super::join::{JoinTree, Leaf};
 use super::kept_columns::name_columns;
 use super::open_query::can_fail;
 use super::scope::{Clause, CommonTable, Source, SourceColumn};
+use super::virtual_column::VirtualColumns;
 use super::{Binder, Scope, VIEW_DEPTH_MAX, conjuncts, of_known_types};
 use crate::access::{Column, Table};
 use crate::errors;
@@ -88,18 +89,26 @@ impl Binder<'_> {
             _ => None,
         };
         let leaf = self.row_of_cursor(leaf);
+        let virtual_columns = if read.is_some() { self.virtual_columns() } else { VirtualColumns::None };
         let (leaf, columns) = self.filtered_leaf(leaf, columns, &table.hints)?;
         let (alias, schema) = table_name(table);
         let alias = alias.text.clone();
         let hints = read_hints(&table.hints)?;
         let is_filtered = matches!(leaf, Leaf::Derived(_) | Leaf::Open(_));
         let tree = self.add(alias, schema, columns, leaf)?;
-        if let Some(read) = read.filter(|_| !is_filtered) {
-            let source = self.scope().sources.len() - 1;
-            self.filter_rows(&read, source)?;
+        match read {
+            Some(_) if is_filtered => self.carries_virtual(),
+            Some(read) => {
+                let source = self.scope().sources.len() - 1;
+                self.filter_rows(&read, source)?;
+            }
+            None => {}
         }
         if let Some(source) = self.scope().sources.last_mut() {
             source.hints = hints;
+            if !is_filtered {
+                source.virtual_columns = virtual_columns;
+            }
             source.written = (!is_common).then(|| table.name.dotted());
             let (registers, names) = (source.registers, source.names());
             self.watch(registers, needs, names);
@@ -122,10 +131,14 @@ impl Binder<'_> {
             Leaf::Rows(Node::More(more)) => more.registers(),
             Leaf::Work(registers) => *registers,
             // One more: the place of each row, for a statement that changes it.
-            Leaf::Table(_) => self.registers(columns.len() + 1),
+            Leaf::Table(_) => self.registers(columns.len() + 1 + self.virtual_registers()),
             _ => self.registers(columns.len()),
         };
         let used = vec![false; columns.len()];
+        let virtual_columns = match &leaf {
+            Leaf::Table(_) => self.virtual_columns(),
+            _ => VirtualColumns::None,
+        };
         let scope = self.scope();
         let taken =
             scope.sources.iter().any(|source| source.alias.eq_ignore_ascii_case(&alias) && source.schema == schema);
@@ -138,7 +151,18 @@ impl Binder<'_> {
         }
         let hints = ReadHints::default();
         let (hidden, located, written) = (false, false, None);
-        scope.sources.push(Source { alias, schema, written, columns, registers, used, hidden, located, hints });
+        scope.sources.push(Source {
+            alias,
+            schema,
+            written,
+            columns,
+            registers,
+            used,
+            hidden,
+            located,
+            virtual_columns,
+            hints,
+        });
         let index = scope.sources.len() - 1;
         Ok(JoinTree::Leaf(index, leaf))
     }
@@ -435,9 +459,16 @@ impl Binder<'_> {
         {
             return Err(refused());
         }
-        let all = tree::SelectItem::Star { qualifier: None, span: tree::Span::default() };
-        let query = selected(vec![all], vec![join.right.clone()], Some(condition.clone()));
+        let mut items = vec![tree::SelectItem::Star { qualifier: None, span: tree::Span::default() }];
+        let is_table = self.is_table(&join.right)?;
+        if is_table {
+            items.append(&mut self.carried_items());
+        }
+        let query = selected(items, vec![join.right.clone()], Some(condition.clone()));
         let right = self.derived(&tree::DerivedTable { query, alias, columns: Vec::new() }, true)?;
+        if is_table {
+            self.carries_virtual();
+        }
         if let Some(source) = self.scope().sources.last_mut() {
             source.schema = schema;
             source.columns.iter_mut().for_each(|column| column.nullable |= kind == JoinKind::Left);

@@ -94,7 +94,9 @@ impl Binder<'_> {
             column.name = own.name;
         }
         let (alias, schema) = table_name(reference);
-        self.add(alias.text.clone(), schema, columns, leaf)
+        let tree = self.add(alias.text.clone(), schema, columns, leaf)?;
+        self.carries_virtual();
+        Ok(tree)
     }
 
     /// The query that a table's rows at a time are those of.
@@ -105,9 +107,10 @@ impl Binder<'_> {
         let (start, end) = table.engine.period().ok_or_else(missing)?;
         let Some(Versioning::Current { history, retention }) = table.engine.versioning else { return Err(missing()) };
         let history = view.catalog.table_by_id(history).ok_or_else(missing)?;
+        let carried = self.carried_items();
         let columns = |of: &pikepole_engine::TableRecord| {
             let names = of.columns.iter().map(|column| quoted(&column.name));
-            names.collect::<Vec<_>>().join(", ")
+            names.chain(carried.iter().map(ToString::to_string)).collect::<Vec<_>>().join(", ")
         };
         let kept = format!("{}.{}.{}", quoted(&table.database), quoted(history.schema()), quoted(&history.name));
         let own = format!("{}.{}.{}", quoted(&table.database), quoted(table.engine.schema()), quoted(&table.name));

@@ -11,6 +11,7 @@ use super::query::Items;
 use super::scope::{Source, SourceColumn};
 use super::source::{infos, table_columns};
 use super::typed::Typed;
+use super::virtual_column::VirtualColumns;
 use super::{Binder, Bound, Scope};
 use crate::access::Table;
 use crate::errors;
@@ -212,6 +213,7 @@ impl Binder<'_> {
             used,
             hidden: false,
             located: false,
+            virtual_columns: VirtualColumns::None,
             hints: ReadHints::default(),
         };
         self.scope().sources.push(source);
@@ -260,12 +262,14 @@ impl Binder<'_> {
         let columns: Vec<SourceColumn> = table_columns(&table);
         let names: Vec<String> = columns.iter().map(|column| column.name.clone()).collect();
         let count = columns.len();
-        let registers = self.registers(count + 1);
+        let registers = self.registers(count + 1 + self.virtual_registers());
+        let virtual_columns = self.virtual_columns();
         self.columns_of_target(needs, registers, names.clone());
         let used = vec![true; count];
         let alias = shown.clone();
         let (hidden, located, written) = (false, true, None);
-        let source = Source { alias, schema, written, columns, registers, used, hidden, located, hints };
+        let source =
+            Source { alias, schema, written, columns, registers, used, hidden, located, virtual_columns, hints };
         self.scope().sources.push(source);
         let at = self.scope().sources.len() - 1;
         self.target_found = Some(TargetRows {

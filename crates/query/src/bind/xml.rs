@@ -74,7 +74,7 @@ impl Binder<'_> {
             .database
             .clone()
             .map(|table| Box::new(tree::ObjectName { schema: name.server.clone(), ..tree::ObjectName::of(table) }));
-        let column = tree::ColumnRef { qualifier, name: column };
+        let column = tree::ColumnRef::new(qualifier, column);
         let found = self.resolve(&column).ok()?;
         self.check_grouped(&found).ok()?;
         let of_schemas = self.seen_column(&column).is_some_and(|column| column.of_schemas);
@@ -177,7 +177,7 @@ impl Binder<'_> {
                 let qualifier = schema.map(|table| {
                     Box::new(tree::ObjectName { schema: database, database: server, ..tree::ObjectName::of(table) })
                 });
-                let column = tree::ColumnRef { qualifier, name };
+                let column = tree::ColumnRef::new(qualifier, name);
                 let span = column.name.span;
                 self.expr(&tree::Expr::new(tree::ExprKind::Column(column), span))
             }

@@ -166,7 +166,7 @@ impl Node {
             Node::One => {}
             Node::Scan(scan) => {
                 scan.wanted.iter().for_each(|column| visit(scan.registers.first + column));
-                scan.locator.iter().for_each(|slot| visit(*slot));
+                scan.place.iter().flat_map(|place| place.slots()).for_each(visit);
             }
             Node::Virtual { registers, .. }
             | Node::Call { registers, .. }

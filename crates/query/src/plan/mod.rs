@@ -107,6 +107,24 @@ pub struct Narrowing {
     pub index: Option<i32>,
 }
 
+/// The slots that a row's place is left in.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct RowPlace {
+    /// Of the locator, as bytes.
+    pub locator: usize,
+    /// Of `%%physloc%%`.
+    pub physloc: Option<usize>,
+    /// Of `%%lockres%%`.
+    pub lockres: Option<usize>,
+}
+
+impl RowPlace {
+    /// All of them.
+    pub fn slots(self) -> impl Iterator<Item = usize> {
+        [Some(self.locator), self.physloc, self.lockres].into_iter().flatten()
+    }
+}
+
 /// A scan of a table.
 #[derive(Debug, Clone)]
 pub struct Scan {
@@ -122,8 +140,8 @@ pub struct Scan {
     pub narrowing: Option<Narrowing>,
     /// True to visit keys downward.
     pub reverse: bool,
-    /// The slot where each row's place is left, as bytes, for a statement that changes the rows.
-    pub locator: Option<usize>,
+    /// Where the place of each row is left, for a statement that changes the rows or reads a virtual column.
+    pub place: Option<Box<RowPlace>>,
     /// What it locks.
     pub hints: ReadHints,
     /// The name that FROM gives the table, when it is not the table's own.
@@ -152,7 +170,7 @@ impl Scan {
     pub fn is_whole(&self) -> bool {
         let all = self.range.is_whole() && self.narrowing.is_none();
         let locks = self.hints.asks_for_newest();
-        all && !self.reverse && self.locator.is_none() && !locks && !self.table.is_temporary()
+        all && !self.reverse && self.place.is_none() && !locks && !self.table.is_temporary()
     }
 }
 
@@ -459,6 +477,8 @@ pub struct CurrentRow {
     pub table: Arc<pikepole_engine::Table>,
     /// The columns that SET names.
     pub sets: Vec<String>,
+    /// A virtual column is read.
+    pub is_placed: bool,
 }
 
 impl VirtualSource {

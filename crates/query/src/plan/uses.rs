@@ -14,7 +14,7 @@ impl Statement {
             let how = if range.is_seek() { IndexUse::Seek } else { IndexUse::Scan };
             let table = &scan.table.engine;
             table.tell_use(range.index.unwrap_or(table.base_index_id()), how, counter);
-            if range.index.is_some_and(|index| scan.locator.is_some() || !table.covers(index, &scan.wanted)) {
+            if range.index.is_some_and(|index| scan.place.is_some() || !table.covers(index, &scan.wanted)) {
                 table.tell_use(table.base_index_id(), IndexUse::Lookup, counter);
             }
         };

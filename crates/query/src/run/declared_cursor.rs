@@ -559,7 +559,7 @@ impl Machine<'_> {
         if digest_of(&current.table, &row) != digest {
             return Err(Box::new(SqlError::cursor_row_changed()));
         }
-        row.push(Value::Bin(place));
+        self.push_place(current, &locator, &mut row).await?;
         Ok(row)
     }
 
@@ -591,11 +591,32 @@ impl Machine<'_> {
             }
         }
         let digest = digest_of(&current.table, &row);
+        self.push_place(current, &locator, &mut row).await?;
         let opened = self.context.cursors.0[place].opened.as_mut();
         if let Some(known) = opened.and_then(|opened| opened.table.as_mut()?.rows.get_mut(at)) {
             known.digest = digest;
         }
         Ok(vec![row])
+    }
+
+    /// Puts the locator of a row behind its columns, and what virtual columns say of it.
+    async fn push_place(&mut self, current: &CurrentRow, locator: &Locator, row: &mut Vec<Value>) -> Result<(), Fault> {
+        row.push(Value::Bin(locator.as_bytes().to_vec()));
+        if !current.is_placed {
+            return Ok(());
+        }
+        let place = loop {
+            let (database, tx) = self.context.engine();
+            match database.try_row_place(tx, &current.table, locator).map_err(Stop::from) {
+                Ok(place) => break place,
+                Err(Stop::Blocked(need)) => self.context.satisfy(need).await?,
+                Err(Stop::Error(fault)) => return Err(fault),
+                Err(_) => return Err(crate::errors::definition_changed()),
+            }
+        };
+        row.push(place.map_or(Value::Null, |place| Value::Bin(place.to_bytes().to_vec())));
+        row.push(Value::Str(locator.lock_description()));
+        Ok(())
     }
 
     fn fetch_count(&mut self, expr: &Expr) -> Result<i64, Fault> {

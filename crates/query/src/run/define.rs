@@ -18,8 +18,8 @@ use crate::expression::Fault;
 use crate::output::{Definition, Done, DoneKind};
 use crate::program::{CompileContext, ProcedureIdentity, compile_function, compile_procedure};
 use pikepole_engine::{
-    DatabaseOption, DelayedDurability, IndexDefinition, IndexKind, ModuleDefinition, PutMode, RecoveryModel, Residence,
-    Switches, UserAccess,
+    DatabaseOption, DeclaredNames, DelayedDurability, IndexDefinition, IndexKind, ModuleDefinition, PutMode,
+    RecoveryModel, Residence, Switches, UserAccess,
 };
 use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
 use pikepole_types::{Collation, SqlError};
@@ -31,6 +31,12 @@ fn defines_own_table(statement: &Statement) -> bool {
         StatementKind::Drop(drop) => !drop.names.is_empty() && drop.names.iter().all(is_own),
         _ => defined(statement).is_some_and(|(name, _)| is_own(name)),
     }
+}
+
+/// The names that the text of a module declares.
+pub fn declared_names(text: &str) -> DeclaredNames {
+    let (parameters, columns) = tree::declared_names(text);
+    DeclaredNames { parameters, columns }
 }
 
 impl Machine<'_> {
@@ -277,7 +283,8 @@ impl Machine<'_> {
     ) -> ModuleDefinition<'m> {
         let settings = &self.context.settings;
         let (ansi_nulls, quoted_identifier) = (settings.ansi_nulls, settings.quoted_identifier);
-        ModuleDefinition { schema, name, text, execute_as, ansi_nulls, quoted_identifier, columns: &[] }
+        let declared = declared_names;
+        ModuleDefinition { schema, name, text, execute_as, ansi_nulls, quoted_identifier, columns: &[], declared }
     }
 
     /// Who a module of a schema is to act for.

@@ -13,7 +13,7 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::call::{NESTING_MAX, first_error};
-use super::define::put_mode;
+use super::define::{declared_names, put_mode};
 use super::definition_event::Happening;
 use super::document_xml::escape_xml;
 use super::frame::Alone;
@@ -222,6 +222,7 @@ impl Machine<'_> {
             ansi_nulls,
             quoted_identifier,
             columns: &[],
+            declared: declared_names,
         };
         let (database, tx) = self.context.engine();
         Ok(database.put_definition_trigger(tx, definition, events, put_mode(create.mode)).await?)

@@ -94,6 +94,7 @@ pub use client_cursor::{ClientCursor, CursorTarget, open_cursor, read_cursor_aga
 pub(crate) use cursor::{Cursor, row_bounds};
 pub use declared_cursor::CursorShown;
 pub(crate) use declared_cursor::Cursors;
+pub use define::declared_names;
 pub(crate) use document_xml::escape_xml;
 pub(crate) use frame::{Frame, SpareFrames};
 pub(crate) use modify::check_required;

@@ -6,7 +6,7 @@ use std::fmt::Write;
 use crate::access::Table;
 use crate::expression::{Case, Comparison, Expr, Integer, IntegerOp, Predicate};
 use crate::host::Host;
-use crate::plan::{Action, Aggregate, Node, SortKey, Statement};
+use crate::plan::{Action, Aggregate, Node, Scan, SortKey, Statement};
 use crate::program::Variable;
 use pikepole_clr::Form;
 use pikepole_types::{ArithmeticOp, SqlType, Value, write_text};
@@ -41,6 +41,7 @@ impl<'a> SlotNames<'a> {
         plan.source.visit_nodes(&mut |node| {
             if let Node::Scan(scan) = node {
                 name_columns(&scan.table, scan.alias.as_deref(), scan.registers.first, &mut names);
+                name_place(scan, &mut names);
             }
         });
         SlotNames { names, host }
@@ -272,11 +273,25 @@ pub(super) fn table_parts(table: &Table) -> [String; 3] {
 }
 
 /// `[database].[schema].[table].[column]`, behind an alias that alone.
-fn name_columns(table: &Table, alias: Option<&str>, first: usize, names: &mut HashMap<usize, String>) {
-    let table_name = match alias {
+/// The name of a table in a plan.
+fn table_name(table: &Table, alias: Option<&str>) -> String {
+    match alias {
         Some(alias) => bracketed(alias),
         None => table_parts(table).into_iter().filter(|part| !part.is_empty()).collect::<Vec<_>>().join("."),
-    };
+    }
+}
+
+/// The virtual columns of a table.
+fn name_place(scan: &Scan, names: &mut HashMap<usize, String>) {
+    let Some(place) = &scan.place else { return };
+    let columns = [(place.physloc, "%%physloc%%"), (place.lockres, "%%lockres%%")];
+    for (slot, name) in columns.into_iter().filter_map(|(slot, name)| Some((slot?, name))) {
+        names.insert(slot, format!("{}.{}", table_name(&scan.table, scan.alias.as_deref()), bracketed(name)));
+    }
+}
+
+fn name_columns(table: &Table, alias: Option<&str>, first: usize, names: &mut HashMap<usize, String>) {
+    let table_name = table_name(table, alias);
     for (place, column) in table.columns.iter().enumerate() {
         names.insert(first + place, format!("{table_name}.{}", bracketed(&column.name)));
     }

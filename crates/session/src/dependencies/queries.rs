@@ -262,7 +262,7 @@ impl Walk<'_> {
         let object = self.lookup.object(&call.name);
         if object.is_none() && self.lookup.catalog.schema(&schema.text).is_none() {
             let qualifier = call.name.database.clone().map(|name| Box::new(ObjectName::of(name)));
-            let of_column = self.find_column(&ColumnRef { qualifier, name: schema.clone() }, Usage::SELECTED);
+            let of_column = self.find_column(&ColumnRef::new(qualifier, schema.clone()), Usage::SELECTED);
             if of_column {
                 return;
             }
@@ -281,9 +281,9 @@ impl Walk<'_> {
             return;
         }
         // `t.place.STX`: the property of a column.
-        let owner = column.qualifier.as_ref().map(|qualifier| ColumnRef {
-            qualifier: qualifier.schema.clone().map(|name| Box::new(ObjectName::of(name))),
-            name: qualifier.name.clone(),
+        let owner = column.qualifier.as_ref().map(|qualifier| {
+            let above = qualifier.schema.clone().map(|name| Box::new(ObjectName::of(name)));
+            ColumnRef::new(above, qualifier.name.clone())
         });
         if !owner.is_some_and(|owner| self.find_column(&owner, Usage::SELECTED)) {
             self.unbound = true;
@@ -293,7 +293,10 @@ impl Walk<'_> {
     /// Notes the column that a name means. False: no source has it.
     pub(super) fn find_column(&mut self, column: &ColumnRef, usage: Usage) -> bool {
         let of_transition = |name: &ObjectName| name.name.is("inserted") || name.name.is("deleted");
-        if column.name.text.starts_with('$') || column.qualifier.as_deref().is_some_and(of_transition) {
+        if column.is_virtual
+            || column.name.text.starts_with('$')
+            || column.qualifier.as_deref().is_some_and(of_transition)
+        {
             return true;
         }
         for scope in self.scopes.iter().rev() {

@@ -6,6 +6,8 @@ mod principals;
 mod properties;
 mod storage;
 
+pub(crate) use storage::{StoredPlace, row_place};
+
 use crate::host::SessionHost;
 use crate::modules;
 use crate::names::{self, Found, Parts};
@@ -200,6 +202,10 @@ const FUNCTIONS: &[Definition] = &[
             return Ok(None);
         };
         Ok(hexadecimal(call.arguments.get(1), prefix != 0, first, count))
+    }),
+    function("FN_PHYSLOCFORMATTER", SqlType::VarChar(Length::Limit(128)), (1, 1), |call| {
+        let place = call.arguments.first().and_then(storage::row_place);
+        Ok(place.map(|place| Value::Str(format!("({}:{}:{})", place.file, place.page, place.slot))))
     }),
     function("FILEGROUP_ID", SqlType::Int, (1, 1), storage::filegroup_id),
     function("FILEGROUP_NAME", NAME, (1, 1), storage::filegroup_name),

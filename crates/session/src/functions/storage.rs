@@ -67,3 +67,24 @@ pub(super) fn filegroup_property(call: &Call<'_>) -> Answer {
         _ => Ok(None),
     }
 }
+
+/// The numbers in a value of `%%physloc%%`: of a file, of a page in it and of a slot there.
+pub(crate) struct StoredPlace {
+    pub(crate) file: u16,
+    /// Of the second half of all pages, it is negative: the system's own functions have no larger type for it.
+    pub(crate) page: i32,
+    pub(crate) slot: u16,
+}
+
+/// The place that a value names as a `binary(8)`: zeros are put behind shorter ones, numbers are of eight bytes. None: of
+/// NULL.
+pub(crate) fn row_place(value: &Value) -> Option<StoredPlace> {
+    let mut bytes = [0; 8];
+    match value {
+        Value::Bin(given) => bytes.iter_mut().zip(given).for_each(|(byte, given)| *byte = *given),
+        value => bytes = value.as_i64()?.to_be_bytes(),
+    }
+    let [a, b, c, d, e, f, g, h] = bytes;
+    let (file, slot) = (u16::from_le_bytes([e, f]), u16::from_le_bytes([g, h]));
+    Some(StoredPlace { file, page: i32::from_le_bytes([a, b, c, d]), slot })
+}

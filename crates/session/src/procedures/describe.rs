@@ -14,7 +14,7 @@ use pikepole_engine::{
     Catalog, Column, DEFAULT_SCHEMA, Identity, Module, ModuleDefinition, Object, Permission, PutMode, Table, UserType,
     UserTypeKind,
 };
-use pikepole_query::{ColumnInfo, ExecutionContext, Output, Provenance, columns_made_now};
+use pikepole_query::{ColumnInfo, ExecutionContext, Output, Provenance, columns_made_now, declared_names};
 use pikepole_tsql::{ParseOptions, parse_with};
 use pikepole_types::{SecondName, SqlError, SqlType, Value};
 use std::borrow::Cow;
@@ -193,6 +193,7 @@ pub(super) async fn refresh(
         ansi_nulls: module.ansi_nulls,
         quoted_identifier: module.quoted_identifier,
         columns: &columns,
+        declared: declared_names,
     };
     context.begin_definition()?;
     let database = Arc::clone(context.database());

@@ -2,7 +2,7 @@
 
 use super::{Arguments, Procedure, sql_variant};
 use crate::security::securable_of;
-use crate::views::extended_properties::{Path, VALUE_BYTES_MAX, stored_value};
+use crate::views::extended_properties::{Path, VALUE_BYTES_MAX, is_of_partitions, stored_value};
 use pikepole_engine::{Catalog, Permission, PropertyChange, PropertyHolder, Securable, SecurityToken};
 use pikepole_query::{Argument, ExecutionContext};
 use pikepole_types::{SqlError, Value};
@@ -58,6 +58,7 @@ fn may_change(token: &SecurityToken, catalog: &Catalog, holder: PropertyHolder) 
     let securable = match holder {
         PropertyHolder::Database => Some(Securable::Database),
         PropertyHolder::Object(id) if catalog.definition_trigger_by_id(id).is_some() => Some(Securable::Database),
+        PropertyHolder::Object(id) if is_of_partitions(catalog, id) => Some(Securable::Database),
         PropertyHolder::Object(id) => catalog.object_by_id(id).map(|object| catalog.securable(object)),
         PropertyHolder::Schema(id) => {
             let schema = catalog.schema_by_id(id);

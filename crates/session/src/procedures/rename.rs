@@ -7,7 +7,7 @@ use crate::unsupported;
 use pikepole_engine::{
     Catalog, Database, Durability, ModuleDefinition, Object, Permission, PutMode, Table, TableRecord, Transaction, View,
 };
-use pikepole_query::{BoundReference, ColumnInfo, ExecutionContext, Host, Output, names_sequence};
+use pikepole_query::{BoundReference, ColumnInfo, ExecutionContext, Host, Output, declared_names, names_sequence};
 use pikepole_tsql::{ParseOptions, StatementKind, parse_with};
 use pikepole_types::SqlError;
 use std::sync::Arc;
@@ -287,6 +287,8 @@ async fn rename_view_column(
         ansi_nulls: view.ansi_nulls,
         quoted_identifier: view.quoted_identifier,
         columns: &kept,
+        // The name of a column is kept beside the text.
+        declared: declared_names,
     };
     database.put_view(tx, definition, PutMode::Alter).await
 }

@@ -6,7 +6,11 @@ use super::columns::column_number;
 use super::files::DATA_FILE_ID;
 use super::indexes::{PRIMARY, PRIMARY_NAME};
 use super::{Function, Rows, Source, View};
-use pikepole_engine::{Catalog, ExtendedProperty, Object, PropertyHolder, PropertyPart, PropertyValue, Schema, Table};
+use pikepole_engine::{
+    Catalog, DEFAULT_SCHEMA, ExtendedProperty, Module, Object, PropertyHolder, PropertyPart, PropertyValue, Schema,
+    Table, UserType,
+};
+use pikepole_query::declared_names;
 use pikepole_types::{Length, SqlError, SqlType, Value};
 
 /// The longest value of a property.
@@ -38,12 +42,49 @@ pub(super) const FUNCTIONS: &[Function] = &[Function {
 
 const FILEGROUP: &str = "FILEGROUP";
 const FILE: &str = "LOGICAL FILE NAME";
+const TYPE: &str = "TYPE";
+const TABLE_TYPE: &str = "TABLE_TYPE";
+const COLLECTION: &str = "XML SCHEMA COLLECTION";
+const PARTITION_FUNCTION: &str = "PARTITION FUNCTION";
+const PARTITION_SCHEME: &str = "PARTITION SCHEME";
 
-/// What may be named at each level: the database's, a schema's or a filegroup's, and the parts of what is in a schema.
+/// The types of each level: the database's, a schema's or a filegroup's, and the parts of what is in a schema. Of the last
+/// ones of each level there are none here, whatever name is given.
 const TYPES: [&[&str]; 3] = [
-    &["SCHEMA", "USER", "TRIGGER", FILEGROUP],
-    &["TABLE", "VIEW", "PROCEDURE", "FUNCTION", "SEQUENCE", "SYNONYM", "TYPE", "XML SCHEMA COLLECTION", FILE],
-    &["COLUMN", "INDEX", "CONSTRAINT", "TRIGGER"],
+    &[
+        "SCHEMA",
+        "USER",
+        "TRIGGER",
+        FILEGROUP,
+        TYPE,
+        PARTITION_FUNCTION,
+        PARTITION_SCHEME,
+        "ASSEMBLY",
+        "CONTRACT",
+        "EVENT NOTIFICATION",
+        "MESSAGE TYPE",
+        "PLAN GUIDE",
+        "REMOTE SERVICE BINDING",
+        "ROUTE",
+        "SERVICE",
+    ],
+    &[
+        "TABLE",
+        "VIEW",
+        "PROCEDURE",
+        "FUNCTION",
+        "SEQUENCE",
+        "SYNONYM",
+        TYPE,
+        TABLE_TYPE,
+        COLLECTION,
+        FILE,
+        "AGGREGATE",
+        "DEFAULT",
+        "QUEUE",
+        "RULE",
+    ],
+    &["COLUMN", "INDEX", "CONSTRAINT", "TRIGGER", "PARAMETER", "EVENT NOTIFICATION"],
 ];
 
 /// The types and names that lead to what has properties; no name stands for all of the type.
@@ -108,33 +149,54 @@ impl Path {
         let Some((kind, name)) = levels.next() else {
             return vec![Place { kind: None, name: None, holder: PropertyHolder::Database, part: PropertyPart::Whole }];
         };
-        let is_own = |schema: &&Schema| !matches!(schema.schema_id, 3 | 4) && fits(name, &schema.name);
-        if kind == "TRIGGER" && self.levels.len() > 1 {
-            return Vec::new();
-        }
+        let is_own = |schema: &&Schema| is_own(schema) && fits(name, &schema.name);
         if kind == FILEGROUP {
             return in_filegroups(database, name, levels.next());
         }
+        let Some(within) = levels.next() else { return in_database(catalog, kind, name) };
+        if !matches!(kind, "SCHEMA" | "USER") {
+            return Vec::new();
+        }
         let schemas = catalog.schemas().map(AsRef::as_ref).filter(is_own);
-        let Some(within) = levels.next() else {
-            if kind == "USER" {
-                let users = catalog.users().iter().filter(|user| fits(name, &user.name));
-                let place = |id, name: &str| Place::new(kind, name, PropertyHolder::Principal(id), PropertyPart::Whole);
-                return users.map(|user| place(user.id, &user.name)).collect();
-            }
-            if kind == "TRIGGER" {
-                let own = catalog.definition_triggers().map(|trigger| &trigger.module);
-                let place = |id, name: &str| Place::new(kind, name, PropertyHolder::Object(id), PropertyPart::Whole);
-                return own.filter(|own| fits(name, &own.name)).map(|own| place(own.object_id, &own.name)).collect();
-            }
-            let place = |schema: &Schema| {
-                Place::new(kind, &schema.name, PropertyHolder::Schema(schema.schema_id), PropertyPart::Whole)
-            };
-            return schemas.map(place).collect();
-        };
         let part = levels.next();
         schemas.flat_map(|schema| in_schema(catalog, schema, within, part)).collect()
     }
+}
+
+/// Tells if a schema is none of the system's.
+fn is_own(schema: &Schema) -> bool {
+    !matches!(schema.schema_id, 3 | 4)
+}
+
+/// Things of a type that a database has in no schema.
+fn in_database(catalog: &Catalog, kind: &'static str, name: Option<&str>) -> Vec<Place> {
+    let found: Vec<(PropertyHolder, &str)> = match kind {
+        "SCHEMA" => {
+            let own = catalog.schemas().map(AsRef::as_ref).filter(|schema| is_own(schema));
+            own.map(|own| (PropertyHolder::Schema(own.schema_id), own.name.as_str())).collect()
+        }
+        "USER" => catalog.users().iter().map(|own| (PropertyHolder::Principal(own.id), own.name.as_str())).collect(),
+        "TRIGGER" => {
+            let own = catalog.definition_triggers().map(|trigger| &trigger.module);
+            own.map(|own| (PropertyHolder::Object(own.object_id), own.name.as_str())).collect()
+        }
+        // As types were named before there were schemas: those of dbo.
+        TYPE => {
+            let own = catalog.user_types().filter(|own| own.schema.eq_ignore_ascii_case(DEFAULT_SCHEMA));
+            own.map(|own| (PropertyHolder::Type(own.user_type_id), own.name.as_str())).collect()
+        }
+        PARTITION_FUNCTION => {
+            let own = catalog.partition_functions();
+            own.map(|own| (PropertyHolder::Object(own.function_id), own.name.as_str())).collect()
+        }
+        PARTITION_SCHEME => {
+            let own = catalog.partition_schemes();
+            own.map(|own| (PropertyHolder::Object(own.data_space_id), own.name.as_str())).collect()
+        }
+        _ => Vec::new(),
+    };
+    let found = found.into_iter().filter(|(_, own)| fits(name, own));
+    found.map(|(holder, name)| Place::new(kind, name, holder, PropertyPart::Whole)).collect()
 }
 
 /// The one filegroup that there is, or the file of data in it.
@@ -171,12 +233,8 @@ fn in_schema(
     (kind, name): (&'static str, Option<&str>),
     part: Option<(&'static str, Option<&str>)>,
 ) -> Vec<Place> {
-    if kind == "TYPE" || kind == "XML SCHEMA COLLECTION" {
-        let all: Vec<_> =
-            if kind == "TYPE" { catalog.user_types().collect() } else { catalog.schema_collections().collect() };
-        let own = all.into_iter().filter(|own| own.schema_id == schema.schema_id && fits(name, &own.name));
-        let place = |id, name: &str| Place::new(kind, name, PropertyHolder::Type(id), PropertyPart::Whole);
-        return own.filter(|_| part.is_none()).map(|own| place(own.user_type_id, &own.name)).collect();
+    if matches!(kind, TYPE | TABLE_TYPE | COLLECTION) {
+        return types(catalog, schema, (kind, name), part);
     }
     let own = catalog.objects().filter(|object| {
         object.schema_id() == schema.schema_id && is_of_type(object, kind) && fits(name, object.name())
@@ -195,6 +253,34 @@ fn in_schema(
     }
 }
 
+/// The types and collections of a schema, or the columns of table types.
+fn types(
+    catalog: &Catalog,
+    schema: &Schema,
+    (kind, name): (&'static str, Option<&str>),
+    part: Option<(&'static str, Option<&str>)>,
+) -> Vec<Place> {
+    let own: Vec<&UserType> = if kind == COLLECTION {
+        catalog.schema_collections().map(AsRef::as_ref).collect()
+    } else {
+        catalog.user_types().map(AsRef::as_ref).filter(|own| kind == TYPE || own.table().is_some()).collect()
+    };
+    let own = own.into_iter().filter(|own| own.schema_id == schema.schema_id && fits(name, &own.name));
+    let holder = |own: &UserType| PropertyHolder::Type(own.user_type_id);
+    match part {
+        None => own.map(|own| Place::new(kind, &own.name, holder(own), PropertyPart::Whole)).collect(),
+        Some(("COLUMN", name)) if kind == TABLE_TYPE => {
+            let columns = own.flat_map(|own| {
+                let columns = own.table().into_iter().flat_map(|table| table.columns.iter().enumerate());
+                columns.map(move |(at, column)| (holder(own), at, column.name.as_str()))
+            });
+            let columns = columns.filter(|(.., own)| fits(name, own));
+            columns.map(|(holder, at, name)| Place::new("COLUMN", name, holder, PropertyPart::Column(at))).collect()
+        }
+        Some(_) => Vec::new(),
+    }
+}
+
 /// The parts of an object that are of a type.
 fn parts(catalog: &Catalog, object: &Object, kind: &'static str) -> Vec<Place> {
     if kind == "TRIGGER" {
@@ -202,10 +288,8 @@ fn parts(catalog: &Catalog, object: &Object, kind: &'static str) -> Vec<Place> {
         let triggers = catalog.triggers_of(object.object_id());
         return triggers.map(|trigger| place(trigger.module.object_id, &trigger.module.name)).collect();
     }
-    if let (Object::View(view), "COLUMN") = (object, kind) {
-        let holder = PropertyHolder::Object(view.object_id);
-        let columns = view.columns.iter().enumerate();
-        return columns.map(|(at, column)| Place::new(kind, &column.name, holder, PropertyPart::Column(at))).collect();
+    if let Object::View(module) | Object::Function(module) | Object::Procedure(module) = object {
+        return parts_of_module(module, kind);
     }
     let Object::Table(table) = object else { return Vec::new() };
     let place =
@@ -219,7 +303,29 @@ fn parts(catalog: &Catalog, object: &Object, kind: &'static str) -> Vec<Place> {
             let indexes = table.indexes.iter();
             indexes.map(|index| place((&index.name, PropertyPart::Index(index.index_id)))).collect()
         }
-        _ => constraints(table).map(|(name, id)| place((name, PropertyPart::Constraint(id)))).collect(),
+        "CONSTRAINT" => constraints(table).map(|(name, id)| place((name, PropertyPart::Constraint(id)))).collect(),
+        _ => Vec::new(),
+    }
+}
+
+/// The columns or the parameters of a module.
+fn parts_of_module(module: &Module, kind: &'static str) -> Vec<Place> {
+    let holder = PropertyHolder::Object(module.object_id);
+    let place = |name: &str, part| Place::new(kind, name, holder, part);
+    match kind {
+        "COLUMN" if module.columns.is_empty() => {
+            let columns = declared_names(&module.text).columns;
+            columns.iter().enumerate().map(|(at, name)| place(name, PropertyPart::Column(at))).collect()
+        }
+        "COLUMN" => {
+            let columns = module.columns.iter().enumerate();
+            columns.map(|(at, column)| place(&column.name, PropertyPart::Column(at))).collect()
+        }
+        "PARAMETER" => {
+            let parameters = declared_names(&module.text).parameters;
+            parameters.iter().zip(1..).map(|(name, id)| place(name, PropertyPart::Parameter(id))).collect()
+        }
+        _ => Vec::new(),
     }
 }
 
@@ -243,14 +349,31 @@ fn shown(catalog: &Catalog, holder: PropertyHolder, part: PropertyPart) -> (i32,
         (PropertyHolder::Database, _) => ((0, "DATABASE"), 0, 0),
         (PropertyHolder::Schema(id), _) => ((3, "SCHEMA"), id, 0),
         (PropertyHolder::Principal(id), _) => ((4, "DATABASE_PRINCIPAL"), id, 0),
+        (PropertyHolder::Type(id), PropertyPart::Column(at)) => ((8, "TYPE_COLUMN"), id, at as i32 + 1),
         (PropertyHolder::Type(id), _) => ((6, "TYPE"), id, 0),
+        (PropertyHolder::Object(id), _) if is_partition_function(catalog, id) => ((21, "PARTITION_FUNCTION"), id, 0),
+        (PropertyHolder::Object(id), _) if is_partition_scheme(catalog, id) => ((20, "DATASPACE"), id, 0),
         (PropertyHolder::Object(id), PropertyPart::Whole) => (OBJECT, id, 0),
         (PropertyHolder::Object(id), PropertyPart::Column(at)) => (OBJECT, id, column_number(catalog, id, at)),
         (PropertyHolder::Object(id), PropertyPart::Index(index_id)) => ((7, "INDEX"), id, index_id),
         (PropertyHolder::Object(_), PropertyPart::Constraint(id)) => (OBJECT, id, 0),
+        (PropertyHolder::Object(id), PropertyPart::Parameter(number)) => ((2, "PARAMETER"), id, number),
         (PropertyHolder::Object(id), PropertyPart::Filegroup(_) | PropertyPart::File(_)) => (OBJECT, id, 0),
     };
     (class, name, major, minor)
+}
+
+fn is_partition_function(catalog: &Catalog, id: i32) -> bool {
+    catalog.partition_functions().any(|own| own.function_id == id)
+}
+
+fn is_partition_scheme(catalog: &Catalog, id: i32) -> bool {
+    catalog.partition_schemes().any(|own| own.data_space_id == id)
+}
+
+/// Tells if properties that an object's number stands for are those of a partition function or scheme.
+pub(crate) fn is_of_partitions(catalog: &Catalog, id: i32) -> bool {
+    is_partition_function(catalog, id) || is_partition_scheme(catalog, id)
 }
 
 fn is_collection(catalog: &Catalog, id: i32) -> bool {

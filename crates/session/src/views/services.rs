@@ -1,9 +1,11 @@
 //! What else tools ask of a server and a database before they look further: `sys.dm_server_services`, `dm_os_enumerate_fixed_drives`,
-//! `database_query_store_options`, `database_automatic_tuning_options`, and what is in a page's resource, `fn_PageResCracker`.
+//! `database_query_store_options`, `database_automatic_tuning_options`, and what is in a page's
+//! resource, `fn_PageResCracker`, and in a row's place, `fn_PhysLocCracker`.
 
 use super::Kind::{BigInt, Bytes, DateTime, Int, Name, SmallInt, Text};
 use super::Nullable::{No, Yes};
 use super::{Function, Rows, Source, View};
+use crate::functions::{StoredPlace, row_place};
 use pikepole_machine::{SystemFiles, Volume};
 use pikepole_types::{SqlError, Value};
 
@@ -79,15 +81,26 @@ pub(super) const VIEWS: &[View] = &[
     },
 ];
 
-pub(super) const FUNCTIONS: &[Function] = &[Function {
-    view: View {
-        schema: "sys",
-        name: "fn_PageResCracker",
-        columns: &[("db_id", Int, Yes), ("file_id", Int, Yes), ("page_id", Int, Yes)],
-        rows: page_of_resource,
+pub(super) const FUNCTIONS: &[Function] = &[
+    Function {
+        view: View {
+            schema: "sys",
+            name: "fn_PageResCracker",
+            columns: &[("db_id", Int, Yes), ("file_id", Int, Yes), ("page_id", Int, Yes)],
+            rows: page_of_resource,
+        },
+        parameters: &[Bytes(8)],
     },
-    parameters: &[Bytes(8)],
-}];
+    Function {
+        view: View {
+            schema: "sys",
+            name: "fn_PhysLocCracker",
+            columns: &[("file_id", Int, No), ("page_id", Int, No), ("slot_id", Int, No)],
+            rows: place_of_row,
+        },
+        parameters: &[Bytes(8)],
+    },
+];
 
 /// This process, as the one service there is.
 fn server_services(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
@@ -175,4 +188,12 @@ fn page_of_resource(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> 
             .done()
     };
     Ok(resource.map(row).into_iter().collect())
+}
+
+/// What is in a value of `%%physloc%%`; of NULL there is no row.
+fn place_of_row(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |place: StoredPlace| {
+        view.row().integer("file_id", place.file).integer("page_id", place.page).integer("slot_id", place.slot).done()
+    };
+    Ok(source.arguments.first().and_then(row_place).map(row).into_iter().collect())
 }

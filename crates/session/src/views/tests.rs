@@ -282,6 +282,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("database_query_store_options", 18),
     ("database_automatic_tuning_options", 7),
     ("fn_PageResCracker", 3),
+    ("fn_PhysLocCracker", 3),
     ("dm_server_accelerator_status", 11),
     ("dm_server_memory_dumps", 3),
     ("dm_resource_governor_resource_pools", 23),

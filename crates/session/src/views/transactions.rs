@@ -7,7 +7,9 @@
 use super::Kind::{BigInt, Bit, Bytes, DateTime, Guid, Int, Lsn, SmallInt, Text};
 use super::Nullable::{No, Yes};
 use super::{RowBuilder, Rows, Source, View};
-use pikepole_engine::{Database, LockRow, LockedThing, NAMED_LOCK_FIRST, OpenTransaction, TransactionId};
+use pikepole_engine::{
+    Database, LockRow, LockedThing, NAMED_LOCK_FIRST, OpenTransaction, TransactionId, lock_description,
+};
 use pikepole_types::SqlError;
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -209,7 +211,7 @@ fn resource_of(database: &Database, waiter: &LockRow) -> (String, String) {
             ),
         ),
         LockedThing::Keys(object, hash) => {
-            let hash = key_hash(hash);
+            let hash = lock_description(hash);
             (
                 format!("KEY: {id}:{object} {hash}"),
                 format!("keylock objid={object} hash={hash} dbid={id} mode={mode} associatedObjectId={object}"),
@@ -224,11 +226,6 @@ fn resource_of(database: &Database, waiter: &LockRow) -> (String, String) {
 
 /// The number of the lock that guards a database's catalog.
 const CATALOG: u32 = 0;
-
-/// A range of keys, as locks on it are shown.
-pub(crate) fn key_hash(hash: u64) -> String {
-    format!("({:012x})", hash & 0xffff_ffff_ffff)
-}
 
 fn active_transactions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let tasks = source.server.schedulers().tasks();
@@ -350,7 +347,7 @@ fn lock_row(view: &View, database: &Database, lock: &LockRow) -> RowBuilder {
         }
         LockedThing::Keys(object, hash) => row
             .text("resource_type", "KEY")
-            .text("resource_description", key_hash(hash))
+            .text("resource_description", lock_description(hash))
             .integer("resource_associated_entity_id", object),
         LockedThing::RowOf(id) => {
             row.text("resource_type", "XACT").text("resource_description", transaction_id(database, id).to_string())

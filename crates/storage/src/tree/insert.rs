@@ -95,6 +95,16 @@ impl Tree {
         }))
     }
 
+    /// The page and the slot of a key; None: there is no such row.
+    ///
+    /// # Errors
+    /// As [`Tree::get`].
+    pub fn place_of(&self, key: &[u8]) -> Result<Option<(PageId, u16)>, Stop> {
+        let guard = self.leaf_shared(Seek::At(key))?;
+        let page = guard.page();
+        Ok(page.find(key).ok().map(|slot| (page.id(), slot as u16)))
+    }
+
     /// The leaf for a key, latched: the cursor's if it fits, otherwise by a descent, which moves the cursor.
     #[inline]
     pub(super) fn leaf_for(&self, cursor: &mut TreeCursor, key: &[u8]) -> Result<Exclusive<'_>, Stop> {

@@ -191,7 +191,7 @@ impl Display for Literal {
 impl Display for ColumnRef {
     fn fmt(&self, f: &mut Formatter<'_>) -> Result {
         optional(f, "", &self.qualifier, ".")?;
-        self.name.fmt(f)
+        if self.is_virtual { f.write_str(&self.name.text) } else { self.name.fmt(f) }
     }
 }
 

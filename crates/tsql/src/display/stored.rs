@@ -305,6 +305,9 @@ fn write_given(f: &mut Formatter<'_>, arguments: Option<&[Expr]>) -> Result {
 
 fn write_column(f: &mut Formatter<'_>, column: &ColumnRef) -> Result {
     optional(f, "", &column.qualifier.as_deref().map(Stored), ".")?;
+    if column.is_virtual {
+        return f.write_str(&column.name.text);
+    }
     // `$rowguid` and its like stand for the column that has the property: in brackets they would be names.
     if column.name.text.starts_with('$') { column.name.fmt(f) } else { Bracketed(&column.name.text).fmt(f) }
 }

@@ -190,6 +190,7 @@ impl Lexer<'_> {
             b'"' => self.quoted_text(b'"', false),
             b'@' => self.variable(),
             b'$' => self.dollar(),
+            b'%' if self.byte(1) == b'%' => Ok(self.virtual_column()),
             0x80.. => match self.char() {
                 Some(letter) if letter.is_alphabetic() => self.word(),
                 Some(currency) if number::is_currency(currency) => {
@@ -254,6 +255,21 @@ impl Lexer<'_> {
         }
         self.at += 1;
         Ok(self.money())
+    }
+
+    /// `%%x%%`; what is none begins with the operator.
+    fn virtual_column(&mut self) -> TokenKind {
+        let start = self.at;
+        self.at += 2;
+        let begins = self.byte(0).is_ascii_alphabetic();
+        self.skip_name();
+        let is_short = self.at - start <= NAME_MAX;
+        if begins && is_short && self.byte(0) == b'%' && self.byte(1) == b'%' {
+            self.at += 2;
+            return TokenKind::VirtualColumn;
+        }
+        self.at = start;
+        TokenKind::Symbol(self.symbol(b'%'))
     }
 
     fn quoted_text(&mut self, quote: u8, national: bool) -> Result<TokenKind, Box<SyntaxError>> {

@@ -14,6 +14,8 @@ pub(crate) enum TokenKind {
         /// A closing delimiter is doubled inside.
         doubled: bool,
     },
+    /// `%%x%%`, a column that no table declares.
+    VirtualColumn,
     /// `@x`
     Variable,
     /// `@@x`

@@ -110,7 +110,7 @@ impl Parser<'_> {
         self.expect_symbol(Symbol::Close)?;
         let span = part.span;
         let name = Name { text: "DATEPART".to_owned(), span };
-        let part = Expr::new(ExprKind::Column(ColumnRef { qualifier: None, name: part }), span);
+        let part = Expr::new(ExprKind::Column(ColumnRef::new(None, part)), span);
         let arguments = vec![FunctionArgument::Expr(part), FunctionArgument::Expr(date)];
         Ok(ExprKind::Function(Box::new(FunctionCall { arguments, ..FunctionCall::named(ObjectName::of(name)) })))
     }
@@ -132,7 +132,7 @@ impl Parser<'_> {
         let mut call = self.call_arguments(ObjectName::of(name))?;
         let word = |text: &str| {
             let name = Name { text: text.to_owned(), span };
-            FunctionArgument::Expr(Expr::new(ExprKind::Column(ColumnRef { qualifier: None, name }), span))
+            FunctionArgument::Expr(Expr::new(ExprKind::Column(ColumnRef::new(None, name)), span))
         };
         if let Some(&(_, function, part)) = part {
             function.clone_into(&mut call.name.name.text);

@@ -203,6 +203,7 @@ impl Parser<'_> {
                 Ok(Expr { span: name.span, kind: ExprKind::Variable(name) })
             }
             TokenKind::Global => Ok(self.global()),
+            TokenKind::VirtualColumn => Ok(virtual_column(ObjectName::of(self.virtual_name()))),
             TokenKind::Symbol(Symbol::Open) => self.parenthesized_value(),
             TokenKind::Symbol(Symbol::OpenBrace) => self.escape(),
             TokenKind::Keyword(keyword) => self.keyword_operand(keyword),
@@ -354,9 +355,16 @@ impl Parser<'_> {
         }
         if !self.at_symbol(Symbol::Dot) {
             let span = first.span;
-            return Ok(Expr::new(ExprKind::Column(ColumnRef { qualifier: None, name: first }), span));
+            return Ok(Expr::new(ExprKind::Column(ColumnRef::new(None, first)), span));
         }
-        let name = self.object_name_after(first)?;
+        let mut is_virtual = false;
+        let name = self.dotted_name(Some(first), |parser| {
+            is_virtual = parser.peek().kind == TokenKind::VirtualColumn;
+            if is_virtual { Ok(parser.virtual_name()) } else { parser.name() }
+        })?;
+        if is_virtual {
+            return Ok(virtual_column(name));
+        }
         if self.at_symbol(Symbol::Open) {
             return self.function_call(name);
         }
@@ -365,6 +373,13 @@ impl Parser<'_> {
         }
         let span = name.span();
         Ok(Expr::new(ExprKind::Column(column_of(name)), span))
+    }
+
+    /// `%%physloc%%`, which stands here.
+    #[inline(never)]
+    fn virtual_name(&mut self) -> Name {
+        let token = self.bump();
+        Name { text: self.source(token).to_string(), span: self.span_of(token) }
     }
 
     /// The name of a column.
@@ -388,7 +403,7 @@ impl Parser<'_> {
             Keyword::IdentityCol | Keyword::Rowguidcol => {
                 let name = self.any_word()?;
                 let span = name.span;
-                return Ok(Expr::new(ExprKind::Column(ColumnRef { qualifier: None, name }), span));
+                return Ok(Expr::new(ExprKind::Column(ColumnRef::new(None, name)), span));
             }
             Keyword::CurrentTimestamp => Niladic::CurrentTimestamp,
             Keyword::CurrentDate => Niladic::CurrentDate,
@@ -426,5 +441,10 @@ pub(super) fn column_of(name: ObjectName) -> ColumnRef {
     let ObjectName { server, database, schema, name } = name;
     let qualifier =
         schema.map(|table| Box::new(ObjectName { server: None, database: server, schema: database, name: table }));
-    ColumnRef { qualifier, name }
+    ColumnRef::new(qualifier, name)
+}
+
+fn virtual_column(name: ObjectName) -> Expr {
+    let span = name.span();
+    Expr::new(ExprKind::Column(ColumnRef { is_virtual: true, ..column_of(name) }), span)
 }

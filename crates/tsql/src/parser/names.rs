@@ -12,23 +12,24 @@ impl Parser<'_> {
         self.object_name_from(first)
     }
 
-    /// The rest of a name whose first part has been taken.
-    pub(super) fn object_name_after(&mut self, first: Name) -> Parsed<ObjectName> {
-        if !self.at_symbol(Symbol::Dot) {
-            return Ok(ObjectName::of(first));
-        }
-        self.object_name_from(Some(first))
-    }
-
     /// A name whose first part has been taken, or is left out before a dot.
     fn object_name_from(&mut self, first: Option<Name>) -> Parsed<ObjectName> {
+        self.dotted_name(first, Self::name)
+    }
+
+    /// The same, whose other parts a rule reads.
+    pub(super) fn dotted_name(
+        &mut self,
+        first: Option<Name>,
+        mut read: impl FnMut(&mut Self) -> Parsed<Name>,
+    ) -> Parsed<ObjectName> {
         let span = first.as_ref().map_or_else(|| self.span_of(self.peek()), |first| first.span);
         let (start, line) = (span.start as usize, span.line);
         let mut parts = [None, None, None, first];
         let mut count = 1;
         while self.eat_symbol(Symbol::Dot) {
             // `db..t`: a part that is left out. It is never the last one.
-            let part = if self.at_symbol(Symbol::Dot) { None } else { Some(self.name()?) };
+            let part = if self.at_symbol(Symbol::Dot) { None } else { Some(read(self)?) };
             count += 1;
             if count > parts.len() {
                 let end = self.tokens[self.at - 1].end as usize;

@@ -424,7 +424,7 @@ impl Parser<'_> {
     /// The name or number of an index.
     fn hint_argument(&mut self) -> Parsed<Expr> {
         if self.at_name() {
-            let column = crate::tree::ColumnRef { qualifier: None, name: self.name()? };
+            let column = crate::tree::ColumnRef::new(None, self.name()?);
             let span = column.name.span;
             return Ok(Expr::new(crate::tree::ExprKind::Column(column), span));
         }

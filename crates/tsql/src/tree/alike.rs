@@ -15,7 +15,7 @@ impl Expr {
     /// Whether both are written alike; see the module's page.
     pub fn is_alike(&self, other: &Expr) -> bool {
         match (&self.kind, &other.kind) {
-            (ExprKind::Column(a), ExprKind::Column(b)) => same_name(&a.name, &b.name),
+            (ExprKind::Column(a), ExprKind::Column(b)) => a.is_virtual == b.is_virtual && same_name(&a.name, &b.name),
             (ExprKind::Variable(a), ExprKind::Variable(b)) | (ExprKind::Global(a), ExprKind::Global(b)) => {
                 same_name(a, b)
             }

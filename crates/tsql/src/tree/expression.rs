@@ -114,6 +114,15 @@ pub struct ColumnRef {
     pub qualifier: Option<Box<ObjectName>>,
     /// The column.
     pub name: Name,
+    /// It is a virtual one, `%%physloc%%`, which tells where a row is stored. The name has the percent signs then.
+    pub is_virtual: bool,
+}
+
+impl ColumnRef {
+    /// A column that a table, or what stands for one, has by a name.
+    pub fn new(qualifier: Option<Box<ObjectName>>, name: Name) -> ColumnRef {
+        ColumnRef { qualifier, name, is_virtual: false }
+    }
 }
 
 /// Operators of one value.
@@ -248,7 +257,9 @@ impl FunctionCall {
         if place > 0 || !takes_part.iter().any(|function| self.name.name.is(function)) {
             return None;
         }
-        let ExprKind::Column(ColumnRef { qualifier: None, name }) = &self.arguments.first()?.expr()?.kind else {
+        let ExprKind::Column(ColumnRef { qualifier: None, name, is_virtual: false }) =
+            &self.arguments.first()?.expr()?.kind
+        else {
             return None;
         };
         Some(match name.text.to_ascii_lowercase().as_str() {
