@@ -86,7 +86,7 @@ pub use database::{
     IndexExtras, IndexKind, LogFullReason, MessageChange, ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn,
     NumberRange, PageCheck, PageFinding, PolicyChange, PropertyChange, PropertyPlace, PutMode, RecordChange,
     RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, ScopedConfiguration, ScopedKind, ScopedName, ScopedRow,
-    ScopedValue, Switches, TableDefinition, Tested, TriggerDefinition, UserAccess, generated_name,
+    ScopedValue, Switches, TableDefinition, Tested, TriggerDefinition, UserAccess, generated_name, key_warning,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};

@@ -23,6 +23,19 @@ fn missing(name: &str, database: &str, kind: Option<&str>) -> SqlError {
     SqlError::rename_not_found(name, database, kind.unwrap_or("(null)"))
 }
 
+/// What `@objtype` can say.
+const KINDS: [&str; 6] = ["COLUMN", "DATABASE", "INDEX", "OBJECT", "USERDATATYPE", "STATISTICS"];
+
+/// The error of the procedure for a name that another column, index or object has.
+fn in_use(error: SqlError, new: &str) -> SqlError {
+    match error.number {
+        2705 => SqlError::rename_name_in_use(new, "COLUMN"),
+        1913 => SqlError::rename_name_in_use(new, "INDEX"),
+        2714 => SqlError::rename_name_in_use(new, "object"),
+        _ => error,
+    }
+}
+
 /// Runs it, within the session's transaction or in one of its own.
 pub(super) async fn rename(
     procedure: &str,
@@ -34,6 +47,9 @@ pub(super) async fn rename(
     let (old, new) = (arguments.text(0).unwrap_or_default(), arguments.text(1).unwrap_or_default());
     let given = arguments.text(2).map(|kind| kind.trim_end().to_ascii_uppercase());
     let mut kind = given.clone();
+    if given.as_deref().is_some_and(|kind| !KINDS.contains(&kind)) {
+        return Err(SqlError::rename_kind_unknown(arguments.text(2).unwrap_or_default()));
+    }
     if new.is_empty() {
         return Err(SqlError::new(15223, 11, 1, "Error: The input parameter '@newname' is not allowed to be null."));
     }
@@ -54,6 +70,10 @@ pub(super) async fn rename(
     let name = parts.pop().ok_or_else(|| ambiguous(kind.as_deref().unwrap_or("(null)")))?;
     let schema = parts.pop().filter(|schema| !schema.is_empty());
     let schema = schema.unwrap_or_else(|| pikepole_engine::DEFAULT_SCHEMA.to_owned());
+    let is_other = |own: &String| !own.is_empty() && own.to_lowercase() != database.name().to_lowercase();
+    if parts.pop().as_ref().is_some_and(is_other) {
+        return Err(SqlError::qualifier_is_another_database());
+    }
     let table = catalog.table(&schema, &name).cloned();
     let of_part = || names::find(&catalog, Some(&schema), &name).map(|found| found.parent_object_id);
     let object = catalog.object(&schema, &name).cloned();
@@ -102,6 +122,7 @@ pub(super) async fn rename(
         }
         (kind, ..) => Err(ambiguous(kind.unwrap_or("(null)"))),
     };
+    let done = done.map_err(|error| in_use(error, &new));
     match (done, explicit) {
         (Ok(_), true) => {}
         (Ok(_), false) => database.commit(tx, Durability::Full).await?,
