@@ -120,7 +120,7 @@ impl Place<'_> {
                     "Cannot create a row of size {bytes} which is greater than the allowable maximum row size of {bytes_max}."
                 ),
             ),
-            StorageError::KeyTooLong { bytes, bytes_max } => {
+            StorageError::KeyTooLong { bytes, bytes_max, .. } => {
                 SqlError::key_too_long(bytes, self.object, bytes_max, "clustered")
             }
             StorageError::Corrupt { page, why } => SqlError::page_is_damaged(

@@ -190,6 +190,7 @@ pub(crate) fn find(server: &Server, name: &str) -> Result<ConfigurationOption, S
     }
     match found.len() {
         1 => Ok(found.remove(0)),
+        2.. => Err(SqlError::configuration_option_ambiguous(name)),
         _ => Err(SqlError::configuration_option_unknown(name)),
     }
 }

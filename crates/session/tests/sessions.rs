@@ -6,7 +6,7 @@ use pikepole_contention::sync::atomic::Ordering;
 use pikepole_machine::SimulatedDisk;
 use pikepole_query::Collected;
 use pikepole_scheduler::Placement;
-use pikepole_session::{Parameter, Session};
+use pikepole_session::{Parameter, Session, SessionOptions};
 use pikepole_types::{Length, SqlError, SqlType, Value};
 use std::fmt::Write;
 use std::sync::Arc;

@@ -83,6 +83,8 @@ pub enum StorageError {
     /// A key is longer than the tree was created for (SQL error 1946).
     #[error("a key of {bytes} bytes is longer than the maximum of {bytes_max}")]
     KeyTooLong {
+        /// The object that the tree's pages belong to.
+        object: u32,
         /// Bytes of the key.
         bytes: usize,
         /// Most bytes a key of this tree may have.

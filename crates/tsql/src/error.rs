@@ -193,6 +193,12 @@ impl SyntaxError {
         SyntaxError::new(119, 1, line, message)
     }
 
+    pub(crate) fn too_many_parameters(line: u32, statement: &str, maximum: usize) -> Box<SyntaxError> {
+        let message =
+            format!("There are too many parameters in this {statement} statement. The maximum number is {maximum}.");
+        SyntaxError::new(180, 1, line, message)
+    }
+
     pub(crate) fn merge_unterminated(line: u32) -> Box<SyntaxError> {
         SyntaxError::new(10713, 1, line, "A MERGE statement must be terminated by a semi-colon (;).".to_string())
     }

@@ -396,13 +396,13 @@ impl Database {
         change(&mut record, &mut || self.new_object_id())?;
         for name in record.constraint_names() {
             if record.constraint_names().filter(|own| own.to_lowercase() == name.to_lowercase()).count() > 1 {
-                return Err(SqlError::object_exists(name));
+                return Err(SqlError::object_exists(name).with_state(5));
             }
         }
         let added = record.constraint_names().filter(|name| table.constraint_names().all(|own| own != *name));
         for name in added {
             if catalog.object(&record.schema, name).is_some() || catalog.constraint_exists(record.schema_id, name) {
-                return Err(SqlError::object_exists(name));
+                return Err(SqlError::object_exists(name).with_state(5));
             }
         }
         if record.name != table.name {

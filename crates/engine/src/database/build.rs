@@ -247,7 +247,7 @@ impl Build {
                 let (key, rest) = (&bytes[key.clone()], &bytes[rest.clone()]);
                 let inserted = database.run(child, |tx| {
                     let inserted = tree.insert(cursor, &context, key, rest);
-                    inserted.map_err(|stop| database.stopped(tx, &new.full_name(), stop.into()))
+                    inserted.map_err(|stop| database.stop(tx, new, stop.into()))
                 });
                 if let InsertOutcome::Exists(_) = inserted.await? {
                     return Err(self.twice(child, *index, key).await?);

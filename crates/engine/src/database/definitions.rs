@@ -9,6 +9,7 @@ use pikepole_storage::{Tree, TreeCursor};
 use pikepole_transaction::{Inserted, LockMode, TableLock};
 use pikepole_types::{Collation, SecondName, SqlError, SqlType, Value};
 
+use super::limits::{check_key, check_row};
 use super::rebuild::RowMap;
 use super::{Database, lock};
 use crate::catalog::definition::{
@@ -518,6 +519,7 @@ impl Database {
                 id: 0,
             });
         }
+        check_row(&record.name, &columns)?;
         Ok(columns)
     }
 
@@ -527,7 +529,7 @@ impl Database {
             || catalog.object(&record.schema, name).is_some()
             || catalog.constraint_exists(record.schema_id, name)
         {
-            return Err(SqlError::object_exists(name));
+            return Err(SqlError::object_exists(name).with_state(5));
         }
         Ok(())
     }
@@ -564,6 +566,7 @@ impl Database {
         if record.indexes.iter().any(|index| index.name.to_lowercase() == lower) {
             return Err(SqlError::index_exists(&name, "table", record.full_name()));
         }
+        check_key(record, &name, &columns, definition.clustered)?;
         if primary_key {
             for key in &columns {
                 record.columns[key.column].nullable = false;

@@ -194,6 +194,7 @@ impl Database {
         let schema = user_schema(&catalog, schema)?;
         let existing = match catalog.object(&schema.name, name) {
             Some(object) if kind.is(object) && mode != PutMode::Create => Some(object.clone()),
+            Some(_) if mode == PutMode::Alter => return Err(SqlError::incompatible_object_kind("alter", name)),
             Some(_) => return Err(SqlError::object_exists(name)),
             None if mode == PutMode::Alter => return Err(SqlError::invalid_object(name)),
             None => None,

@@ -150,7 +150,7 @@ impl Database {
         names: &(dyn Fn(&str) -> bool + Send + Sync),
     ) -> Result<(), SqlError> {
         let (mark, mut catalog) = self.begin_definition(tx).await?;
-        let missing = || SqlError::object_missing("drop", "sequence object", format!("{schema}.{name}"));
+        let missing = || SqlError::object_missing("drop", "sequence", format!("{schema}.{name}"));
         let old = catalog.sequence(schema, name).cloned().ok_or_else(missing)?;
         if let Some(by) = default_of(&catalog, names) {
             return Err(SqlError::referenced_by("DROP SEQUENCE", old.full_name(), by));

@@ -564,7 +564,7 @@ impl Server {
         let entry = {
             let mut databases = write(&self.databases);
             match databases.get(&key) {
-                None => return Err(SqlError::object_missing("drop", "database", name)),
+                None => return Err(SqlError::object_missing("drop", "database", name).with_state(1)),
                 Some(Entry::Online(database)) if database.sessions() > 0 => {
                     return Err(SqlError::database_in_use(name));
                 }

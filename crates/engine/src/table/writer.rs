@@ -4,8 +4,8 @@
 //! done, so that the next call with the same arguments goes on with the rest. Any other end (an error, after which the
 //! statement is rolled back; another statement) is told by the transaction's mark, which is not where the writer left it.
 
-use pikepole_storage::{RowHeader, TreeCursor};
-use pikepole_transaction::{Inserted, LockMode, Stop, Structure};
+use pikepole_storage::{RowHeader, StorageError, TreeCursor};
+use pikepole_transaction::{Inserted, LockMode, Stop, Structure, TransactionError};
 use pikepole_types::{SqlError, Value};
 
 use super::ignored::Attempt;
@@ -146,7 +146,12 @@ impl Database {
 
     #[cold]
     pub(crate) fn stop(&self, tx: &mut Transaction, table: &Table, stop: Stop) -> Blocked {
-        self.stopped(tx, &table.full_name(), stop)
+        match stop {
+            Stop::Error(TransactionError::Storage(StorageError::KeyTooLong { object, bytes, bytes_max })) => {
+                key_too_long(table, object, bytes, bytes_max).into()
+            }
+            stop => self.stopped(tx, &table.full_name(), stop),
+        }
     }
 
     #[cold]
@@ -621,5 +626,14 @@ impl Database {
         };
         writer.old_key = key;
         result.map_err(|stop| self.stop(tx, table, stop))
+    }
+}
+
+/// Error 1946 for the index whose entries `object` holds.
+fn key_too_long(table: &Table, object: u32, bytes: usize, bytes_max: usize) -> SqlError {
+    match table.record().indexes.iter().find(|index| index.storage.object == object) {
+        Some(index) if !index.clustered => SqlError::key_too_long(bytes, &index.name, bytes_max, "nonclustered"),
+        Some(index) => SqlError::key_too_long(bytes, &index.name, bytes_max, "clustered"),
+        None => SqlError::key_too_long(bytes, table.full_name(), bytes_max, "clustered"),
     }
 }

@@ -29,6 +29,9 @@ impl Transaction {
         residence: Residence,
         level: i32,
     ) -> Result<Arc<Table>, SqlError> {
+        if residence == Residence::Temporary {
+            check_name(&definition.name)?;
+        }
         let temporary = self.temporary_part()?;
         if temporary.names.at_level(&definition.name, level).is_some() {
             return Err(SqlError::object_exists(&definition.name));
@@ -175,4 +178,18 @@ impl Transaction {
         new.state.begin_anew();
         self.replace_temporary(table, &new)
     }
+}
+
+/// Characters of the name of a local temporary object.
+const LOCAL_NAME_MAX: usize = 116;
+
+/// Checks the name of a temporary object that is to be made.
+///
+/// # Errors
+/// 193 when it is a local one and too long.
+pub fn check_name(name: &str) -> Result<(), SqlError> {
+    if !name.starts_with("##") && name.chars().count() > LOCAL_NAME_MAX {
+        return Err(SqlError::name_too_long(name, LOCAL_NAME_MAX));
+    }
+    Ok(())
 }

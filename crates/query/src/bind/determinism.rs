@@ -27,6 +27,8 @@ pub struct Traits {
     pub deterministic: bool,
     /// No `float` or `real` takes part in them.
     pub precise: bool,
+    /// Methods of `xml` take part in them.
+    pub calls_methods: bool,
 }
 
 /// Set once something is met that is not deterministic.
@@ -86,7 +88,7 @@ fn date_part(call: &Call) -> Option<&str> {
 
 /// What a bound expression shows, over registers that begin at zero and hold `columns`.
 fn shown(expr: &Expr, columns: &[TableColumn]) -> Traits {
-    let mut traits = Traits { deterministic: true, precise: true };
+    let mut traits = Traits { deterministic: true, precise: true, calls_methods: false };
     expr.visit_all(&mut |part| {
         let (deterministic, precise) = match part {
             Expr::Const(value) => (true, !matches!(value, Value::Float(_) | Value::Real(_))),
@@ -231,7 +233,7 @@ pub fn check_key_column(
         return Ok(());
     }
     match column_traits(table, place, context, host) {
-        Some(Traits { deterministic: true, precise: true }) => Ok(()),
+        Some(Traits { deterministic: true, precise: true, .. }) => Ok(()),
         Some(Traits { deterministic: true, .. }) if !computed.when_read => {
             Err(SqlError::column_imprecise(index, shown, &column.name))
         }

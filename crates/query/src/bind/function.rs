@@ -154,6 +154,7 @@ impl Binder<'_> {
                 super::scope::Clause::Set => SqlError::aggregate_in_set_list(),
                 super::scope::Clause::Output => SqlError::aggregate_in_output(),
                 super::scope::Clause::On => SqlError::aggregate_in_on(),
+                super::scope::Clause::Definition => SqlError::aggregate_in_definition(),
                 _ => SqlError::aggregate_in_where(),
             }));
         };

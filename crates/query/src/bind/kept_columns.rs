@@ -18,6 +18,9 @@ use pikepole_engine::{KeptColumn, Module};
 use pikepole_tsql as tree;
 use pikepole_types::{Collated, SqlError};
 
+/// Columns of a table, of a view and of what a function returns.
+pub(crate) const COLUMNS_MAX: usize = 1_024;
+
 /// Columns as they are kept.
 pub(super) fn kept(columns: &[SourceColumn]) -> Vec<KeptColumn> {
     let column = |column: &SourceColumn| KeptColumn {
@@ -56,9 +59,10 @@ pub(crate) fn checked_view(create: &tree::CreateView, names: &Names<'_>) -> Resu
     let view = &create.name.name.text;
     let unnamed = columns.iter().position(|column| column.name.is_empty());
     if let (Some(at), true) = (unnamed, create.columns.is_empty()) {
-        let text =
-            format!("Create View or Function failed because no column name was specified for column {}.", at + 1);
-        return Err(Box::new(SqlError::new(4511, 16, 1, text)));
+        return Err(Box::new(SqlError::view_column_unnamed(at + 1)));
+    }
+    if let Some(column) = columns.get(COLUMNS_MAX) {
+        return Err(Box::new(SqlError::too_many_view_columns(&column.name, view, COLUMNS_MAX)));
     }
     let listed: Vec<&str> = match create.columns.as_slice() {
         [] => columns.iter().map(|column| column.name.as_str()).collect(),

@@ -86,7 +86,7 @@ pub(crate) use expression::literal;
 pub(crate) use into::into_columns;
 pub(crate) use join_cost::LOOKUP;
 pub(crate) use join_size::{Size, of as size_of, table_rows};
-pub(crate) use kept_columns::checked_view;
+pub(crate) use kept_columns::{COLUMNS_MAX, checked_view};
 pub use kept_columns::{columns_made_now, kept_columns};
 pub(crate) use query::binary_of;
 pub(crate) use routine::{check_column_names, checked_function, is_run, parsed_function};

@@ -27,6 +27,9 @@ pub(super) struct Items {
     pub(super) assignments: Vec<(usize, Expr)>,
 }
 
+/// Elements of a select list.
+const SELECT_ITEMS_MAX: usize = 4_096;
+
 impl Binder<'_> {
     /// A SELECT statement.
     pub(crate) fn select_statement(mut self, query: &tree::Query) -> Result<Arc<Statement>, Fault> {
@@ -330,6 +333,9 @@ impl Binder<'_> {
                     items.assignments.push(assignment);
                 }
             }
+        }
+        if items.columns.len() > SELECT_ITEMS_MAX {
+            return Err(Box::new(SqlError::too_many_select_items(SELECT_ITEMS_MAX)));
         }
         Ok(items)
     }

@@ -10,13 +10,13 @@ use super::collate::{ColumnDefaults, column_collation};
 use super::data_type::{Declared, TypePlace, declared, sql_type};
 use super::expression::cases;
 use super::join::{JoinTree, Leaf};
-use super::kept_columns::{kept, name_columns};
+use super::kept_columns::{COLUMNS_MAX, kept, name_columns};
 use super::rules::{TableColumn, computed_column};
-use super::scope::SourceColumn;
+use super::scope::{Clause, SourceColumn};
 use super::source::{infos, rename, table_columns, too_few_arguments};
 use super::straight::Straight;
 use super::typed::Typed;
-use super::{Binder, Names, Scope, assign_to, is_bound, of_known_types};
+use super::{Binder, Names, PendingApply, Scope, assign_to, is_bound, of_known_types};
 use crate::access::CatalogView;
 use crate::errors;
 use crate::expression::{Expr, Fault, Predicate};
@@ -65,7 +65,7 @@ pub(crate) fn checked_function(function: &tree::CreateFunction, names: &Names<'_
     let mut arguments = Vec::new();
     for (place, parameter) in function.parameters.iter().enumerate() {
         if parameter.output {
-            return Err(errors::unsupported("An OUTPUT parameter of a function"));
+            return Err(Box::new(SqlError::output_of_function()));
         }
         if arguments.iter().any(|(name, _): &(String, Given)| parameter.name.is(name)) {
             return Err(Box::new(SqlError::variable_declared_twice(&parameter.name.text)));
@@ -96,22 +96,23 @@ pub(crate) fn checked_function(function: &tree::CreateFunction, names: &Names<'_
         }
         tree::FunctionReturns::Inline(query) => {
             let bound = binder.in_body(arguments, |binder| binder.query(query))?.of_known_types();
+            let name = &function.name.name.text;
+            if let Some(column) = bound.columns.get(COLUMNS_MAX) {
+                return Err(Box::new(SqlError::too_many_function_columns(&column.name, name, COLUMNS_MAX)));
+            }
             match bound.columns.iter().position(|column| column.name.is_empty()) {
                 None => {
                     let names: Vec<&str> = bound.columns.iter().map(|column| column.name.as_str()).collect();
                     check_column_names(&names, &function.name.name.text)?;
                     Ok(kept(&infos(&bound.columns)))
                 }
-                Some(at) => Err(Box::new(SqlError::new(
-                    4514,
-                    16,
-                    1,
-                    format!("CREATE FUNCTION failed because a column name is not specified for column {}.", at + 1),
-                ))),
+                Some(at) => Err(Box::new(SqlError::function_column_unnamed(at + 1))),
             }
         }
-        tree::FunctionReturns::Table { elements, .. } => {
-            returned_columns(names.catalog, names, elements)?;
+        tree::FunctionReturns::Table { variable, elements, .. } => {
+            if let Some(column) = returned_columns(names.catalog, names, elements)?.get(COLUMNS_MAX) {
+                return Err(Box::new(SqlError::too_many_columns(&column.name, &variable.text, COLUMNS_MAX)));
+            }
             Ok(Vec::new())
         }
     }
@@ -440,7 +441,7 @@ impl Binder<'_> {
             }
             _ => return self.called_value(module, arguments, ty),
         };
-        let mark = self.pending.len();
+        let (mark, given) = (self.pending.len(), arguments.clone());
         self.expanding.push(place);
         // Who may call it may have what its owner has, as where it is run.
         let typed = self.in_view_of(owner, |binder| {
@@ -448,6 +449,12 @@ impl Binder<'_> {
         });
         self.expanding.pop();
         let typed = typed?;
+        // A definition has no place for a query: a function with one is run.
+        let defines = self.scopes.last().is_some_and(|scope| scope.clause == Clause::Definition);
+        if defines && !self.pending[mark..].iter().all(PendingApply::is_call) {
+            self.pending.truncate(mark);
+            return self.called_value(module, given, ty);
+        }
         // A subquery of the body can read an argument, and so the row that the call stands in.
         for pending in &mut self.pending[mark..] {
             pending.correlated = true;

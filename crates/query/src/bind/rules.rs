@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::determinism::{Traits, traits_of};
-use super::scope::{Column, SourceColumn};
+use super::scope::{Clause, Column, SourceColumn};
 use super::typed::Typed;
 use super::{Binder, Names, PendingApply, Scope, applied, assign_to};
 use crate::access::Table;
@@ -54,7 +54,8 @@ pub(crate) fn computed_column(
 ) -> Result<(Typed, Traits), Fault> {
     let mut binder = Binder::new(names, columns.len());
     let typed = value_over(&mut binder, expr, table, columns)?;
-    let traits = traits_of(expr, (&typed, binder.is_undetermined), table, columns, names);
+    let mut traits = traits_of(expr, (&typed, binder.is_undetermined), table, columns, names);
+    traits.calls_methods = binder.calls_methods;
     Ok((typed, traits))
 }
 
@@ -207,7 +208,7 @@ impl Binder<'_> {
     ) -> Result<(T, Vec<PendingApply>), Fault> {
         let scopes = std::mem::take(&mut self.scopes);
         let outside = std::mem::take(&mut self.pending);
-        self.scopes.push(Scope::default());
+        self.scopes.push(Scope { clause: Clause::Definition, ..Scope::default() });
         let seen = columns.iter().map(|column| SourceColumn {
             collated: column.collated,
             ..SourceColumn::new(&column.name, column.ty, column.nullable)

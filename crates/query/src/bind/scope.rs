@@ -144,6 +144,8 @@ pub(crate) enum Clause {
     Output,
     /// SET of UPDATE.
     Set,
+    /// A computed column or the condition of a CHECK.
+    Definition,
 }
 
 /// A grouping value: the expression as bound over the rows, and the register its group's value is left in.

@@ -159,7 +159,7 @@ pub(super) struct Compiler<'a> {
     /// The slots of variables: those declared anywhere in the text, then the two hidden ones.
     pub(super) reserved: usize,
     /// True once USE may have changed what names mean: statements are then bound when they run.
-    database_changes: bool,
+    pub(super) database_changes: bool,
     /// The table whose identity column takes given values at this place of the text.
     identity_insert: Option<(i32, i32)>,
     /// Set when an expression of the instruction to come asks for the present time.
@@ -592,10 +592,7 @@ impl<'a> Compiler<'a> {
                 let found = names.catalog.table(table).ok().flatten().filter(|_| *on);
                 self.identity_insert = found.map(|table| table.identity_key(names.catalog.database.id()));
             }
-            StatementKind::Use(name) => {
-                self.database_changes = true;
-                self.emit(Instruction::Use(name.text.as_str().into()));
-            }
+            StatementKind::Use(name) => self.use_database(name)?,
             StatementKind::Execute(call) => self.execute(call)?,
             _ => return self.compile_data(statement),
         }
@@ -718,6 +715,9 @@ impl<'a> Compiler<'a> {
     fn set_option(&mut self, statement: &Statement, option: &tree::SetOption) -> Result<(), Fault> {
         if !self.alone && option.names.iter().any(|name| ShowPlan::of(name).is_some()) {
             return Err(Box::new(SqlError::show_plan_not_alone()));
+        }
+        if !self.is_batch && option.names.iter().any(|name| name == "PARSEONLY") {
+            return Err(Box::new(SqlError::parse_only_in_module()));
         }
         let on = matches!(option.value, tree::OptionSetting::On);
         // In a module it says nothing: that is compiled as it was made.

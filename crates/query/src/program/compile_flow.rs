@@ -16,6 +16,17 @@ pub(super) struct Loop {
 }
 
 impl Compiler<'_> {
+    /// USE, which no module has.
+    pub(super) fn use_database(&mut self, name: &tree::Name) -> Result<(), Fault> {
+        if !self.is_batch {
+            let (what, place) = ("a USE database statement", "a procedure, function or trigger");
+            return Err(Box::new(SqlError::not_allowed_in(what, place)));
+        }
+        self.database_changes = true;
+        self.emit(Instruction::Use(name.text.as_str().into()));
+        Ok(())
+    }
+
     pub(super) fn branch(&mut self, branch: &tree::If) {
         let condition = self.condition(&branch.condition);
         let unless = self.emit(Instruction::JumpUnless(condition, usize::MAX));

@@ -112,8 +112,7 @@ impl Machine<'_> {
 
     /// ALTER TABLE ... SET (LOCK_ESCALATION = ...): kept for the views, since nothing here escalates.
     async fn set_table_options(&mut self, name: &ObjectName, options: &[tree::SettingOption]) -> Result<(), Fault> {
-        let missing = || Box::new(SqlError::alter_table_not_found(name.dotted()));
-        let table = self.context.catalog().table(name)?.ok_or_else(missing)?;
+        let table = self.altered(name)?;
         for option in options {
             if option.name == SYSTEM_VERSIONING {
                 match WantedVersioning::of(option)? {
@@ -242,8 +241,8 @@ impl Machine<'_> {
     }
 
     pub(super) fn altered(&self, name: &tree::ObjectName) -> Result<std::sync::Arc<Table>, Fault> {
-        let missing = || Box::new(SqlError::alter_table_not_found(name.dotted()));
-        self.context.catalog().table(name)?.ok_or_else(missing)
+        let missing = || SqlError::alter_table_not_found(name.dotted());
+        self.table_itself(name, missing, || SqlError::altered_not_a_table(name.dotted()))
     }
 
     async fn add_elements(

@@ -43,6 +43,9 @@ pub const CURSOR_PROCEDURES: [&str; 9] = [
 /// Calls within calls.
 pub(crate) const NESTING_MAX: i32 = 32;
 
+/// Characters of a text that an error about its parameters quotes.
+const QUOTED_TEXT_MAX: usize = 4_000;
+
 impl Machine<'_> {
     /// EXEC of a procedure.
     pub(crate) async fn execute(&mut self, call: &Execute) -> Result<(), Fault> {
@@ -160,7 +163,13 @@ impl Machine<'_> {
         let place =
             view.place(name).map_err(|fault| if fault.number == SYNONYM_INVALID { missing() } else { fault })?;
         let place = place.ok_or_else(missing)?;
-        let found = place.view.catalog.procedure(&place.schema, &place.name).cloned().ok_or_else(missing)?;
+        let wrong = || match place.object() {
+            None => missing(),
+            Some(object) => {
+                Box::new(SqlError::wrong_object_kind("procedure", object.name(), object.name(), object.kind()))
+            }
+        };
+        let found = place.view.catalog.procedure(&place.schema, &place.name).cloned().ok_or_else(wrong)?;
         let schema = place.view.catalog.schema_by_id(found.schema_id);
         let owner = schema.map_or(pikepole_engine::DBO, |schema| schema.owner);
         self.check_call(&view, name, owner)?;
@@ -233,7 +242,8 @@ impl Machine<'_> {
         if elsewhere.is_some() {
             self.context.move_back(&home);
         }
-        self.call(program?, arguments, call.status, "sp_executesql")?;
+        let shown: String = format!("({declared}){text}").chars().take(QUOTED_TEXT_MAX).collect();
+        self.call(program?, arguments, call.status, &shown)?;
         self.context.state.procedure_levels += 1;
         self.frame.is_of_procedure = true;
         elsewhere.map_or(Ok(()), |database| self.context.move_to(&database))
@@ -319,7 +329,9 @@ impl Machine<'_> {
         let mut on_return = Return::default();
         let page = self.context.database().code_page();
         for (position, argument) in arguments.iter().enumerate() {
-            let slot = argument_slot(parameters, argument.name.as_deref(), position, name)?;
+            // A text has no name of its own.
+            let callee = if program.procedure.is_some() { name } else { "" };
+            let slot = argument_slot(parameters, argument.name.as_deref(), position, callee)?;
             let parameter = &parameters[slot];
             if std::mem::replace(&mut given[slot], true) {
                 return Err(Box::new(SqlError::parameter_twice(&parameter.name)));

@@ -140,6 +140,15 @@ impl Machine<'_> {
             let other = computed.iter().any(|other| other.name.eq_ignore_ascii_case(&column));
             if fault.number == 207 && other { Box::new(SqlError::computed_of_computed(column, table)) } else { fault }
         })?;
+        if traits.calls_methods {
+            let statement = if computed.is_empty() { "ALTER TABLE" } else { "CREATE TABLE" };
+            let error = if table.starts_with('@') {
+                SqlError::xml_method_in_variable(&wanted.name, table, statement)
+            } else {
+                SqlError::xml_method_in_computed(&wanted.name, table, statement)
+            };
+            return Err(Box::new(error));
+        }
         let when_read = !traits.deterministic;
         if when_read && wanted.persisted {
             return Err(Box::new(SqlError::computed_not_persistable(&wanted.name, table)));
@@ -461,8 +470,7 @@ impl Machine<'_> {
         enable: bool,
         wanted: &[tree::Name],
     ) -> Result<(), Fault> {
-        let missing = || Box::new(SqlError::alter_table_not_found(name.dotted()));
-        let table = self.context.catalog().table(name)?.ok_or_else(missing)?;
+        let table = self.altered(name)?;
         let is_wanted = |own: &str| wanted.is_empty() || wanted.iter().any(|name| name.is(own));
         let checks = table.engine.checks.iter().map(|check| check.name.clone());
         let keys = table.engine.foreign_keys.iter().map(|key| key.name.clone());
@@ -538,6 +546,18 @@ impl Machine<'_> {
         }
     }
 
+    /// Warnings of indexes of a table that are not among those before: some values would be too long for their keys.
+    pub(crate) fn warn_of_keys(&mut self, name: &ObjectName, before: &[pikepole_engine::Index]) -> Result<(), Fault> {
+        let table = self.table_of(name)?;
+        let is_new = |index: &&pikepole_engine::Index| !before.iter().any(|old| old.name == index.name);
+        for index in table.engine.indexes.iter().filter(is_new) {
+            if let Some(warning) = pikepole_engine::key_warning(&table.engine, index) {
+                self.output.message(&warning.at_line(self.line()));
+            }
+        }
+        Ok(())
+    }
+
     /// The keys and rules that ALTER TABLE ADD CONSTRAINT adds.
     pub(crate) async fn add_keys(&mut self, name: &ObjectName, keys: Vec<Wanted>) -> Result<(), Fault> {
         for key in keys {
@@ -550,6 +570,7 @@ impl Machine<'_> {
             }
             let definition = key.for_table(table.engine.indexes.iter().any(pikepole_engine::Index::is_clustered));
             self.context.build_index(&table.engine, definition, degree).await?;
+            self.warn_of_keys(name, &table.engine.indexes)?;
             let before = &table.engine.indexes;
             let built = self.table_of(name)?;
             let built = built.engine.indexes.iter().find(|own| !before.iter().any(|old| old.name == own.name));

@@ -193,13 +193,15 @@ impl Machine<'_> {
             tree::IndexKind::Spatial => return Err(errors::unsupported("A spatial index")),
         }
         table_definition::check_ignores_duplicates(&create.options, create.unique)?;
-        let missing = || Box::new(SqlError::object_not_found(create.table.dotted()));
-        let catalog = self.context.catalog();
-        let Some(table) = catalog.table(&create.table)? else {
-            let is_view = catalog.view(&create.table)?.is_some();
-            return Err(if is_view { errors::unsupported("An index on a view") } else { missing() });
-        };
-        drop(catalog);
+        let shown = || create.table.dotted();
+        if self.context.catalog().view(&create.table)?.is_some() {
+            return Err(errors::unsupported("An index on a view"));
+        }
+        let table = self.table_itself(
+            &create.table,
+            || SqlError::object_not_found(shown()),
+            || SqlError::index_of_other_object(shown()),
+        )?;
         let definition = self.index_definition(create, &table)?;
         self.check_index_columns(&table, &create.table.dotted(), &definition)?;
         if create.options.iter().any(|option| option.name == "STATISTICS_ONLY") {
@@ -208,6 +210,7 @@ impl Machine<'_> {
             return Ok(());
         }
         self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await?;
+        self.warn_of_keys(&create.table, &table.engine.indexes)?;
         self.partition_index(&create.table, &create.name.text, create.on.as_ref()).await
     }
 
@@ -246,8 +249,8 @@ impl Machine<'_> {
     }
 
     async fn truncate(&mut self, name: &ObjectName) -> Result<(), Fault> {
-        let missing = || Box::new(SqlError::truncate_not_found(&name.name.text));
-        let table = self.context.catalog().table(name)?.ok_or_else(missing)?;
+        let missing = || SqlError::truncate_not_found(&name.name.text);
+        let table = self.table_itself(name, missing, || SqlError::truncate_not_a_table(name.dotted()))?;
         let (database, tx) = self.context.engine();
         let truncated = database.truncate_table(tx, &table.engine).await;
         Ok(truncated.map_err(|error| as_written(error, name))?)
@@ -270,7 +273,8 @@ impl Machine<'_> {
         let name = create.name.name.text.as_str();
         let definition = self.module(&schema, name, text, acts_for);
         let (database, tx) = self.context.engine();
-        Ok(database.put_procedure(tx, definition, put_mode(create.mode)).await?)
+        let put = database.put_procedure(tx, definition, put_mode(create.mode)).await;
+        Ok(put.map_err(|error| as_written(error, &create.name))?)
     }
 
     /// A module with what it keeps of the session's settings.
@@ -304,6 +308,9 @@ impl Machine<'_> {
     }
 
     pub(super) async fn create_view(&mut self, create: &tree::CreateView, text: &str) -> Result<(), Fault> {
+        if create.name.is_temporary() {
+            return Err(Box::new(SqlError::temporary_view(&create.name.name.text)));
+        }
         let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         if let Some(says) = tree::execute_as(&create.options) {
             return Err(Box::new(SqlError::incorrect_syntax(says)));
@@ -321,10 +328,14 @@ impl Machine<'_> {
         let definition = self.module(&schema, &create.name.name.text, text, None);
         let definition = ModuleDefinition { columns: &columns, ..definition };
         let (database, tx) = self.context.engine();
-        Ok(database.put_view(tx, definition, put_mode(create.mode)).await?)
+        let put = database.put_view(tx, definition, put_mode(create.mode)).await;
+        Ok(put.map_err(|error| as_written(error, &create.name))?)
     }
 
     async fn create_function(&mut self, create: &tree::CreateFunction, text: &str) -> Result<(), Fault> {
+        if create.name.is_temporary() {
+            return Err(Box::new(SqlError::temporary_function()));
+        }
         let schema = self.schema_of(&create.name, create.mode == tree::ModuleMode::Alter)?;
         let columns = {
             let catalog = self.context.catalog().in_schema(&schema);
@@ -343,7 +354,8 @@ impl Machine<'_> {
         let definition = self.module(&schema, &create.name.name.text, text, acts_for);
         let definition = ModuleDefinition { columns: &columns, ..definition };
         let (database, tx) = self.context.engine();
-        Ok(database.put_function(tx, definition, put_mode(create.mode)).await?)
+        let put = database.put_function(tx, definition, put_mode(create.mode)).await;
+        Ok(put.map_err(|error| as_written(error, &create.name))?)
     }
 
     /// ALTER SCHEMA ... TRANSFER.
@@ -413,22 +425,14 @@ impl Machine<'_> {
             if drop.kind == tree::DropKind::Schema && super::permission::is_of_every_database(&name.name) {
                 return Err(Box::new(SqlError::principal_cannot("drop", "schema", text)));
             }
-            if drop.kind == tree::DropKind::Table && !exists && view.catalog.synonym(&schema, text).is_some() {
-                let shown = name.dotted();
-                return Err(Box::new(SqlError::wrong_drop("TABLE", &shown, &shown, "synonym", "DROP SYNONYM")));
-            }
-            if drop.kind == tree::DropKind::Table && view.catalog.security_policy(&schema, text).is_some() {
-                let shown = name.dotted();
-                let right = "DROP SECURITY POLICY";
-                return Err(Box::new(SqlError::wrong_drop("TABLE", &shown, &shown, "security policy", right)));
-            }
+            self.check_dropped_kind(drop.kind, name, &schema)?;
             if drop.if_exists && !exists {
                 continue;
             }
             let shown = name.dotted();
             if drop.kind == tree::DropKind::Sequence {
                 if !exists {
-                    return Err(Box::new(SqlError::object_missing("drop", "sequence object", shown)));
+                    return Err(Box::new(SqlError::object_missing("drop", "sequence", shown)));
                 }
                 self.drop_sequence(name, &schema).await?;
                 continue;
@@ -714,10 +718,13 @@ fn database_option(option: &tree::SettingOption, database: &str) -> Result<Optio
 }
 
 /// An error about the table that a statement names, which tells of it as the statement does.
-fn as_written(error: SqlError, name: &ObjectName) -> SqlError {
+pub(super) fn as_written(error: SqlError, name: &ObjectName) -> SqlError {
     match error.number {
         TRUNCATED_IS_REFERENCED => SqlError::truncate_is_referenced(name.dotted()),
         DROPPED_IS_REFERENCED => SqlError::object_is_referenced(name.dotted()),
+        ALTERED_IS_OTHER => SqlError::incompatible_object_kind("alter", name.dotted()),
+        ALTERED_IS_MISSING => SqlError::invalid_object(name.dotted()).with_state(6),
+        MODULE_EXISTS => error.with_state(3),
         _ => error,
     }
 }
@@ -725,3 +732,8 @@ fn as_written(error: SqlError, name: &ObjectName) -> SqlError {
 /// The numbers of errors of tables that foreign keys refer to.
 const TRUNCATED_IS_REFERENCED: i32 = 4712;
 const DROPPED_IS_REFERENCED: i32 = 3726;
+
+/// The numbers of errors of modules that are to be made or altered.
+const ALTERED_IS_MISSING: i32 = 208;
+const ALTERED_IS_OTHER: i32 = 2010;
+const MODULE_EXISTS: i32 = 2714;

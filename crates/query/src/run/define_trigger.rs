@@ -1,7 +1,7 @@
 //! CREATE, ALTER, DROP, ENABLE and DISABLE TRIGGER.
 
 use super::Machine;
-use super::define::put_mode;
+use super::define::{as_written, put_mode};
 use crate::bind::{Names, TriggerShape};
 use crate::errors;
 use crate::expression::Fault;
@@ -72,7 +72,8 @@ impl Machine<'_> {
             quoted_identifier: self.context.settings.quoted_identifier,
         };
         let (database, tx) = self.context.engine();
-        Ok(database.put_trigger(tx, definition, put_mode(create.mode)).await?)
+        let put = database.put_trigger(tx, definition, put_mode(create.mode)).await;
+        Ok(put.map_err(|error| as_written(error, &create.name))?)
     }
 
     /// DROP TRIGGER, one of those named.
@@ -115,8 +116,7 @@ impl Machine<'_> {
         enable: bool,
         names: &[tree::Name],
     ) -> Result<(), Fault> {
-        let missing = || Box::new(SqlError::alter_table_not_found(table.dotted()));
-        let found = self.context.catalog().table(table)?.ok_or_else(missing)?;
+        let found = self.altered(table)?;
         let parent = Object::Table(found.engine.clone());
         let names: Vec<(&str, String)> = names.iter().map(|name| (name.as_str(), name.text.clone())).collect();
         let triggers = self.triggers_named(&parent, &names);

@@ -50,6 +50,7 @@ mod masks;
 mod modify;
 mod more;
 mod number;
+mod object_kinds;
 mod open_json;
 mod output_rows;
 mod owner;

@@ -292,7 +292,7 @@ impl Machine<'_> {
     fn check_drop_databases(&self, drop: &tree::Drop) -> Result<(), Fault> {
         let denied = drop.names.iter().find(|name| !self.context.has_on_database(Permission::Control, &name.name.text));
         match denied {
-            Some(name) => Err(Box::new(SqlError::object_missing("drop", "database", &name.name.text))),
+            Some(name) => Err(Box::new(SqlError::object_missing("drop", "database", &name.name.text).with_state(1))),
             None => Ok(()),
         }
     }

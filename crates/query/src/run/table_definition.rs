@@ -182,10 +182,13 @@ pub(crate) fn table(
     Ok((TableDefinition { schema, name, columns, indexes }, wishes))
 }
 
-/// A second rowversion is error 2738.
+/// A second rowversion is error 2738, a second ROWGUIDCOL 8196.
 fn check_rowversions(create: &tree::CreateTable) -> Result<(), Fault> {
     let is_one = |column: &&tree::ColumnDefinition| matches!(&column.kind, tree::ColumnKind::Stored(data_type) if data_type.is_rowversion());
     match create.columns().filter(is_one).nth(1) {
+        None if create.columns().filter(|column| column.rowguidcol).nth(1).is_some() => {
+            Err(Box::new(SqlError::row_guid_column_twice()))
+        }
         None => Ok(()),
         Some(second) => Err(Box::new(SqlError::rowversion_exists(&create.name.name.text, &second.name.text))),
     }
@@ -261,6 +264,9 @@ pub(crate) fn column(
         });
     };
     if data_type.is_rowversion() {
+        if definition.default.is_some() {
+            return Err(Box::new(SqlError::default_on_rowversion(table, name)));
+        }
         let nullable = definition.nullable.unwrap_or(false);
         let ty = SqlType::Binary(ROWVERSION_BYTES);
         let (name, collation) = (name.clone(), Collation::default());
@@ -280,6 +286,9 @@ pub(crate) fn column(
     check_padding(&ty, options)?;
     if let Some(mask) = &definition.masked {
         Mask::parse(mask, ty, name)?;
+    }
+    if definition.rowguidcol && ty != SqlType::UniqueIdentifier {
+        return Err(Box::new(SqlError::row_guid_type_invalid()));
     }
     let collation = column_collation(definition, &ty, defaults)?;
     let identity = match &definition.identity {

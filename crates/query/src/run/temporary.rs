@@ -180,6 +180,9 @@ impl Machine<'_> {
         } else {
             self.create_temporary(definition, residence).await?;
         }
+        if residence != Residence::Variable {
+            self.warn_of_keys(&create.name, &[])?;
+        }
         self.add_wishes(&create.name, wishes, Existing::None).await?;
         self.partition_table(create).await?;
         if residence == Residence::Database {

@@ -73,6 +73,16 @@ impl Machine<'_> {
         elements: &[tree::TableElement],
         options: &[tree::SettingOption],
     ) -> Result<pikepole_engine::TableRecord, Fault> {
+        let columns: Vec<_> = elements
+            .iter()
+            .filter_map(|element| match element {
+                tree::TableElement::Column(column) => Some(&column.name.text),
+                _ => None,
+            })
+            .collect();
+        if let Some(column) = columns.get(bind::COLUMNS_MAX) {
+            return Err(Box::new(SqlError::too_many_columns(column, name, bind::COLUMNS_MAX)));
+        }
         // No variable of a text has a blank in its name.
         let variable = Name { text: format!("@ {name}"), span: tree::Span::default() };
         if let Some(left) = self.context.catalog().table(&ObjectName::of(variable.clone()))? {

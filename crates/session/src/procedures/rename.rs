@@ -23,6 +23,36 @@ fn missing(name: &str, database: &str, kind: Option<&str>) -> SqlError {
     SqlError::rename_not_found(name, database, kind.unwrap_or("(null)"))
 }
 
+/// What `@objtype` can say.
+const KINDS: [&str; 6] = ["COLUMN", "DATABASE", "INDEX", "OBJECT", "USERDATATYPE", "STATISTICS"];
+
+/// The error of the procedure for a name that another column, index or object has.
+fn in_use(error: SqlError, new: &str) -> SqlError {
+    match error.number {
+        2705 => SqlError::rename_name_in_use(new, "COLUMN"),
+        1913 => SqlError::rename_name_in_use(new, "INDEX"),
+        2714 => SqlError::rename_name_in_use(new, "object"),
+        _ => error,
+    }
+}
+
+/// Checks `@objtype`, in upper case.
+fn check_known(kind: Option<&str>, arguments: &Arguments<'_>) -> Result<(), SqlError> {
+    if kind.is_some_and(|kind| !KINDS.contains(&kind)) {
+        return Err(SqlError::rename_kind_unknown(arguments.text(2).unwrap_or_default()));
+    }
+    Ok(())
+}
+
+/// Checks that the database in an object's name is the current one.
+fn check_qualifier(named: Option<&str>, database: &Database) -> Result<(), SqlError> {
+    let is_other = |own: &str| !own.is_empty() && own.to_lowercase() != database.name().to_lowercase();
+    if named.is_some_and(is_other) {
+        return Err(SqlError::qualifier_is_another_database());
+    }
+    Ok(())
+}
+
 /// Runs it, within the session's transaction or in one of its own.
 pub(super) async fn rename(
     procedure: &str,
@@ -34,6 +64,7 @@ pub(super) async fn rename(
     let (old, new) = (arguments.text(0).unwrap_or_default(), arguments.text(1).unwrap_or_default());
     let given = arguments.text(2).map(|kind| kind.trim_end().to_ascii_uppercase());
     let mut kind = given.clone();
+    check_known(given.as_deref(), arguments)?;
     if new.is_empty() {
         return Err(SqlError::new(15223, 11, 1, "Error: The input parameter '@newname' is not allowed to be null."));
     }
@@ -41,8 +72,7 @@ pub(super) async fn rename(
         return rename_database(&old, &new, context, output).await;
     }
     let database = Arc::clone(context.database());
-    let catalog = context.catalog();
-    let catalog = Arc::clone(catalog.definitions());
+    let catalog = Arc::clone(context.catalog().definitions());
     let missing = || missing(&old, database.name(), given.as_deref());
     if kind.is_none() {
         kind = names::split(&old).map_or(Ok(None), |parts| meant(&catalog, &parts))?.map(str::to_owned);
@@ -54,6 +84,7 @@ pub(super) async fn rename(
     let name = parts.pop().ok_or_else(|| ambiguous(kind.as_deref().unwrap_or("(null)")))?;
     let schema = parts.pop().filter(|schema| !schema.is_empty());
     let schema = schema.unwrap_or_else(|| pikepole_engine::DEFAULT_SCHEMA.to_owned());
+    check_qualifier(parts.pop().as_deref(), &database)?;
     let table = catalog.table(&schema, &name).cloned();
     let of_part = || names::find(&catalog, Some(&schema), &name).map(|found| found.parent_object_id);
     let object = catalog.object(&schema, &name).cloned();
@@ -102,10 +133,10 @@ pub(super) async fn rename(
         }
         (kind, ..) => Err(ambiguous(kind.unwrap_or("(null)"))),
     };
+    let done = done.map_err(|error| in_use(error, &new));
     match (done, explicit) {
-        (Ok(_), true) => {}
-        (Ok(_), false) => database.commit(tx, Durability::Full).await?,
-        (Err(error), true) => return Err(error),
+        (done, true) => done?,
+        (Ok(()), false) => database.commit(tx, Durability::Full).await?,
         (Err(error), false) => {
             database.rollback(tx).await?;
             return Err(error);

@@ -133,7 +133,11 @@ impl Tree {
     pub fn create(store: &Arc<Store>, object: u32, key_bytes_max: usize) -> Result<Tree, Stop> {
         assert!(object >= OBJECT_FIRST, "smaller ids are the store's own");
         if key_bytes_max > KEY_BYTES_MAX {
-            return Err(Stop::Error(StorageError::KeyTooLong { bytes: key_bytes_max, bytes_max: KEY_BYTES_MAX }));
+            return Err(Stop::Error(StorageError::KeyTooLong {
+                object,
+                bytes: key_bytes_max,
+                bytes_max: KEY_BYTES_MAX,
+            }));
         }
         let spare = store.pool.take_free()?;
         let page = store.new_page(object, slot::current(), false)?;
@@ -198,7 +202,7 @@ impl Tree {
     #[cold]
     fn too_long(&self, key: &[u8], rest: &[u8]) -> Stop {
         Stop::Error(if key.len() > self.key_bytes_max {
-            StorageError::KeyTooLong { bytes: key.len(), bytes_max: self.key_bytes_max }
+            StorageError::KeyTooLong { object: self.object, bytes: key.len(), bytes_max: self.key_bytes_max }
         } else {
             StorageError::RowTooLong { bytes: key.len() + rest.len(), bytes_max: self.row_bytes_max() }
         })

@@ -115,7 +115,7 @@ fn rows_and_keys_that_are_too_long_are_refused() {
     let tree = tree(&fixture, 100);
     let mut cursor = TreeCursor::new();
     let stop = tree.insert(&mut cursor, &context(1), &[1; 101], b"");
-    assert!(matches!(stop, Err(Stop::Error(StorageError::KeyTooLong { bytes: 101, bytes_max: 100 }))));
+    assert!(matches!(stop, Err(Stop::Error(StorageError::KeyTooLong { bytes: 101, bytes_max: 100, .. }))));
     let max = tree.row_bytes_max();
     let stop = tree.insert(&mut cursor, &context(1), &[1; 100], &vec![0; max - 99]);
     assert!(matches!(stop, Err(Stop::Error(StorageError::RowTooLong { .. }))));

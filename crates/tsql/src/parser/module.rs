@@ -9,6 +9,9 @@ use crate::tree::{
     TypeArguments,
 };
 
+/// Parameters of a procedure or function.
+const PARAMETERS_MAX: usize = 2_100;
+
 impl Parser<'_> {
     /// Whether the token `ahead` names a kind of module.
     pub(super) fn is_module(&self, ahead: usize) -> bool {
@@ -66,6 +69,7 @@ impl Parser<'_> {
         } else {
             Vec::new()
         };
+        self.check_parameter_count("CREATE PROCEDURE", &parameters)?;
         let options = self.module_options()?;
         let for_replication = self.eat_words(&["FOR", "REPLICATION"]);
         self.expect_keyword(Keyword::As)?;
@@ -120,6 +124,14 @@ impl Parser<'_> {
         let value =
             if words.is_empty() { self.setting_value()? } else { crate::tree::SettingValue::Word(words.join(" ")) };
         Ok(crate::tree::SettingOption { name, value: Some(value), span: self.span_from(first) })
+    }
+
+    /// Error 180 for more parameters than a module may have.
+    fn check_parameter_count(&self, statement: &str, parameters: &[Parameter]) -> Parsed<()> {
+        if parameters.len() > PARAMETERS_MAX {
+            return Err(SyntaxError::too_many_parameters(self.peek().line, statement, PARAMETERS_MAX));
+        }
+        Ok(())
     }
 
     /// Parameters without parentheses around them.
@@ -198,6 +210,7 @@ impl Parser<'_> {
         self.expect_symbol(Symbol::Open)?;
         let parameters = if self.at_symbol(Symbol::Close) { Vec::new() } else { self.parameters()? };
         self.expect_symbol(Symbol::Close)?;
+        self.check_parameter_count("CREATE FUNCTION", &parameters)?;
         self.expect_word("RETURNS")?;
         let (returns, options) = if self.eat_keyword(Keyword::Table) {
             if self.at_symbol(Symbol::Open) {

@@ -458,8 +458,12 @@ pub(super) fn ascii(context: &mut Context, values: &[Value], types: &[SqlType]) 
 }
 
 pub(super) fn unicode(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
-    let first = text(context, values, types, 0)?.encode_utf16().next();
-    Ok(first.map_or(Value::Null, |unit| Value::Int(i32::from(unit))))
+    let text = text(context, values, types, 0)?;
+    if context.collation.counts_characters() {
+        let code = text.chars().next().and_then(|first| i32::try_from(u32::from(first)).ok());
+        return Ok(code.map_or(Value::Null, Value::Int));
+    }
+    Ok(text.encode_utf16().next().map_or(Value::Null, |unit| Value::Int(i32::from(unit))))
 }
 
 pub(super) fn char_of(context: &mut Context, values: &[Value], types: &[SqlType]) -> Evaluated {
