@@ -77,11 +77,12 @@ pub struct Statement {
 }
 
 impl Connection {
-    pub(crate) fn new(wire: Arc<Wire>, reader: Reader, packet_bytes: usize) -> Connection {
+    /// A session that has logged in; `tokens` has read the answer to the login.
+    pub(crate) fn new(wire: Arc<Wire>, reader: Reader, tokens: TokenReader, packet_bytes: usize) -> Connection {
         Connection {
             shared: Arc::new(Shared { wire, state: Mutex::default() }),
             reader,
-            tokens: TokenReader::default(),
+            tokens,
             answer: Vec::new(),
             taken: 0,
             is_whole: false,
@@ -94,6 +95,16 @@ impl Connection {
             request: Vec::new(),
             packets: Vec::new(),
         }
+    }
+
+    /// The server's name, as its messages say.
+    pub fn server_name(&self) -> &str {
+        self.tokens.server()
+    }
+
+    /// The bytes of a packet, as the login has settled them.
+    pub fn packet_bytes(&self) -> usize {
+        self.packet_bytes
     }
 
     /// What ends a request of this connection from another thread.
@@ -292,9 +303,7 @@ impl Connection {
                 (!error).then_some(Event::Done { rows })
             }
             ReplyToken::Error(error) => Some(Event::Error(error)),
-            ReplyToken::Message(message) => {
-                Some(Event::Message(Message { number: message.number, text: message.message }))
-            }
+            ReplyToken::Message(message) => Some(Event::Message(Message::from(message))),
             ReplyToken::Returned(value) => {
                 self.returned.push(value);
                 None

@@ -2,20 +2,19 @@
 
 use crate::connection::Connection;
 use crate::wire::{self, Reader, Wire};
-use crate::{ClientError, ConnectOptions, Encryption, tls};
+use crate::{ClientError, ConnectOptions, Encryption, Trust, tls};
 use pikepole_contention::sync::Arc;
 use pikepole_tds::{
     ClientEncryption, ClientLogin, PACKET_BYTES_DEFAULT, PacketKind, ReplyToken, TdsError, TdsVersion, TokenReader,
     client_pre_login, encryption_of_reply,
 };
 use std::io;
-use std::net::TcpStream;
+use std::net::{SocketAddr, TcpStream};
 
 /// What PRELOGIN says about encryption.
+const OFF: u8 = 0;
 const ON: u8 = 1;
 const NOT_SUPPORTED: u8 = 2;
-/// The size of packets that is asked for.
-const PACKET_BYTES: u32 = 8000;
 /// Bytes of a message before the login is through.
 const ANSWER_BYTES_MAX: usize = 1 << 20;
 
@@ -29,22 +28,65 @@ impl Connection {
         let unreachable = |error| ClientError::Unreachable { address: options.address.to_string(), error };
         socket.set_nodelay(true).map_err(unreachable)?;
         socket.set_read_timeout(Some(options.login_time)).map_err(unreachable)?;
-        let (version, encryption, tls) = match &options.encryption {
-            Encryption::Off => (TdsVersion::V7_4, NOT_SUPPORTED, None),
-            Encryption::Strict(trust) => {
-                let mut tls = tls::client(&options.address, trust)?;
-                while tls.is_handshaking() {
-                    tls.complete_io(&mut &socket).map_err(|error| refused(options, &error))?;
-                }
-                (TdsVersion::V8_0, ON, Some(tls))
-            }
+        let wire = match &options.encryption {
+            Encryption::Off => plain(socket, options)?,
+            Encryption::Strict(trust) => strict(socket, options, trust)?,
+            Encryption::Negotiated { required, trust } => negotiated(socket, options, *required, trust)?,
         };
-        let wire = Arc::new(Wire::new(socket, tls));
+        let wire = Arc::new(wire);
         let mut reader = Reader::new(Arc::clone(&wire));
-        let packet_bytes = log_in(&wire, &mut reader, options, version, encryption)?;
+        let mut tokens = TokenReader::default();
+        let packet_bytes = read_answer(&mut tokens, &message(&mut reader)?)?;
         wire.socket().set_read_timeout(None)?;
-        Ok(Connection::new(wire, reader, packet_bytes))
+        Ok(Connection::new(wire, reader, tokens, packet_bytes))
     }
+}
+
+/// Logs in without encryption.
+fn plain(socket: TcpStream, options: &ConnectOptions) -> Result<Wire, ClientError> {
+    let wire = Wire::new(socket, None);
+    let (wire, encryption) = pre_login(wire, NOT_SUPPORTED)?;
+    if matches!(encryption, ClientEncryption::On | ClientEncryption::Required) {
+        return Err(ClientError::Tls(format!("{} takes encrypted connections only", options.address)));
+    }
+    log_in(&wire, options, TdsVersion::V7_4)?;
+    Ok(wire)
+}
+
+/// TLS from the first byte on.
+fn strict(socket: TcpStream, options: &ConnectOptions, trust: &Trust) -> Result<Wire, ClientError> {
+    let mut tls = tls::client(options, trust, true)?;
+    while tls.is_handshaking() {
+        tls.complete_io(&mut &socket).map_err(|error| refused(options, &error))?;
+    }
+    let (wire, _) = pre_login(Wire::new(socket, Some(tls)), ON)?;
+    log_in(&wire, options, TdsVersion::V8_0)?;
+    Ok(wire)
+}
+
+/// Asks what the server does, then encrypts everything, the login alone, or nothing.
+fn negotiated(socket: TcpStream, options: &ConnectOptions, required: bool, trust: &Trust) -> Result<Wire, ClientError> {
+    let (wire, encryption) = pre_login(Wire::new(socket, None), if required { ON } else { OFF })?;
+    let is_full = match encryption {
+        ClientEncryption::On | ClientEncryption::Required => true,
+        ClientEncryption::Off if !required => false,
+        ClientEncryption::NotSupported if !required => {
+            only_own(options, &[wire.socket().peer_addr()?])?;
+            log_in(&wire, options, TdsVersion::V7_4)?;
+            return Ok(wire);
+        }
+        ClientEncryption::Off | ClientEncryption::NotSupported => {
+            return Err(ClientError::Tls(format!("{} has no encryption", options.address)));
+        }
+    };
+    let socket = wire.socket().try_clone()?;
+    let mut tls = tls::client(options, trust, false)?;
+    while tls.is_handshaking() {
+        tls.complete_io(&mut tls::Wrapped::new(&socket)).map_err(|error| refused(options, &error))?;
+    }
+    let encrypted = Wire::new(socket, Some(tls));
+    log_in(&encrypted, options, TdsVersion::V7_4)?;
+    Ok(if is_full { encrypted } else { wire })
 }
 
 /// What to tell of a handshake that failed.
@@ -61,10 +103,8 @@ fn refused(options: &ConnectOptions, error: &io::Error) -> ClientError {
 
 fn socket(options: &ConnectOptions) -> Result<TcpStream, ClientError> {
     let addresses = options.address.resolve()?;
-    let is_own = |address: &std::net::SocketAddr| address.ip().is_loopback();
-    if options.encryption == Encryption::Off && !addresses.iter().all(is_own) {
-        let what = format!("{} is another computer: the connection must be encrypted", options.address);
-        return Err(ClientError::Usage(what));
+    if options.encryption == Encryption::Off {
+        only_own(options, &addresses)?;
     }
     let mut failed = io::ErrorKind::NotFound.into();
     for address in addresses {
@@ -76,42 +116,50 @@ fn socket(options: &ConnectOptions) -> Result<TcpStream, ClientError> {
     Err(ClientError::Unreachable { address: options.address.to_string(), error: failed })
 }
 
-/// PRELOGIN and LOGIN7; the size of packets that the server has settled on.
-fn log_in(
-    wire: &Wire,
-    reader: &mut Reader,
-    options: &ConnectOptions,
-    version: TdsVersion,
-    encryption: u8,
-) -> Result<usize, ClientError> {
+/// Refuses what is not of this computer: without encryption the password would travel readable for all.
+fn only_own(options: &ConnectOptions, addresses: &[SocketAddr]) -> Result<(), ClientError> {
+    if addresses.iter().all(|address| address.ip().is_loopback()) {
+        return Ok(());
+    }
+    Err(ClientError::Usage(format!("{} is another computer: the connection must be encrypted", options.address)))
+}
+
+/// Sends PRELOGIN, which says this about encryption; what the server says to it.
+fn pre_login(wire: Wire, encryption: u8) -> Result<(Wire, ClientEncryption), ClientError> {
     let mut out = Vec::new();
     wire::put_message(PacketKind::PreLogin, &client_pre_login(encryption), PACKET_BYTES_DEFAULT, &mut out);
     wire.write(&out)?;
-    let reply = message(reader)?;
-    let needs_tls = matches!(encryption_of_reply(&reply)?, ClientEncryption::On | ClientEncryption::Required);
-    if needs_tls && version != TdsVersion::V8_0 {
-        return Err(ClientError::Tls(format!("{} takes encrypted connections only", options.address)));
-    }
-    let host = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let wire = Arc::new(wire);
+    let reply = message(&mut Reader::new(Arc::clone(&wire)))?;
+    let wire = Arc::into_inner(wire).ok_or_else(|| io::Error::from(io::ErrorKind::Other))?;
+    Ok((wire, encryption_of_reply(&reply)?))
+}
+
+/// Sends LOGIN7.
+fn log_in(wire: &Wire, options: &ConnectOptions, version: TdsVersion) -> Result<(), ClientError> {
+    let own = std::fs::read_to_string("/proc/sys/kernel/hostname").unwrap_or_default();
+    let host = if options.workstation.is_empty() { own.trim() } else { &options.workstation };
     let login = ClientLogin {
         version,
-        packet_bytes: PACKET_BYTES,
+        packet_bytes: options.packet_bytes,
         process: std::process::id(),
-        host: host.trim(),
+        host,
         user: &options.user,
         password: &options.password,
         application: &options.application,
         server: &options.address.host,
         database: &options.database,
+        new_password: options.new_password.as_deref(),
+        is_read_only: options.is_read_only,
     };
-    out.clear();
+    let mut out = Vec::new();
     wire::put_message(PacketKind::Login7, &login.to_bytes()?, PACKET_BYTES_DEFAULT, &mut out);
-    wire.write(&out)?;
-    read_answer(&message(reader)?)
+    Ok(wire.write(&out)?)
 }
 
-fn read_answer(reply: &[u8]) -> Result<usize, ClientError> {
-    let (mut tokens, mut rest) = (TokenReader::default(), reply);
+/// The size of packets that the server has settled on.
+fn read_answer(tokens: &mut TokenReader, reply: &[u8]) -> Result<usize, ClientError> {
+    let mut rest = reply;
     let (mut error, mut is_in, mut packet_bytes) = (None, false, PACKET_BYTES_DEFAULT);
     while let Some(token) = tokens.next(&mut rest)? {
         match token {

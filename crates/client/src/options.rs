@@ -8,6 +8,8 @@ use std::time::Duration;
 
 /// The port of a server that says no other.
 const PORT: u16 = 1433;
+/// The size of packets that is asked for.
+const PACKET_BYTES: u32 = 8000;
 
 /// A server's host and port, as `host`, `host:port`, `host,port` or `[address]:port`.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -66,6 +68,14 @@ impl Address {
 pub enum Encryption {
     /// From the first byte on (TDS 8.0).
     Strict(Trust),
+    /// As the two sides agree on in their first messages (TDS 7.4).
+    Negotiated {
+        /// Everything is encrypted, or there is no connection. Else the login is encrypted whenever the server can, and what
+        /// follows if it asks for it.
+        required: bool,
+        /// Whose certificates are believed.
+        trust: Trust,
+    },
     /// Not at all. Only to the own computer: the password would travel readable for all.
     Off,
 }
@@ -98,6 +108,16 @@ pub struct ConnectOptions {
     pub encryption: Encryption,
     /// How long to wait for the server up to the login.
     pub login_time: Duration,
+    /// The client's computer, for the server's views; empty for its own name.
+    pub workstation: String,
+    /// The size of packets that is asked for, in bytes.
+    pub packet_bytes: u32,
+    /// The password that the login is to have from now on.
+    pub new_password: Option<String>,
+    /// Nothing but reading is meant to be done.
+    pub is_read_only: bool,
+    /// The name that the certificate is to be for, where it is not the host's.
+    pub certificate_host: Option<String>,
 }
 
 impl ConnectOptions {
@@ -111,6 +131,11 @@ impl ConnectOptions {
             application: "pikepole".to_string(),
             encryption: Encryption::Strict(Trust::System),
             login_time: Duration::from_secs(30),
+            workstation: String::new(),
+            packet_bytes: PACKET_BYTES,
+            new_password: None,
+            is_read_only: false,
+            certificate_host: None,
         }
     }
 }

@@ -1,11 +1,14 @@
-//! The client's TLS: TDS 8.0, whose first byte is already TLS.
+//! The client's TLS: that of TDS 8.0, whose first byte is already TLS, and that of TDS 7.4, whose handshake travels in packets.
 
-use crate::{Address, ClientError, Trust};
+use crate::{ClientError, ConnectOptions, Trust};
+use pikepole_tds::{HEADER_BYTES, PACKET_BYTES_DEFAULT, PacketHeader, PacketKind, PacketStatus, write_packets};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, ServerName, UnixTime};
 use rustls::{ClientConfig, ClientConnection, DigitallySignedStruct, Error, RootCertStore, SignatureScheme};
+use std::io::{self, Read, Write};
+use std::net::TcpStream;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -21,12 +24,21 @@ const BUNDLES: [&str; 4] = [
     "/etc/ssl/cert.pem",
 ];
 
-/// A connection's TLS before its handshake.
-pub(crate) fn client(address: &Address, trust: &Trust) -> Result<ClientConnection, ClientError> {
+/// A connection's TLS before its handshake. `is_strict`: that of TDS 8.0. The older protocol has no TLS 1.3.
+pub(crate) fn client(
+    options: &ConnectOptions,
+    trust: &Trust,
+    is_strict: bool,
+) -> Result<ClientConnection, ClientError> {
+    let address = &options.address;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let failed = |error: &dyn std::fmt::Display| ClientError::Tls(format!("TLS with {address}: {error}"));
+    let versions: &[_] = match is_strict {
+        true => &[&rustls::version::TLS13, &rustls::version::TLS12],
+        false => &[&rustls::version::TLS12],
+    };
     let builder = ClientConfig::builder_with_provider(Arc::clone(&provider))
-        .with_protocol_versions(&[&rustls::version::TLS13, &rustls::version::TLS12])
+        .with_protocol_versions(versions)
         .map_err(|error| failed(&error))?;
     let mut config = match trust {
         Trust::Any => builder
@@ -36,9 +48,63 @@ pub(crate) fn client(address: &Address, trust: &Trust) -> Result<ClientConnectio
         Trust::System => builder.with_root_certificates(roots(&system_bundle()?)?).with_no_client_auth(),
         Trust::File(path) => builder.with_root_certificates(roots(path)?).with_no_client_auth(),
     };
-    config.alpn_protocols = vec![ALPN.to_vec()];
-    let name = ServerName::try_from(address.host.clone()).map_err(|error| failed(&error))?;
+    if is_strict {
+        config.alpn_protocols = vec![ALPN.to_vec()];
+    }
+    let host = options.certificate_host.as_ref().unwrap_or(&address.host);
+    let name = ServerName::try_from(host.clone()).map_err(|error| failed(&error))?;
     ClientConnection::new(Arc::new(config), name).map_err(|error| failed(&error))
+}
+
+/// The socket during the handshake of TDS 7.4: what TLS says travels as PRELOGIN messages.
+pub(crate) struct Wrapped<'a> {
+    socket: &'a TcpStream,
+    /// What is to be sent as one message.
+    outgoing: Vec<u8>,
+    /// The rest of a packet's payload.
+    incoming: Vec<u8>,
+}
+
+impl Wrapped<'_> {
+    pub(crate) fn new(socket: &TcpStream) -> Wrapped<'_> {
+        Wrapped { socket, outgoing: Vec::new(), incoming: Vec::new() }
+    }
+}
+
+impl Write for Wrapped<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.outgoing.extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if !self.outgoing.is_empty() {
+            let mut packets = Vec::new();
+            let status = PacketStatus::default();
+            write_packets(PacketKind::PreLogin, status, &self.outgoing, PACKET_BYTES_DEFAULT, &mut packets);
+            self.outgoing.clear();
+            self.socket.write_all(&packets)?;
+        }
+        Ok(())
+    }
+}
+
+impl Read for Wrapped<'_> {
+    fn read(&mut self, bytes: &mut [u8]) -> io::Result<usize> {
+        self.flush()?;
+        while self.incoming.is_empty() {
+            let mut header = [0; HEADER_BYTES];
+            self.socket.read_exact(&mut header)?;
+            let header =
+                PacketHeader::parse(header).map_err(|error| io::Error::new(io::ErrorKind::InvalidData, error))?;
+            self.incoming.resize(usize::from(header.length).saturating_sub(HEADER_BYTES), 0);
+            self.socket.read_exact(&mut self.incoming)?;
+        }
+        let count = bytes.len().min(self.incoming.len());
+        bytes[..count].copy_from_slice(&self.incoming[..count]);
+        self.incoming.drain(..count);
+        Ok(count)
+    }
 }
 
 fn system_bundle() -> Result<PathBuf, ClientError> {

@@ -21,11 +21,26 @@ pub enum Event {
     Error(SqlError),
 }
 
+impl From<SqlError> for Message {
+    fn from(message: SqlError) -> Message {
+        let SqlError { number, severity, state, line, procedure, message: text } = message;
+        Message { number, severity, state, line, procedure, text }
+    }
+}
+
 /// An informational message: PRINT, RAISERROR with a severity of 10 or less, a notice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Message {
     /// The message's number; zero for PRINT.
     pub number: i32,
+    /// Its severity: 0 to 10. A server says 0 where it means 10.
+    pub severity: u8,
+    /// Its state.
+    pub state: u8,
+    /// The line it came from; 0 when not known.
+    pub line: u32,
+    /// The procedure it came from.
+    pub procedure: Option<String>,
     /// The text.
     pub text: String,
 }

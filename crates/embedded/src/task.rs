@@ -151,7 +151,7 @@ impl Output for Sender {
     }
 
     fn message(&mut self, message: &SqlError) {
-        self.push(Event::Message(Message { number: message.number, text: message.message.clone() }));
+        self.push(Event::Message(Message::from(message.clone())));
     }
 
     fn error(&mut self, error: &SqlError) {

@@ -1,9 +1,10 @@
-//! The command line: `pikepole sql | serve | stress | lab | log | check`.
+//! The command line: `pikepole sql | sqlcmd | serve | stress | lab | log | check`. By the name `sqlcmd` it is that command.
 
 mod command;
 
 use clap::{Parser, Subcommand};
 use pikepole_machine::memory::CountingAllocator;
+use std::ffi::OsString;
 use std::io::Write;
 use std::process::ExitCode;
 
@@ -22,6 +23,7 @@ Examples:
   pikepole sql                         a T-SQL shell on ./pikepole-data
   pikepole sql -Q \"SELECT @@VERSION\"
   pikepole sql -d ./data -i script.sql --csv
+  pikepole sqlcmd -C -U sa -Q \"SELECT 1\"   what health checks call sqlcmd for
   pikepole serve                       a server for SQL Server's clients on 127.0.0.1:1433
   pikepole check ./data                verify every page, tree and log block
   pikepole log stat ./data             what is in the logs, and a picture of their segments
@@ -35,6 +37,9 @@ the database master in it. `pikepole <COMMAND> --help` has more on each command.
 enum Command {
     /// Run T-SQL: a script, a batch, or an interactive shell
     Sql(command::sql::Arguments),
+    /// Run T-SQL on a server as the vendor's sqlcmd does; `sqlcmd -?` lists its options
+    #[command(disable_help_flag = true)]
+    Sqlcmd(SqlcmdArguments),
     /// Serve clients of SQL Server over the network
     Serve(command::serve::Arguments),
     /// Drive load against an engine in this process and show rates, waits, latches and spinlocks
@@ -47,6 +52,13 @@ enum Command {
     Check(command::check::Arguments),
 }
 
+/// Options of one letter each, which sqlcmd reads itself.
+#[derive(clap::Args)]
+struct SqlcmdArguments {
+    #[arg(value_name = "OPTIONS", trailing_var_arg = true, allow_hyphen_values = true)]
+    arguments: Vec<OsString>,
+}
+
 /// Counted, so that a server knows what it has and refuses what would be too much.
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
@@ -54,15 +66,25 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 fn main() -> ExitCode {
     // What a hash of a password or a large value took is not to stay with the process.
     pikepole_machine::allocator::give_large_blocks_back();
+    let mut words = std::env::args_os();
+    let program = words.next().unwrap_or_default();
+    if command::sqlcmd::is_meant_by(&program) {
+        return end(command::sqlcmd::run(&program, words.collect()));
+    }
     let arguments = Arguments::parse();
-    let result = match arguments.command {
+    end(match arguments.command {
         Command::Sql(arguments) => command::sql::run(&arguments),
+        Command::Sqlcmd(arguments) => command::sqlcmd::run(&program, arguments.arguments),
         Command::Serve(arguments) => command::serve::run(&arguments),
         Command::Stress(arguments) => command::stress::run(&arguments),
         Command::Lab(arguments) => command::lab::run(&arguments),
         Command::Log(arguments) => command::log::run(&arguments),
         Command::Check(arguments) => command::check::run(&arguments),
-    };
+    })
+}
+
+/// The exit status; an error is said.
+fn end(result: Result<ExitCode, command::CommandError>) -> ExitCode {
     match result {
         Ok(status) => status,
         // Whoever read the output has seen enough.

@@ -12,6 +12,7 @@ pub mod serve;
 mod session;
 mod shell;
 pub mod sql;
+pub mod sqlcmd;
 pub mod stress;
 
 pub use folders::FileFolders;

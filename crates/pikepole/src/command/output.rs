@@ -27,7 +27,7 @@ impl Sink {
     }
 
     /// What writes there.
-    fn writer(&self) -> Box<dyn Write + '_> {
+    pub fn writer(&self) -> Box<dyn Write + '_> {
         match self {
             Sink::Out => Box::new(io::BufWriter::new(io::stdout().lock())),
             Sink::Error => Box::new(io::stderr().lock()),

@@ -21,7 +21,15 @@ pub fn can_ask() -> bool {
 /// # Errors
 /// As [`ask_new`].
 pub fn ask(whose: &str) -> Result<String, ReadlineError> {
-    editor()?.readline(&format!("password of {whose}: "))
+    ask_hidden(&format!("password of {whose}: "))
+}
+
+/// Asks for a password with this prompt.
+///
+/// # Errors
+/// As [`ask_new`].
+pub fn ask_hidden(prompt: &str) -> Result<String, ReadlineError> {
+    editor()?.readline(prompt)
 }
 
 /// Asks for a new password until it is typed twice alike; `None` for an empty one.

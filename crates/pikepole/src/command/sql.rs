@@ -5,6 +5,7 @@ use super::script::{Script, Variables};
 use super::session::{ServerArguments, Session};
 use super::{CommandError, shell};
 use pikepole::Options;
+use pikepole_types::CodePage;
 use std::io::{IsTerminal, Read};
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -146,17 +147,22 @@ fn script(arguments: &Arguments) -> Result<Option<String>, CommandError> {
 fn read_input() -> Result<String, CommandError> {
     let mut bytes = Vec::new();
     std::io::stdin().read_to_end(&mut bytes).map_err(CommandError::io("standard input"))?;
-    decode(bytes, "standard input")
+    decode(bytes, "standard input", None)
 }
 
 /// Reads a script: UTF-8, or UTF-16 with a byte order mark as SQL Server's tools write it.
 pub fn read_script(path: &Path) -> Result<String, CommandError> {
-    let what = path.display().to_string();
-    let bytes = std::fs::read(path).map_err(CommandError::io(&what))?;
-    decode(bytes, &what)
+    read_script_in(path, None)
 }
 
-fn decode(bytes: Vec<u8>, what: &str) -> Result<String, CommandError> {
+/// The same, where a script without a byte order mark is in this code page.
+pub fn read_script_in(path: &Path, code_page: Option<CodePage>) -> Result<String, CommandError> {
+    let what = path.display().to_string();
+    let bytes = std::fs::read(path).map_err(CommandError::io(&what))?;
+    decode(bytes, &what, code_page)
+}
+
+fn decode(bytes: Vec<u8>, what: &str, code_page: Option<CodePage>) -> Result<String, CommandError> {
     let wide = |pair: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes[2..].as_chunks().0.iter().map(|bytes| pair(*bytes)).collect();
         String::from_utf16(&units).map_err(|_| CommandError::Usage(format!("{what} is not valid UTF-16")))
@@ -165,7 +171,14 @@ fn decode(bytes: Vec<u8>, what: &str) -> Result<String, CommandError> {
         [0xff, 0xfe, ..] => wide(u16::from_le_bytes),
         [0xfe, 0xff, ..] => wide(u16::from_be_bytes),
         [0xef, 0xbb, 0xbf, ..] => text(bytes[3..].to_vec(), what),
-        _ => text(bytes, what),
+        _ => match code_page {
+            Some(code_page) if code_page != CodePage::Utf8 => {
+                let mut text = String::new();
+                code_page.decode(&bytes, &mut text);
+                Ok(text)
+            }
+            _ => text(bytes, what),
+        },
     }
 }
 
@@ -191,13 +204,16 @@ fn run_script(mut script: Script<'_>, text: &str) -> Result<bool, CommandError> 
 #[cfg(test)]
 mod tests {
     use super::decode;
+    use pikepole_types::CodePage;
 
     #[test]
     fn scripts_are_read_in_the_encodings_tools_write() {
-        assert_eq!(decode(b"SELECT 1".to_vec(), "t").unwrap(), "SELECT 1");
-        assert_eq!(decode(b"\xef\xbb\xbfGO".to_vec(), "t").unwrap(), "GO");
-        assert_eq!(decode(b"\xff\xfeG\0O\0".to_vec(), "t").unwrap(), "GO");
-        assert_eq!(decode(b"\xfe\xff\0G\0O".to_vec(), "t").unwrap(), "GO");
-        assert!(decode(b"\xc3".to_vec(), "t").unwrap_err().to_string().contains("byte 0"));
+        assert_eq!(decode(b"SELECT 1".to_vec(), "t", None).unwrap(), "SELECT 1");
+        assert_eq!(decode(b"\xef\xbb\xbfGO".to_vec(), "t", None).unwrap(), "GO");
+        assert_eq!(decode(b"\xff\xfeG\0O\0".to_vec(), "t", None).unwrap(), "GO");
+        assert_eq!(decode(b"\xfe\xff\0G\0O".to_vec(), "t", None).unwrap(), "GO");
+        assert!(decode(b"\xc3".to_vec(), "t", None).unwrap_err().to_string().contains("byte 0"));
+        assert_eq!(decode(b"\xe4\x80".to_vec(), "t", Some(CodePage::Western)).unwrap(), "ä€");
+        assert_eq!(decode(b"\xef\xbb\xbf\xc3\xa4".to_vec(), "t", Some(CodePage::Western)).unwrap(), "ä");
     }
 }

@@ -13,6 +13,7 @@ mod script;
 mod serve;
 mod server;
 mod shell;
+mod sqlcmd;
 mod stress;
 mod terminal;
 mod tool;

@@ -6,16 +6,16 @@ use serde_json::Value;
 use std::io::{BufRead, BufReader};
 use std::process::{Child, Stdio};
 
-const PASSWORD: &str = "deep-Water7";
+pub const PASSWORD: &str = "deep-Water7";
 
 /// `pikepole serve` in the folder `served` of a test's folder.
-struct Server {
+pub struct Server {
     program: Child,
-    port: u16,
+    pub port: u16,
 }
 
 impl Server {
-    fn start(folder: &Folder, arguments: &[&str]) -> Server {
+    pub fn start(folder: &Folder, arguments: &[&str]) -> Server {
         let serve = ["serve", "-d", "served", "--listen", "127.0.0.1:0"];
         let mut command = folder.command(serve.iter().chain(arguments));
         command.env("PIKEPOLE_SA_PASSWORD", PASSWORD).stdout(Stdio::piped()).stderr(Stdio::null());

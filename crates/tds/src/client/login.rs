@@ -11,6 +11,12 @@ const FIXED_BYTES: usize = 94;
 const TEXT_UNITS_MAX: usize = 128;
 /// ODBC's settings: ANSI_NULLS and its like are on; failing to use the database fails the login.
 const FLAGS: [u8; 4] = [0xE0, 0x03, 0, 0];
+/// The type flag of a client that means to read only.
+const READ_ONLY: u8 = 0x20;
+/// The third flags' bit of a login that changes its password.
+const CHANGES_PASSWORD: u8 = 0x01;
+/// Where in the fixed part the place of the new password stands.
+const NEW_PASSWORD_AT: usize = 86;
 /// English (United States).
 const LANGUAGE_ID: u32 = 0x0409;
 
@@ -52,6 +58,10 @@ pub struct ClientLogin<'a> {
     pub server: &'a str,
     /// The database to use; empty for the login's own.
     pub database: &'a str,
+    /// The password that the login is to have from now on.
+    pub new_password: Option<&'a str>,
+    /// It means to read only.
+    pub is_read_only: bool,
 }
 
 impl ClientLogin<'_> {
@@ -74,19 +84,10 @@ impl ClientLogin<'_> {
         ];
         let (mut places, mut data) = (Vec::new(), Vec::new());
         for (place, (what, text)) in texts.into_iter().enumerate() {
-            let units = utf16_units(text);
-            if units > TEXT_UNITS_MAX {
-                return Err(TdsError::Limit { what, limit: TEXT_UNITS_MAX });
-            }
-            places.put_u16((FIXED_BYTES + data.len()) as u16);
-            places.put_u16(units as u16);
-            let begin = data.len();
-            data.put_utf16(text);
-            if place == 2 {
-                // Obscured, not encrypted, as the protocol has it.
-                data[begin..].iter_mut().for_each(|byte| *byte = byte.rotate_left(4) ^ 0xA5);
-            }
+            put_text(what, text, place == 2, &mut places, &mut data)?;
         }
+        let mut new_password = Vec::new();
+        put_text("units of the new password", self.new_password.unwrap_or(""), true, &mut new_password, &mut data)?;
         let mut out = Vec::with_capacity(FIXED_BYTES + data.len());
         out.put_u32((FIXED_BYTES + data.len()) as u32);
         out.put_u32(self.version.number());
@@ -94,15 +95,43 @@ impl ClientLogin<'_> {
         out.put_u32(0);
         out.put_u32(self.process);
         out.put_u32(0);
-        out.extend_from_slice(&FLAGS);
+        let [flags1, flags2, type_flags, flags3] = FLAGS;
+        let type_flags = type_flags | if self.is_read_only { READ_ONLY } else { 0 };
+        let flags3 = flags3 | if self.new_password.is_some() { CHANGES_PASSWORD } else { 0 };
+        out.extend_from_slice(&[flags1, flags2, type_flags, flags3]);
         out.put_u32(0);
         out.put_u32(LANGUAGE_ID);
         out.extend_from_slice(&places);
-        // No id of the computer, no integrated login, no file, no new password.
+        // No id of the computer, no integrated login, no file.
+        out.resize(NEW_PASSWORD_AT, 0);
+        out.extend_from_slice(&new_password);
         out.resize(FIXED_BYTES, 0);
         out.extend_from_slice(&data);
         Ok(out)
     }
+}
+
+/// Appends a text to `data`, and where it is to `places`.
+fn put_text(
+    what: &'static str,
+    text: &str,
+    is_secret: bool,
+    places: &mut Vec<u8>,
+    data: &mut Vec<u8>,
+) -> Result<(), TdsError> {
+    let units = utf16_units(text);
+    if units > TEXT_UNITS_MAX {
+        return Err(TdsError::Limit { what, limit: TEXT_UNITS_MAX });
+    }
+    places.put_u16((FIXED_BYTES + data.len()) as u16);
+    places.put_u16(units as u16);
+    let begin = data.len();
+    data.put_utf16(text);
+    if is_secret {
+        // Obscured, not encrypted, as the protocol has it.
+        data[begin..].iter_mut().for_each(|byte| *byte = byte.rotate_left(4) ^ 0xA5);
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -120,6 +149,8 @@ mod tests {
         application: "a program",
         server: "a server",
         database: "sales",
+        new_password: None,
+        is_read_only: false,
     };
 
     #[test]
@@ -130,7 +161,11 @@ mod tests {
         assert_eq!((read.password.reveal(), read.database.as_str()), ("päss-wörd 1", "sales"));
         assert_eq!((read.application.as_str(), read.server.as_str()), ("a program", "a server"));
         assert!(read.library.starts_with("pikepole ") && read.is_odbc && read.database_is_fatal);
-        assert!(!read.is_integrated && read.features.is_empty() && read.new_password.is_none());
+        assert!(!read.is_integrated && read.features.is_empty() && read.new_password.is_none() && !read.is_read_only);
+        let changing = ClientLogin { new_password: Some("nëw-1"), is_read_only: true, ..LOGIN };
+        let read = Login7::parse(&changing.to_bytes().expect("it fits")).expect("a login");
+        assert_eq!(read.new_password.as_ref().map(|password| password.reveal()), Some("nëw-1"));
+        assert_eq!((read.password.reveal(), read.is_read_only), (LOGIN.password, true));
     }
 
     #[test]

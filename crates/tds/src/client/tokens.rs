@@ -51,9 +51,16 @@ pub enum ReplyToken {
 #[derive(Debug, Default)]
 pub struct TokenReader {
     columns: Vec<(TypeInfo, bool)>,
+    /// The server that the last message was of.
+    server: String,
 }
 
 impl TokenReader {
+    /// The server's name, as its messages say; empty before the first of them.
+    pub fn server(&self) -> &str {
+        &self.server
+    }
+
     /// Takes a token from the front of `bytes`; `None` when it is not whole yet, and nothing is taken.
     ///
     /// # Errors
@@ -86,8 +93,8 @@ impl TokenReader {
                 let rows = (status & 0x10 != 0 && !assigns).then_some(rows);
                 Ok(ReplyToken::Done { rows, error: status & 0x02 != 0, attention: status & 0x20 != 0 })
             }
-            0xAA => read_message(reader).map(ReplyToken::Error),
-            0xAB => read_message(reader).map(ReplyToken::Message),
+            0xAA => self.read_message(reader).map(ReplyToken::Error),
+            0xAB => self.read_message(reader).map(ReplyToken::Message),
             0xE3 => read_change(reader),
             0x79 => Ok(ReplyToken::Status(reader.u32(WHAT)? as i32)),
             0xAC => read_returned(reader),
@@ -133,6 +140,20 @@ impl TokenReader {
         Ok(ReplyToken::Columns(told))
     }
 
+    fn read_message(&mut self, reader: &mut Reader<'_>) -> Result<SqlError, TdsError> {
+        const WHAT: &str = "a message";
+        within(counted(reader)?, |body| {
+            let number = body.u32(WHAT)? as i32;
+            let [state, severity] = body.array(WHAT)?;
+            let text = body.long_text(WHAT)?;
+            self.server = body.short_text(WHAT)?;
+            let procedure = body.short_text(WHAT)?;
+            let line = body.u32(WHAT)?;
+            let procedure = (!procedure.is_empty()).then_some(procedure);
+            Ok(SqlError { line, procedure, ..SqlError::new(number, severity, state, text) })
+        })
+    }
+
     fn read_row(&self, reader: &mut Reader<'_>, nulls: &[u8]) -> Result<ReplyToken, TdsError> {
         let mut values = vec![Value::Null; self.columns.len()];
         for (place, ((info, nullable), value)) in self.columns.iter().zip(&mut values).enumerate() {
@@ -157,20 +178,6 @@ fn within<T>(body: &[u8], read: impl FnOnce(&mut Reader<'_>) -> Result<T, TdsErr
     read(&mut Reader::new(body)).map_err(|error| match error {
         TdsError::Truncated(what) => TdsError::malformed(format!("{what} is longer than it says")),
         other => other,
-    })
-}
-
-fn read_message(reader: &mut Reader<'_>) -> Result<SqlError, TdsError> {
-    const WHAT: &str = "a message";
-    within(counted(reader)?, |body| {
-        let number = body.u32(WHAT)? as i32;
-        let [state, severity] = body.array(WHAT)?;
-        let text = body.long_text(WHAT)?;
-        let _server = body.short_text(WHAT)?;
-        let procedure = body.short_text(WHAT)?;
-        let line = body.u32(WHAT)?;
-        let procedure = (!procedure.is_empty()).then_some(procedure);
-        Ok(SqlError { line, procedure, ..SqlError::new(number, severity, state, text) })
     })
 }
 
@@ -284,6 +291,7 @@ mod tests {
                 from = end - rest.len();
             }
             assert_eq!(tokens, expected, "in pieces of {step}");
+            assert_eq!(reader.server(), "server");
         }
     }
 

@@ -73,7 +73,7 @@ pub enum Command {
     QueryAndQuit(String),
 }
 
-/// Which of a tool's rules a script follows.
+/// The rules of the tool that a script is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// Of the commands only `exit` and `quit` do without their colon.
@@ -137,7 +137,7 @@ fn query(text: &str) -> Option<String> {
     Some(text.strip_prefix('(')?.strip_suffix(')')?.to_owned())
 }
 
-/// Whether a line begins an `exit(...)` that goes on in further lines: its parentheses are not closed.
+/// Returns whether a line begins an `exit(...)` that goes on in further lines: its parentheses are not closed.
 pub fn is_unfinished_exit(line: &str, dialect: Dialect) -> bool {
     let line = trimmed(line);
     let (marked, rest) = match line.strip_prefix(':') {
@@ -149,7 +149,7 @@ pub fn is_unfinished_exit(line: &str, dialect: Dialect) -> bool {
     begins && (marked || dialect == Dialect::Sqlcmd) && open_parentheses(rest) > 0
 }
 
-/// How many parentheses are open at the end of a text; what is quoted does not count.
+/// The number of parentheses that are open at the end of a text; what is quoted does not count.
 fn open_parentheses(text: &str) -> i64 {
     let (mut open, mut quote) = (0, None);
     for c in text.chars() {

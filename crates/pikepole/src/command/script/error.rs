@@ -1,8 +1,8 @@
-//! What can be wrong with a script, apart from its T-SQL.
+//! Mistakes in a script, apart from its T-SQL.
 
 use super::super::CommandError;
 
-/// Why a script cannot be read on.
+/// A reason why a script cannot be read on.
 #[derive(Debug, PartialEq, Eq, thiserror::Error)]
 pub enum ScriptError {
     /// Something behind a colon is no command, or not well formed.
@@ -19,15 +19,31 @@ pub enum ScriptError {
     /// `:setvar` of a variable that the command line or the connection sets.
     #[error("The scripting variable: '{0}' is read-only")]
     ReadOnly(String),
+    /// `:setvar` of a variable that rules the tool, with a value that it cannot have.
+    #[error("The environment variable: '{name}' has invalid value: '{value}'.")]
+    Value {
+        /// The variable.
+        name: String,
+        /// The value.
+        value: String,
+    },
     /// A file that `:r` names cannot be read.
+    #[error("{name}: {reason}")]
+    File {
+        /// The file.
+        name: String,
+        /// The reason.
+        reason: String,
+    },
+    /// A file that `:r` names is no text.
     #[error("{0}")]
-    File(String),
+    Encoding(String),
     /// Scripts that read each other.
     #[error("{name} is read by scripts that read each other, {depth} deep")]
     Depth {
         /// The script that is not read any more.
         name: String,
-        /// How many are under way.
+        /// The number of scripts under way.
         depth: usize,
     },
 }

@@ -9,10 +9,12 @@
 //! A line is a command only where it begins outside of texts, quoted names and comments. `:r` opens another text within the one
 //! under way; where it ends the outer text goes on.
 
+use super::super::CommandError;
 use super::ScriptError;
 use super::command::{self, Command, Dialect};
 use super::variables::Variables;
 use pikepole_tsql::{BatchLines, ScriptBatch};
+use pikepole_types::CodePage;
 use std::borrow::Cow;
 use std::path::Path;
 
@@ -49,7 +51,7 @@ impl ScriptText {
     }
 }
 
-/// What comes next in a script.
+/// The next thing in a script.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Step {
     /// The batch that has been gathered is to run so often ([`ScriptReader::batch`]), and to be cleared.
@@ -73,13 +75,15 @@ pub struct ScriptReader {
     exit: Option<String>,
     /// Variables without a value stay in the text, and are gathered.
     undefined: Option<Vec<String>>,
+    /// The code page of files; UTF-8 unless something else is asked for. A byte order mark wins.
+    code_page: Option<CodePage>,
 }
 
 impl ScriptReader {
     /// Nothing has been read yet.
     pub fn new(variables: Variables, dialect: Dialect) -> ScriptReader {
         let (lines, texts) = (BatchLines::default(), Vec::new());
-        ScriptReader { variables, dialect, lines, texts, number: 0, exit: None, undefined: None }
+        ScriptReader { variables, dialect, lines, texts, number: 0, exit: None, undefined: None, code_page: None }
     }
 
     /// The same, where another word than GO ends a batch.
@@ -90,6 +94,11 @@ impl ScriptReader {
     /// The same, where a variable without a value is no error: it stays in the text ([`ScriptReader::take_undefined`]).
     pub fn keeping_undefined(self) -> ScriptReader {
         ScriptReader { undefined: Some(Vec::new()), ..self }
+    }
+
+    /// The same, where files without a byte order mark are in this code page.
+    pub fn in_code_page(self, code_page: Option<CodePage>) -> ScriptReader {
+        ScriptReader { code_page, ..self }
     }
 
     /// The variables.
@@ -135,7 +144,7 @@ impl ScriptReader {
         self.texts.last().and_then(|text| text.name.as_deref())
     }
 
-    /// What has been gathered since the last GO.
+    /// The text since the last GO.
     pub fn text(&self) -> &str {
         self.lines.text()
     }
@@ -146,7 +155,7 @@ impl ScriptReader {
         (self.lines.text().lines().count() + exit.lines().count()) as u32 + 1
     }
 
-    /// What has been gathered as a batch; none while it is nothing but white space.
+    /// The text since the last GO as a batch; none while it is nothing but white space.
     pub fn batch(&self, count: u32) -> Option<ScriptBatch<'_>> {
         self.lines.batch(count)
     }
@@ -206,13 +215,24 @@ impl ScriptReader {
             Command::Reset => self.clear(),
             Command::Read(path) => {
                 let path = self.expanded(&path)?;
-                let text = super::super::sql::read_script(Path::new(&path));
-                let text = text.map_err(|error| ScriptError::File(error.to_string()))?;
-                self.open(ScriptText::file(path, text))?;
+                let text = self.read_file(&path)?;
+                self.open(text)?;
             }
             other => return Ok(Some(Step::Command(other))),
         }
         Ok(None)
+    }
+
+    /// A script's text, in the code page that scripts are in.
+    ///
+    /// # Errors
+    /// A file that cannot be read, or is no text.
+    pub fn read_file(&self, name: &str) -> Result<ScriptText, ScriptError> {
+        let text = super::super::sql::read_script_in(Path::new(name), self.code_page).map_err(|error| match error {
+            CommandError::Io { what, error } => ScriptError::File { name: what, reason: error.to_string() },
+            other => ScriptError::Encoding(other.to_string()),
+        })?;
+        Ok(ScriptText::file(name, text))
     }
 
     /// The next line of the batch with the values of variables.
@@ -230,7 +250,7 @@ impl ScriptReader {
         self.lines.replaced(line, value).map_err(ScriptError::Undefined)
     }
 
-    /// What a command names, with the values of variables.
+    /// A command's argument with the values of variables.
     ///
     /// # Errors
     /// A variable without a value.
@@ -286,7 +306,7 @@ mod tests {
     #[test]
     fn a_script_reads_another_one_and_goes_on() {
         let mut outer = reader("SELECT 1\n:r none.sql\n");
-        assert!(matches!(outer.next_step(), Err(ScriptError::File(text)) if text.starts_with("none.sql: ")));
+        assert!(matches!(outer.next_step(), Err(ScriptError::File { name, .. }) if name == "none.sql"));
         assert_eq!(outer.line_number(), 2);
         let mut reader = reader("outer 1\n");
         assert_eq!(reader.file_name(), None);

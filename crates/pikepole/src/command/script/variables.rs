@@ -14,6 +14,8 @@ pub struct Variables {
     off: bool,
     /// Names in upper case that `:setvar` may not set.
     read_only: &'static [&'static str],
+    /// Decides whether a variable, its name in upper case, may have a value.
+    check: Option<fn(&str, &str) -> bool>,
     /// The environment's variables do not count.
     is_alone: bool,
 }
@@ -40,6 +42,11 @@ impl Variables {
         Variables { read_only, ..self }
     }
 
+    /// The same, where `:setvar` refuses a value that this does not like; it gets the name in upper case.
+    pub fn checked_by(self, check: fn(&str, &str) -> bool) -> Variables {
+        Variables { check: Some(check), ..self }
+    }
+
     /// The same without the environment's variables.
     pub fn without_environment(self) -> Variables {
         Variables { is_alone: true, ..self }
@@ -62,10 +69,16 @@ impl Variables {
     /// Does what `:setvar` asks for.
     ///
     /// # Errors
-    /// A variable that is read-only.
+    /// A variable that is read-only; a value that it cannot have.
     pub fn assign(&mut self, name: &str, value: Option<String>) -> Result<(), ScriptError> {
-        if self.read_only.contains(&name.to_uppercase().as_str()) {
+        let key = name.to_uppercase();
+        if self.read_only.contains(&key.as_str()) {
             return Err(ScriptError::ReadOnly(name.to_owned()));
+        }
+        if let (Some(check), Some(value)) = (self.check, &value)
+            && !check(&key, value)
+        {
+            return Err(ScriptError::Value { name: name.to_owned(), value: value.clone() });
         }
         self.set(name, value);
         Ok(())
