@@ -2,6 +2,7 @@
 
 use super::CommandError;
 use pikepole_client::Address;
+use pikepole_contention::sync::thread;
 use std::io::{self, Read, Write};
 use std::net::{SocketAddr, TcpStream};
 use std::process::ExitCode;
@@ -60,7 +61,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         if begun.elapsed() + PAUSE >= limit {
             return Err(error);
         }
-        std::thread::sleep(PAUSE);
+        thread::sleep(PAUSE);
     }
 }
 

@@ -45,7 +45,7 @@ fn the_variables_of_the_vendors_image_start_a_server() {
     assert_eq!(serving.value("SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = 'shop'"), "ann");
     let owner = serving.query_as("ann", "Sea-Weed77", "CREATE TABLE dbo.t (i int); SELECT DB_NAME(), USER_NAME()");
     assert!(owner.out.ends_with("shop,dbo\n"), "{owner:?}");
-    serving.value("BACKUP DATABASE shop TO DISK = 'shop.bak'");
+    assert_eq!(serving.query_as("sa", PASSWORD, "BACKUP DATABASE shop TO DISK = 'shop.bak'").status, 0);
     assert!(backups.join("shop.bak").is_file());
     let done = serving.end();
     for name in ["ACCEPT_EULA", "MSSQL_PID", "MSSQL_LCID", "MSSQL_AGENT_ENABLED"] {

@@ -19,7 +19,8 @@ impl Machine<'_> {
         self.check_no_transaction("ALTER AUTHORIZATION")?;
         let Some(owner) = &change.owner else { return Err(errors::unsupported("SCHEMA OWNER of a database")) };
         // Those of now: the session's token does not know a login that the session itself has made.
-        let owner = LoginPrincipal::find(&self.context.server().logins()?, &owner.text);
+        let logins = self.context.server().logins()?;
+        let owner = LoginPrincipal::find(&logins, &owner.text);
         let owner = owner.ok_or_else(|| no_principal(change.owner.as_ref().map_or("", tree::Name::as_str)))?;
         let name = &change.name.name.text;
         let missing = |_| SqlError::item_missing("find", "database", name);

@@ -112,7 +112,7 @@ mod tests {
         for name in ["3.bak", "1.SQL", "2.sql.gz", "10.sh", "readme.md", "x.gz", ".hidden"] {
             std::fs::write(folder.join(name), "").expect("a file");
         }
-        let (found, notes) = steps(&[folder.clone()]).expect("a folder");
+        let (found, notes) = steps(std::slice::from_ref(&folder)).expect("a folder");
         let found: Vec<_> = found.iter().map(|step| (step.path.file_name().expect("a name"), step.kind)).collect();
         let expected = [
             ("1.SQL", Kind::Script),
