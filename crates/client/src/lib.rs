@@ -21,6 +21,7 @@ mod wire;
 
 pub use connection::{Canceller, Connection, Events, Statement};
 pub use error::ClientError;
+pub use login::ping;
 pub use options::{Address, ConnectOptions, Encryption, Trust};
 
 pub use pikepole_types::Length;

@@ -2,7 +2,7 @@
 
 use crate::connection::Connection;
 use crate::wire::{self, Reader, Wire};
-use crate::{ClientError, ConnectOptions, Encryption, Trust, tls};
+use crate::{Address, ClientError, ConnectOptions, Encryption, Trust, tls};
 use pikepole_contention::sync::Arc;
 use pikepole_tds::{
     ClientEncryption, ClientLogin, PACKET_BYTES_DEFAULT, PacketKind, ReplyToken, TdsError, TdsVersion, TokenReader,
@@ -10,6 +10,7 @@ use pikepole_tds::{
 };
 use std::io;
 use std::net::{SocketAddr, TcpStream};
+use std::time::Duration;
 
 /// What PRELOGIN says about encryption.
 const OFF: u8 = 0;
@@ -94,11 +95,59 @@ fn refused(options: &ConnectOptions, error: &io::Error) -> ClientError {
     let address = &options.address;
     let hint = match error.kind() {
         io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
-            "; a server without TLS is reached without encryption"
+            "; a server without TLS is reached without encryption (--encrypt off)"
         }
-        _ => "",
+        _ => cure(error),
     };
     ClientError::Tls(format!("TLS with {address}: {error}{hint}"))
+}
+
+/// What makes a client believe a certificate that it does not.
+fn cure(error: &io::Error) -> &'static str {
+    let Some(rustls::Error::InvalidCertificate(why)) = error.get_ref().and_then(|error| error.downcast_ref()) else {
+        return "";
+    };
+    match why {
+        rustls::CertificateError::NotValidForName | rustls::CertificateError::NotValidForNameContext { .. } => {
+            "; connect by a name that the certificate is for (`pikepole trust --host NAME` makes one for more names), or \
+             believe any certificate with --trust-server-certificate"
+        }
+        rustls::CertificateError::Expired | rustls::CertificateError::ExpiredContext { .. } => {
+            "; `pikepole trust` makes another certificate, --trust-server-certificate believes this one"
+        }
+        _ => {
+            "; name the server's certificate with --certificate FILE (server-certificate.pem in the server's folder, or the \
+             authority's that `pikepole trust` prints), or believe any with --trust-server-certificate"
+        }
+    }
+}
+
+/// Makes the first step of a connection, PRELOGIN, which needs no login: whether a server of the protocol answers.
+///
+/// # Errors
+/// Nothing answers, or something else than such a server.
+pub fn ping(address: &Address, time: Duration) -> Result<(), ClientError> {
+    let failed = |error| ClientError::Unreachable { address: address.to_string(), error };
+    let socket = connected(address.resolve()?, time).map_err(failed)?;
+    socket.set_read_timeout(Some(time)).map_err(failed)?;
+    let wire = Arc::new(Wire::new(socket, None));
+    let mut out = Vec::new();
+    wire::put_message(PacketKind::PreLogin, &client_pre_login(NOT_SUPPORTED), PACKET_BYTES_DEFAULT, &mut out);
+    wire.write(&out)?;
+    encryption_of_reply(&message(&mut Reader::new(wire))?)?;
+    Ok(())
+}
+
+/// A connection to the first of the addresses that answers.
+fn connected(addresses: Vec<std::net::SocketAddr>, time: Duration) -> io::Result<TcpStream> {
+    let mut failed = io::ErrorKind::NotFound.into();
+    for address in addresses {
+        match TcpStream::connect_timeout(&address, time) {
+            Ok(socket) => return Ok(socket),
+            Err(error) => failed = error,
+        }
+    }
+    Err(failed)
 }
 
 fn socket(options: &ConnectOptions) -> Result<TcpStream, ClientError> {
@@ -106,14 +155,8 @@ fn socket(options: &ConnectOptions) -> Result<TcpStream, ClientError> {
     if options.encryption == Encryption::Off {
         only_own(options, &addresses)?;
     }
-    let mut failed = io::ErrorKind::NotFound.into();
-    for address in addresses {
-        match TcpStream::connect_timeout(&address, options.login_time) {
-            Ok(socket) => return Ok(socket),
-            Err(error) => failed = error,
-        }
-    }
-    Err(ClientError::Unreachable { address: options.address.to_string(), error: failed })
+    let failed = |error| ClientError::Unreachable { address: options.address.to_string(), error };
+    connected(addresses, options.login_time).map_err(failed)
 }
 
 /// Refuses what is not of this computer: without encryption the password would travel readable for all.

@@ -37,6 +37,7 @@ pub struct Options {
     recovery_watch: Option<RecoveryWatch>,
     backup_folders: Vec<PathBuf>,
     load_folders: Vec<PathBuf>,
+    working_folder: Option<PathBuf>,
 }
 
 impl Options {
@@ -55,6 +56,7 @@ impl Options {
             recovery_watch: None,
             backup_folders: Vec::new(),
             load_folders: Vec::new(),
+            working_folder: None,
         }
     }
 
@@ -127,6 +129,12 @@ impl Options {
         self
     }
 
+    /// Where relative names of loads are of without load folders; the folder of databases unless this names another.
+    pub fn working_folder(mut self, folder: impl Into<PathBuf>) -> Options {
+        self.working_folder = Some(folder.into());
+        self
+    }
+
     /// The options of the engine itself, for a program that runs more than this API over it.
     pub fn into_server_options(self) -> ServerOptions {
         ServerOptions {
@@ -140,6 +148,7 @@ impl Options {
             recovery_watch: self.recovery_watch,
             backup_folders: self.backup_folders,
             load_folders: self.load_folders,
+            working_folder: self.working_folder,
             ..ServerOptions::new(self.folder)
         }
     }
@@ -205,12 +214,11 @@ impl Opened {
         self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
-    /// Ends the sessions, then the databases, then the threads.
-    fn shutdown(&self) -> Result<(), Error> {
+    /// Ends the sessions; the server, when it was not taken before.
+    fn end_sessions(&self) -> Option<Arc<Server>> {
         let (server, sessions) = {
             let mut running = self.running();
-            let Some(server) = running.server.take() else { return Ok(()) };
-            (server, std::mem::take(&mut running.sessions))
+            (running.server.take()?, std::mem::take(&mut running.sessions))
         };
         for (mailbox, session) in sessions {
             if let Some(mailbox) = mailbox.upgrade() {
@@ -219,6 +227,12 @@ impl Opened {
             // A session that panicked has ended too; its transaction is rolled back with its database.
             let _ = session.join();
         }
+        Some(server)
+    }
+
+    /// Ends the sessions, then the databases, then the threads.
+    fn shutdown(&self) -> Result<(), Error> {
+        let Some(server) = self.end_sessions() else { return Ok(()) };
         let result = server.schedulers().block_on(server.shutdown());
         server.schedulers().shutdown();
         result.map_err(Error::Sql)
@@ -245,6 +259,21 @@ impl Engine {
         let running = Running { server: Some(server), sessions: Vec::new() };
         let opened = Opened { registry, running: Mutex::new(running) };
         Ok(Engine { opened: Arc::new(opened) })
+    }
+
+    /// An engine over a server that a program has opened itself, for work of its own beside what the server does. It ends with
+    /// [`Engine::let_go`]; when it is dropped or shut down, the server is closed.
+    pub fn over(server: Arc<Server>, registry: Arc<Registry>) -> Engine {
+        let running = Running { server: Some(server), sessions: Vec::new() };
+        Engine { opened: Arc::new(Opened { registry, running: Mutex::new(running) }) }
+    }
+
+    /// Ends every connection and leaves the server open.
+    ///
+    /// # Panics
+    /// On one of the engine's own threads.
+    pub fn let_go(self) {
+        drop(self.opened.end_sessions());
     }
 
     /// A connection for async code of any runtime.

@@ -107,10 +107,11 @@ pub use security::{
     SA, SYSADMIN, Securable, SecurityToken, is_member,
 };
 pub use server::{
-    Acknowledge, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState, DeadlockReport, Deadlocks,
-    Effect, Exchange, GrantRow, KeptOption, LoadErrorFiles, LockedName, MASTER, MODEL, MODEL_ID, MSDB, MSDB_ID,
-    MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress, SchedulerChoice, Server, ServerConfiguration,
-    ServerMemory, ServerOptions, TraceFlags, Workspace, WorkspaceLimits, WorkspaceTotals, first_number,
+    Acknowledge, BACKUP_FOLDER, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState,
+    DeadlockReport, Deadlocks, Effect, Exchange, GrantRow, INIT_FILE, KeptOption, LoadErrorFiles, LockedName, MASTER,
+    MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, ProcessAffinity, Progress, SchedulerChoice,
+    Server, ServerConfiguration, ServerMemory, ServerOptions, TraceFlags, Workspace, WorkspaceLimits, WorkspaceTotals,
+    first_number,
 };
 pub use table::{
     BulkWriter, CheckWatch, IndexUse, Locator, Met, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference,

@@ -1,4 +1,5 @@
-//! The command line: `pikepole sql | sqlcmd | serve | stress | lab | log | check`. By the name `sqlcmd` it is that command.
+//! The command line: `pikepole sql | sqlcmd | serve | ping | passwd | trust | backup | restore | stress | lab | log | check`.
+//! By the name `sqlcmd` it is that command.
 
 mod command;
 
@@ -25,6 +26,7 @@ Examples:
   pikepole sql -d ./data -i script.sql --csv
   pikepole sqlcmd -C -U sa -Q \"SELECT 1\"   what health checks call sqlcmd for
   pikepole serve                       a server for SQL Server's clients on 127.0.0.1:1433
+  pikepole backup sales -d ./data      a backup of the database sales, sales.bak
   pikepole check ./data                verify every page, tree and log block
   pikepole log stat ./data             what is in the logs, and a picture of their segments
   pikepole log bench                   measure the log alone against this machine
@@ -42,6 +44,16 @@ enum Command {
     Sqlcmd(SqlcmdArguments),
     /// Serve clients of SQL Server over the network
     Serve(command::serve::Arguments),
+    /// Say whether a server answers
+    Ping(command::ping::Arguments),
+    /// Set a login's password in a folder that no server has open
+    Passwd(command::passwd::Arguments),
+    /// Make a certificate that clients accept, and the authority that signs it
+    Trust(command::trust::Arguments),
+    /// Back a database up
+    Backup(command::backup::BackupArguments),
+    /// Restore a database
+    Restore(command::backup::RestoreArguments),
     /// Drive load against an engine in this process and show rates, waits, latches and spinlocks
     Stress(Box<command::stress::Arguments>),
     /// Look at the machine, probe it, and run the published experiments on it
@@ -63,6 +75,20 @@ struct SqlcmdArguments {
 #[global_allocator]
 static ALLOCATOR: CountingAllocator = CountingAllocator;
 
+/// Ends with what is wrong with the command line, and with what does the same as a subcommand that there is not.
+fn refuse(error: &clap::Error) -> ! {
+    // Without a stream there is nobody to tell.
+    let _ = error.print();
+    let word = match (error.kind(), error.get(clap::error::ContextKind::InvalidSubcommand)) {
+        (clap::error::ErrorKind::InvalidSubcommand, Some(clap::error::ContextValue::String(word))) => Some(word),
+        _ => None,
+    };
+    if let Some(instead) = word.and_then(|word| command::unknown::instead(word)) {
+        let _ = writeln!(std::io::stderr(), "\n  instead: {instead}");
+    }
+    std::process::exit(error.exit_code())
+}
+
 fn main() -> ExitCode {
     // What a hash of a password or a large value took is not to stay with the process.
     pikepole_machine::allocator::give_large_blocks_back();
@@ -71,11 +97,16 @@ fn main() -> ExitCode {
     if command::sqlcmd::is_meant_by(&program) {
         return end(command::sqlcmd::run(&program, words.collect()));
     }
-    let arguments = Arguments::parse();
+    let arguments = Arguments::try_parse().unwrap_or_else(|error| refuse(&error));
     end(match arguments.command {
         Command::Sql(arguments) => command::sql::run(&arguments),
         Command::Sqlcmd(arguments) => command::sqlcmd::run(&program, arguments.arguments),
         Command::Serve(arguments) => command::serve::run(&arguments),
+        Command::Ping(arguments) => command::ping::run(&arguments),
+        Command::Passwd(arguments) => command::passwd::run(&arguments),
+        Command::Trust(arguments) => command::trust::run(&arguments),
+        Command::Backup(arguments) => command::backup::backup(&arguments),
+        Command::Restore(arguments) => command::backup::restore(&arguments),
         Command::Stress(arguments) => command::stress::run(&arguments),
         Command::Lab(arguments) => command::lab::run(&arguments),
         Command::Log(arguments) => command::log::run(&arguments),

@@ -34,7 +34,10 @@ pub(crate) async fn run(socket: TcpStream, client: SocketAddr, place: Place) {
     let connected_us = now_us();
     let established = match login::log_in(socket, client, &shared).await {
         Ok(established) => established,
-        Err(error) => return tracing::warn!(client = %client, "a connection was closed before its login: {error}"),
+        Err(error) => {
+            let cure = error.cure(&shared.options);
+            return tracing::warn!(client = %client, "a connection was closed before its login: {error}{cure}");
+        }
     };
     begin(established, client, connected_us, place).await;
 }

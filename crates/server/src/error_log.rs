@@ -7,11 +7,12 @@ use pikepole_contention::sync::Mutex;
 use pikepole_machine::{Disk, File, OpenOptions};
 use pikepole_session::error_log::{self, FILES_KEPT};
 use std::fmt::Write as _;
-use std::io;
+use std::io::{self, Write as _};
 use std::path::Path;
 use tracing::field::{Field, Visit};
 use tracing::level_filters::LevelFilter;
 use tracing_subscriber::Layer;
+use tracing_subscriber::fmt::MakeWriter;
 use tracing_subscriber::layer::{Context, SubscriberExt};
 use tracing_subscriber::registry::LookupSpan;
 
@@ -25,6 +26,9 @@ pub enum LogFormat {
     Json,
 }
 
+/// The target of events that go to standard output, where what waits for a server looks for them; the others go to standard error.
+pub const READY: &str = "ready";
+
 /// Starts the log of this process. A second call changes nothing.
 ///
 /// # Errors
@@ -32,13 +36,84 @@ pub enum LogFormat {
 pub fn start_log(format: LogFormat, disk: &Disk, folder: &Path) -> io::Result<()> {
     let file = ErrorFile { file: Mutex::new((next_file(disk, folder)?, 0)) };
     let registry = tracing_subscriber::registry().with(LevelFilter::INFO).with(file);
-    let lines = tracing_subscriber::fmt::layer().with_writer(io::stderr).with_target(false);
+    let lines = tracing_subscriber::fmt::layer().with_writer(Streams).with_target(false);
     // Only a process that has started its log already refuses another; that one goes on.
     let _ = match format {
         LogFormat::Human => tracing::subscriber::set_global_default(registry.with(lines.with_ansi(false))),
         LogFormat::Json => tracing::subscriber::set_global_default(registry.with(lines.json().flatten_event(true))),
     };
+    if format == LogFormat::Json {
+        std::panic::set_hook(Box::new(|panic| tracing::error!("{panic}")));
+    }
     Ok(())
+}
+
+/// Writes a line of the process to standard output, as JSON where the log is. It does not come into the log's file.
+///
+/// # Errors
+/// Standard output cannot be written.
+pub fn announce(format: LogFormat, text: &str) -> io::Result<()> {
+    match format {
+        LogFormat::Human => writeln!(io::stdout(), "{text}"),
+        LogFormat::Json => {
+            as_json(io::stdout, || tracing::info!("{text}"));
+            Ok(())
+        }
+    }
+}
+
+/// Writes a line of the process to standard error, as JSON where the log is; for what happens before the log has begun, or ends it.
+pub fn complain(format: LogFormat, is_error: bool, text: &str) {
+    match format {
+        // Without a standard error there is nothing to tell.
+        LogFormat::Human => drop(writeln!(io::stderr(), "{text}")),
+        LogFormat::Json if is_error => as_json(io::stderr, || tracing::error!("{text}")),
+        LogFormat::Json => as_json(io::stderr, || tracing::info!("{text}")),
+    }
+}
+
+fn as_json<W: io::Write>(stream: fn() -> W, write: impl FnOnce())
+where
+    fn() -> W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
+{
+    let lines = tracing_subscriber::fmt::layer().with_writer(stream).with_target(false).json().flatten_event(true);
+    tracing::subscriber::with_default(tracing_subscriber::registry().with(LevelFilter::INFO).with(lines), write);
+}
+
+/// Standard output for what [`READY`] says, standard error for all else.
+struct Streams;
+
+impl<'a> MakeWriter<'a> for Streams {
+    type Writer = Stream;
+
+    fn make_writer(&'a self) -> Stream {
+        Stream::Error
+    }
+
+    fn make_writer_for(&'a self, meta: &tracing::Metadata<'_>) -> Stream {
+        if meta.target() == READY { Stream::Out } else { Stream::Error }
+    }
+}
+
+enum Stream {
+    Out,
+    Error,
+}
+
+impl io::Write for Stream {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        // A stream whose reader has gone must not stop the server.
+        let _ = match self {
+            Stream::Out => io::stdout().write_all(bytes),
+            Stream::Error => io::stderr().write_all(bytes),
+        };
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        let _ = io::stdout().flush();
+        Ok(())
+    }
 }
 
 /// Moves the files of earlier starts on by one, and makes a new one, durably.

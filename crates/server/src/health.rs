@@ -4,7 +4,6 @@
 //! counters are there, is a label here.
 
 use crate::Shared;
-use crate::listener;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::{CounterKind, CounterRow};
 use pikepole_scheduler::JoinHandle;
@@ -12,7 +11,7 @@ use std::collections::HashMap;
 use std::fmt::Write;
 use std::future::Future;
 use std::io;
-use std::net::{IpAddr, SocketAddr};
+use std::net::IpAddr;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::Context;
@@ -30,12 +29,10 @@ const PAUSE: Duration = Duration::from_millis(100);
 /// The type of Prometheus's text.
 const METRICS_TYPE: &str = "text/plain; version=0.0.4; charset=utf-8";
 
-/// Serves at `address`; where it listens.
-pub(crate) fn start(address: SocketAddr, shared: &Arc<Shared>) -> io::Result<(SocketAddr, JoinHandle<()>)> {
-    let socket = listener::bind(address)?;
-    let address = socket.local_addr()?;
+/// Serves at a socket that listens.
+pub(crate) fn start(socket: std::net::TcpListener, shared: &Arc<Shared>) -> JoinHandle<()> {
     let accepting = accept(socket, Arc::clone(shared));
-    Ok((address, shared.server.schedulers().hidden("HEALTH", None, accepting)))
+    shared.server.schedulers().hidden("HEALTH", None, accepting)
 }
 
 /// Accepts and answers, all in this task: what asks for the server's health does not wait for the schedulers of sessions.

@@ -11,6 +11,7 @@
 //! A connection's task owns its socket and its session: between a packet and the rows it asks for lies no other thread. Sockets
 //! are driven by the runtime of the task's own scheduler.
 
+mod bound;
 mod bulk;
 mod connection;
 mod cursor;
@@ -34,8 +35,10 @@ mod transport;
 #[cfg(test)]
 mod start_tests;
 
-pub use error_log::{LogFormat, start_log};
+pub use bound::Bound;
+pub use error_log::{LogFormat, READY, announce, complain, start_log};
 pub use options::{Options, PORT, TlsMode};
+pub use tls::{make_authority, make_signed_pair, own_pair_files};
 
 use lobby::Lobby;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -52,7 +55,7 @@ use tls::TlsSettings;
 #[derive(Debug, thiserror::Error)]
 pub enum StartError {
     /// An address could not be listened at.
-    #[error("{address} cannot be listened at: {error}")]
+    #[error("{address} cannot be listened at: {error}{}", cure(.error))]
     Listen {
         /// The address.
         address: SocketAddr,
@@ -62,6 +65,16 @@ pub enum StartError {
     /// The certificate or its key is not usable.
     #[error("TLS: {0}")]
     Tls(String),
+}
+
+/// What helps where an address cannot be listened at.
+fn cure(error: &std::io::Error) -> &'static str {
+    match error.kind() {
+        std::io::ErrorKind::AddrInUse => "; another server has the port: end it, or give another one with --listen",
+        std::io::ErrorKind::PermissionDenied => "; ports below 1024 are the system's: give another one with --listen",
+        std::io::ErrorKind::AddrNotAvailable => "; this machine does not have the address",
+        _ => "",
+    }
 }
 
 /// What all connections share.
@@ -104,6 +117,17 @@ impl NetworkServer {
     /// # Errors
     /// An address that cannot be listened at; a certificate that cannot be used or made.
     pub fn start(server: Arc<Server>, registry: Arc<Registry>, options: Options) -> Result<NetworkServer, StartError> {
+        let bound = Bound::of(&options)?;
+        let mut network = NetworkServer::new(server, registry, options)?;
+        network.listen(bound)?;
+        Ok(network)
+    }
+
+    /// A server that does not listen yet.
+    ///
+    /// # Errors
+    /// A certificate that cannot be used or made.
+    pub fn new(server: Arc<Server>, registry: Arc<Registry>, options: Options) -> Result<NetworkServer, StartError> {
         let tls = match options.tls {
             TlsMode::Off => None,
             _ => {
@@ -111,12 +135,6 @@ impl NetworkServer {
                 Some(TlsSettings::load(server.disk(), certificate, key, &options.folder)?)
             }
         };
-        let mut bound = Vec::with_capacity(options.listen.len());
-        for address in &options.listen {
-            let refused = |error| StartError::Listen { address: *address, error };
-            bound.push(listener::bind(*address).map_err(refused)?);
-        }
-        let addresses = bound.iter().filter_map(|listener| listener.local_addr().ok()).collect();
         let connections = AtomicUsize::new(0);
         registry.log_into(|session, text| tracing::info!(session, "{text}"));
         if !options.password_policy {
@@ -124,18 +142,6 @@ impl NetworkServer {
         }
         let (lobby, closing) = (Lobby::new(options.connections_max / LOBBY_PART), AtomicBool::new(false));
         let shared = Arc::new(Shared { server, registry, options, tls, connections, lobby, closing });
-        let accept = |socket| {
-            let accepting = listener::accept(socket, Arc::clone(&shared));
-            shared.server.schedulers().hidden("LISTENER", None, accepting)
-        };
-        let mut listeners: Vec<JoinHandle<()>> = bound.into_iter().map(accept).collect();
-        let mut health = None;
-        if let Some(address) = shared.options.health {
-            let refused = |error| StartError::Listen { address, error };
-            let (address, task) = health::start(address, &shared).map_err(refused)?;
-            health = Some(address);
-            listeners.push(task);
-        }
         shared.server.deadlocks().heard_by(|report| {
             let sessions: Vec<String> = report.sessions.iter().map(i32::to_string).collect();
             let by = if report.by_monitor { "the deadlock monitor" } else { "the wait that closed it" };
@@ -147,7 +153,43 @@ impl NetworkServer {
                 report.victim,
             );
         });
-        Ok(NetworkServer { shared, addresses, health, listeners })
+        Ok(NetworkServer { shared, addresses: Vec::new(), health: None, listeners: Vec::new() })
+    }
+
+    /// Lets clients connect to the addresses that were bound.
+    ///
+    /// # Errors
+    /// An address that another process listens at since it was bound.
+    pub fn listen(&mut self, bound: Bound) -> Result<(), StartError> {
+        let (clients, health) = bound.listening()?;
+        for (socket, address) in clients {
+            self.addresses.push(address);
+            self.listeners.push(self.accept(socket));
+        }
+        if let Some((socket, address)) = health {
+            self.health = Some(address);
+            self.listeners.push(health::start(socket, &self.shared));
+        }
+        Ok(())
+    }
+
+    fn accept(&self, socket: std::net::TcpListener) -> JoinHandle<()> {
+        let accepting = listener::accept(socket, Arc::clone(&self.shared));
+        self.shared.server.schedulers().hidden("LISTENER", None, accepting)
+    }
+
+    /// Listens at a port of the loopback address that the system chooses, for programs that this process starts, until the answer is
+    /// dropped. Sessions that are open then go on.
+    ///
+    /// # Errors
+    /// The system has no port.
+    pub fn listen_privately(&self) -> Result<PrivateListener, StartError> {
+        let mut bound = Bound::default();
+        bound.add(SocketAddr::from((std::net::Ipv4Addr::LOCALHOST, 0)))?;
+        let (clients, _) = bound.listening()?;
+        let address = clients.first().map_or(SocketAddr::from(([127, 0, 0, 1], 0)), |(_, address)| *address);
+        let listeners = clients.into_iter().map(|(socket, _)| self.accept(socket)).collect();
+        Ok(PrivateListener { address, listeners })
     }
 
     /// The addresses that it listens at, with the ports that the system has given.
@@ -205,6 +247,27 @@ impl NetworkServer {
     }
 }
 
+/// A port that only this computer reaches; dropping it ends the listening.
+pub struct PrivateListener {
+    address: SocketAddr,
+    listeners: Vec<JoinHandle<()>>,
+}
+
+impl PrivateListener {
+    /// Where it listens.
+    pub fn address(&self) -> SocketAddr {
+        self.address
+    }
+}
+
+impl Drop for PrivateListener {
+    fn drop(&mut self) {
+        for listener in &self.listeners {
+            listener.cancel();
+        }
+    }
+}
+
 /// Writes into the log of this process what the machine granted: in which pages the memory of each database is, and why not in those
 /// asked for; why CPUs sleep deeper than `CPU_IDLE` asks.
 pub fn log_machine(server: &Server) {
@@ -229,6 +292,20 @@ pub fn log_open_modes(server: &Server) {
             first.display(),
             folder.display()
         );
+    }
+}
+
+/// Looks at the certificate and the key that the options name, before anything is made for them.
+///
+/// # Errors
+/// Files that cannot be read, or are no pair.
+pub fn check_certificate(options: &Options) -> Result<(), StartError> {
+    match (options.tls, &options.certificate) {
+        (TlsMode::Off, _) | (_, None) => Ok(()),
+        (_, certificate) => {
+            let disk = pikepole_machine::Disk::real();
+            TlsSettings::load(&disk, certificate.as_deref(), options.key.as_deref(), &options.folder).map(drop)
+        }
     }
 }
 

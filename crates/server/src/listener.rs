@@ -15,21 +15,6 @@ const PAUSE: Duration = Duration::from_millis(100);
 const KEEP_ALIVE: Duration = Duration::from_secs(30);
 const KEEP_ALIVE_AGAIN: Duration = Duration::from_secs(1);
 
-/// Binds an address.
-pub(crate) fn bind(address: SocketAddr) -> io::Result<TcpListener> {
-    use socket2::{Domain, Protocol, Socket, Type};
-    let socket = Socket::new(Domain::for_address(address), Type::STREAM, Some(Protocol::TCP))?;
-    // A restart must not wait for connections of the last run to be forgotten.
-    socket.set_reuse_address(true)?;
-    if address.is_ipv6() {
-        socket.set_only_v6(true)?;
-    }
-    socket.bind(&address.into())?;
-    socket.listen(1024)?;
-    socket.set_nonblocking(true)?;
-    Ok(socket.into())
-}
-
 /// Accepts for ever; runs on a hidden scheduler.
 pub(crate) async fn accept(listener: TcpListener, shared: Arc<Shared>) {
     let listener = match tokio::net::TcpListener::from_std(listener) {

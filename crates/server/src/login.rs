@@ -9,7 +9,7 @@
 
 use crate::Shared;
 use crate::incoming::{Broken, Incoming};
-use crate::options::TlsMode;
+use crate::options::{Options, TlsMode};
 use crate::tls::Tls;
 use crate::transport::{self, Sender};
 use pikepole_engine::LoginPrincipal;
@@ -52,6 +52,30 @@ pub(crate) enum LoginError {
 impl From<TdsError> for LoginError {
     fn from(error: TdsError) -> Self {
         LoginError::Broken(Broken::Protocol(error))
+    }
+}
+
+impl LoginError {
+    /// What helps a client that does not trust the server's certificate.
+    pub(crate) fn cure(&self, options: &Options) -> String {
+        let LoginError::Socket(error) = self else { return String::new() };
+        let alert = error.get_ref().and_then(|error| error.downcast_ref::<rustls::Error>());
+        let Some(rustls::Error::AlertReceived(alert)) = alert else { return String::new() };
+        use rustls::AlertDescription::{
+            BadCertificate, CertificateExpired, CertificateUnknown, UnknownCA, UnsupportedCertificate,
+        };
+        if !matches!(
+            alert,
+            UnknownCA | BadCertificate | CertificateUnknown | CertificateExpired | UnsupportedCertificate
+        ) {
+            return String::new();
+        }
+        let [own, _] = crate::tls::own_pair_files(&options.folder);
+        let certificate = options.certificate.as_ref().unwrap_or(&own);
+        format!(
+            "; the client does not trust {}: give it the file, let it trust any (TrustServerCertificate=true), or see `pikepole trust`",
+            certificate.display()
+        )
     }
 }
 

@@ -131,12 +131,91 @@ fn set_aside(disk: &Disk, files: &[PathBuf]) -> io::Result<String> {
 
 /// A self-signed certificate and its key, in PEM.
 fn make_pair() -> Result<(String, String), rcgen::Error> {
-    let mut names = vec!["localhost".to_string(), "127.0.0.1".to_string(), "::1".to_string()];
-    names.extend(host_name().filter(|name| name != "localhost"));
-    let mut parameters = rcgen::CertificateParams::new(names)?;
+    let mut parameters = rcgen::CertificateParams::new(own_names())?;
     parameters.distinguished_name.push(rcgen::DnType::CommonName, "Pikepole");
     let pair = rcgen::KeyPair::generate()?;
     Ok((parameters.self_signed(&pair)?.pem(), pair.serialize_pem()))
+}
+
+/// The name of the authority that `make_authority` makes, in its own certificate and in those that it signs.
+const AUTHORITY: &str = "Pikepole local authority";
+/// How long a signed certificate is good: some clients refuse those of servers that are good for longer.
+const SIGNED_DAYS: u64 = 820;
+
+/// Which files make a server's own pair: the certificate, and the key.
+pub fn own_pair_files(folder: &Path) -> [PathBuf; 2] {
+    [CERTIFICATE_FILE, KEY_FILE].map(|name| folder.join(name))
+}
+
+/// An authority's certificate and key, in PEM: it signs certificates of servers, and none of other authorities.
+///
+/// # Errors
+/// What the cryptography says.
+pub fn make_authority() -> Result<(String, String), String> {
+    let pair = rcgen::KeyPair::generate().map_err(|error| error.to_string())?;
+    let certificate = authority().and_then(|parameters| parameters.self_signed(&pair));
+    Ok((certificate.map_err(|error| error.to_string())?.pem(), pair.serialize_pem()))
+}
+
+/// What an authority says of itself. Only its key is kept: with it the rest is the same each time.
+fn authority() -> Result<rcgen::CertificateParams, rcgen::Error> {
+    let mut parameters = rcgen::CertificateParams::new(Vec::<String>::new())?;
+    parameters.distinguished_name = rcgen::DistinguishedName::new();
+    parameters.distinguished_name.push(rcgen::DnType::CommonName, AUTHORITY);
+    parameters.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Constrained(0));
+    parameters.key_usages = vec![rcgen::KeyUsagePurpose::KeyCertSign, rcgen::KeyUsagePurpose::CrlSign];
+    Ok(parameters)
+}
+
+/// A server's certificate for this machine and `names`, signed by the authority with this key, its own key, and the day after which
+/// it is good for nothing, as year, month and day. The certificate is followed by the authority's.
+///
+/// # Errors
+/// A key that is none; a name that cannot stand in a certificate.
+pub fn make_signed_pair(
+    (authority_certificate, authority_key): (&str, &str),
+    names: &[String],
+    now_us: i64,
+) -> Result<(String, String, [u16; 3]), String> {
+    let signed = || -> Result<(String, String, [u16; 3]), rcgen::Error> {
+        let issuer = rcgen::Issuer::new(authority()?, rcgen::KeyPair::from_pem(authority_key)?);
+        let mut all = own_names();
+        all.extend(names.iter().filter(|name| !own_names().contains(name)).cloned());
+        let mut parameters = rcgen::CertificateParams::new(all)?;
+        parameters.distinguished_name = rcgen::DistinguishedName::new();
+        parameters.distinguished_name.push(rcgen::DnType::CommonName, "Pikepole");
+        parameters.key_usages = vec![rcgen::KeyUsagePurpose::DigitalSignature];
+        parameters.extended_key_usages = vec![rcgen::ExtendedKeyUsagePurpose::ServerAuth];
+        parameters.use_authority_key_identifier_extension = true;
+        let today = u64::try_from(now_us).unwrap_or_default() / 86_400_000_000;
+        let (first, last) = (day(today.saturating_sub(1)), day(today + SIGNED_DAYS));
+        parameters.not_before = rcgen::date_time_ymd(i32::from(first[0]), first[1] as u8, first[2] as u8);
+        parameters.not_after = rcgen::date_time_ymd(i32::from(last[0]), last[1] as u8, last[2] as u8);
+        let pair = rcgen::KeyPair::generate()?;
+        let certificate = parameters.signed_by(&pair, &issuer)?;
+        Ok((certificate.pem() + authority_certificate, pair.serialize_pem(), last))
+    };
+    signed().map_err(|error| error.to_string())
+}
+
+/// The year, month and day that are so many days after 1970-01-01, in the calendar of today.
+fn day(days: u64) -> [u16; 3] {
+    // Days since 0000-03-01, in eras of 400 years; a year begins in March, so that the leap day is its last.
+    let days = days + 719_468;
+    let (era, of_era) = (days / 146_097, days % 146_097);
+    let year = (of_era - of_era / 1_460 + of_era / 36_524 - of_era / 146_096) / 365;
+    let of_year = of_era - (365 * year + year / 4 - year / 100);
+    let month = (5 * of_year + 2) / 153;
+    let of_month = of_year - (153 * month + 2) / 5 + 1;
+    let (month, later) = if month < 10 { (month + 3, 0) } else { (month - 9, 1) };
+    [era * 400 + year + later, month, of_month].map(|part| u16::try_from(part).unwrap_or(u16::MAX))
+}
+
+/// The names under which programs on this machine know it.
+fn own_names() -> Vec<String> {
+    let mut names = vec!["localhost".to_string(), "127.0.0.1".to_string(), "::1".to_string()];
+    names.extend(host_name().filter(|name| name != "localhost"));
+    names
 }
 
 /// The machine's name, when it can stand in a certificate.
@@ -219,5 +298,31 @@ pub(crate) fn random_below(bound: usize) -> usize {
         if number < whole {
             return number as usize % bound;
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn days_have_their_dates() {
+        let days = [(0, [1970, 1, 1]), (58, [1970, 2, 28]), (59, [1970, 3, 1]), (11_016, [2000, 2, 29])];
+        for (days, date) in days.into_iter().chain([(20_784, [2026, 11, 27]), (47_540, [2100, 2, 28])]) {
+            assert_eq!(day(days), date, "{days}");
+        }
+        assert_eq!(day(47_541), [2100, 3, 1]);
+    }
+
+    #[test]
+    fn a_signed_pair_is_one_that_a_server_can_use() {
+        let (certificate, key) = make_authority().expect("an authority");
+        let names = ["db.example".to_string(), "10.0.0.7".to_string()];
+        let now_us = 20_784 * 86_400_000_000;
+        let (chain, own, last) = make_signed_pair((&certificate, &key), &names, now_us).expect("a pair");
+        assert_eq!(last, [2029, 2, 24]);
+        TlsSettings::of(chain.as_bytes(), own.as_bytes()).expect("it fits");
+        assert!(chain.ends_with(&certificate));
+        assert!(make_signed_pair((&certificate, "no key"), &[], now_us).is_err());
     }
 }

@@ -47,7 +47,7 @@ pub use kept_options::KeptOption;
 pub use memory::{DatabaseMemory, NodeMemory};
 pub use options::{SchedulerChoice, ServerOptions};
 pub(crate) use statement_files::StatementFolders;
-pub use statement_files::{BACKUP_FOLDER, LoadErrorFiles};
+pub use statement_files::{BACKUP_FOLDER, INIT_FILE, LoadErrorFiles};
 pub use system_databases::{MODEL, MODEL_ID, MSDB, MSDB_ID};
 pub use trace_flags::TraceFlags;
 pub use workspace::{GrantRow, MemoryGrant, Workspace, WorkspaceLimits, WorkspaceTotals};

@@ -3,9 +3,10 @@
 //! | statement | relative name | absolute name |
 //! |---|---|---|
 //! | BACKUP, RESTORE | in the first backup folder | in a backup folder |
-//! | BULK INSERT, OPENROWSET, format files | in the first load folder, else in the server's folder | in a load folder; if none is configured, any file |
-//! | ERRORFILE | in the first load folder, else in the server's folder | in a load folder, else in the server's folder |
+//! | BULK INSERT, OPENROWSET, format files | in the first load folder, else in the working folder | in a load folder; if none is configured, any file |
+//! | ERRORFILE | in the first load folder, else in the working folder | in a load folder, else in the working folder |
 //!
+//! The working folder is the server's own, or that of a shell ([`ServerOptions::working_folder`]).
 //! Backup folders are those of [`ServerOptions::backup_folders`] and `backup/` in the server's folder. Beneath a folder no link
 //! is followed ([`ConfinedFolder`]). Whatever is configured, the server's own files are out of reach: of its folder a statement
 //! reaches `backup/` for backups, and for loads the files directly in it that the server has not made. What is written is new,
@@ -23,9 +24,20 @@ use crate::database::DATABASE_FILE;
 
 /// The folder of backups in the server's folder.
 pub const BACKUP_FOLDER: &str = "backup";
-/// Files that the server makes in its folder; other names of it have one of these, a dot and more. They have either a dot, which
+/// The file in the server's folder that says which of its first scripts have run.
+pub const INIT_FILE: &str = "init.state";
+/// Files that the server makes or reads in its folder; other names of it have one of these, a dot and more. They have either a dot, which
 /// no folder of a database has, or are in this list.
-const OWN_FILES: [&str; 5] = ["lock", CONFIGURATION_FILE, "error.log", "server-key.pem", "server-certificate.pem"];
+const OWN_FILES: [&str; 8] = [
+    "lock",
+    CONFIGURATION_FILE,
+    "error.log",
+    "server-key.pem",
+    "server-certificate.pem",
+    INIT_FILE,
+    "pikepole.conf",
+    "mssql.conf",
+];
 /// Answers that wait for their clients, between being made and losing their names.
 const OWN_PREFIX: &str = "answers-";
 /// Names that stand for no file: what is backed up to them is thrown away.
@@ -41,6 +53,8 @@ pub(crate) struct StatementFolders {
     /// The first takes relative names; the last is `backup/` in the server's folder.
     backups: Vec<PathBuf>,
     loads: Vec<PathBuf>,
+    /// Where relative names of loads are of without load folders.
+    working: PathBuf,
 }
 
 /// A file that a statement names: an open folder, and the name of a file in it.
@@ -66,7 +80,8 @@ impl StatementFolders {
         let own = options.folder.join(BACKUP_FOLDER);
         let backups = options.backup_folders.iter().cloned().chain([own]).collect();
         let (disk, server) = (options.disk.clone(), options.folder.clone());
-        StatementFolders { disk, server, backups, loads: options.load_folders.clone() }
+        let working = options.working_folder.as_ref().unwrap_or(&options.folder).clone();
+        StatementFolders { disk, server, backups, loads: options.load_folders.clone(), working }
     }
 
     /// The backup device of this name.
@@ -116,7 +131,7 @@ impl StatementFolders {
             self.check_not_own(&self.disk.real_path(found.folder.path_of("")).join(&found.name))?;
             return found.folder.open(&found.name, OpenOptions { read_only: true, ..OpenOptions::default() });
         }
-        let (file, real) = self.disk.open_proper(self.server.join(name))?;
+        let (file, real) = self.disk.open_proper(self.working.join(name))?;
         self.check_not_own(&real)?;
         Ok(file)
     }
@@ -128,11 +143,11 @@ impl StatementFolders {
     pub fn load_errors(&self, name: &str) -> io::Result<LoadErrorFiles> {
         let file = |name: &str| {
             let is_default = self.loads.is_empty();
-            let folders = if is_default { std::slice::from_ref(&self.server) } else { &self.loads };
+            let folders = if is_default { std::slice::from_ref(&self.working) } else { &self.loads };
             let (root, file) = self.beneath(folders, name)?;
             let found = self.open_folder(&root, &file)?;
             self.check_not_own(&self.disk.real_path(found.folder.path_of("")).join(&found.name))?;
-            if is_default && !found.name.contains('.') {
+            if is_default && self.working == self.server && !found.name.contains('.') {
                 return Err(refused("in the server's folder a new file has a name with a dot"));
             }
             match found.folder.look(&found.name)? {

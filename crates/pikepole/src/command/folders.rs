@@ -16,6 +16,11 @@ pub struct FileFolders {
 }
 
 impl FileFolders {
+    /// Whether a folder for backups is among them.
+    pub fn has_backups(&self) -> bool {
+        !self.backups.is_empty()
+    }
+
     /// The options with these folders.
     pub fn add_to(&self, options: Options) -> Options {
         let options = self.backups.iter().fold(options, Options::backup_folder);

@@ -1,12 +1,15 @@
 //! The commands, one module each.
 
+pub mod backup;
 pub mod check;
 mod folders;
 pub mod lab;
 pub mod log;
 mod numa;
 mod output;
+pub mod passwd;
 mod password;
+pub mod ping;
 mod script;
 pub mod serve;
 mod session;
@@ -14,8 +17,20 @@ mod shell;
 pub mod sql;
 pub mod sqlcmd;
 pub mod stress;
+pub mod trust;
+pub mod unknown;
 
 pub use folders::FileFolders;
+
+/// A text of T-SQL.
+fn quoted(text: &str) -> String {
+    format!("N'{}'", text.replace('\'', "''"))
+}
+
+/// A name of T-SQL.
+fn bracketed(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
+}
 
 /// Says on standard error how far a long recovery is.
 fn show_recovery(progress: &pikepole::RecoveryProgress) {

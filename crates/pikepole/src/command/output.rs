@@ -17,6 +17,38 @@ pub enum Sink {
     Error,
     /// A file, which was emptied when it was opened.
     File(Arc<File>),
+    /// Something that takes whole lines.
+    Lines(Arc<dyn Fn(&str) + Send + Sync>),
+}
+
+/// Gathers what is written to lines.
+struct LineWriter<'a> {
+    rest: Vec<u8>,
+    take: &'a (dyn Fn(&str) + Send + Sync),
+}
+
+impl Write for LineWriter<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        for part in bytes.split_inclusive(|byte| *byte == b'\n') {
+            self.rest.extend_from_slice(part);
+            if self.rest.ends_with(b"\n") {
+                (self.take)(String::from_utf8_lossy(&std::mem::take(&mut self.rest)).trim_end());
+            }
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
+}
+
+impl Drop for LineWriter<'_> {
+    fn drop(&mut self) {
+        if !self.rest.is_empty() {
+            (self.take)(&String::from_utf8_lossy(&self.rest));
+        }
+    }
 }
 
 impl Sink {
@@ -32,6 +64,7 @@ impl Sink {
             Sink::Out => Box::new(io::BufWriter::new(io::stdout().lock())),
             Sink::Error => Box::new(io::stderr().lock()),
             Sink::File(file) => Box::new(io::BufWriter::new(&**file)),
+            Sink::Lines(take) => Box::new(LineWriter { rest: Vec::new(), take: &**take }),
         }
     }
 }

@@ -32,14 +32,14 @@ pub fn ask_hidden(prompt: &str) -> Result<String, ReadlineError> {
     editor()?.readline(prompt)
 }
 
-/// Asks for a new password until it is typed twice alike; `None` for an empty one.
+/// Asks for a new password until it is typed twice alike; `None` for an empty one, which means what `empty` says.
 ///
 /// # Errors
 /// `Interrupted` and `Eof` when Ctrl-C or Ctrl-D is typed; what the terminal says.
-pub fn ask_new(whose: &str) -> Result<Option<String>, ReadlineError> {
+pub fn ask_new(whose: &str, empty: &str) -> Result<Option<String>, ReadlineError> {
     let mut editor = editor()?;
     loop {
-        let password = editor.readline(&format!("new password of {whose} (empty: one is made): "))?;
+        let password = editor.readline(&format!("new password of {whose} (empty: {empty}): "))?;
         if password.is_empty() {
             return Ok(None);
         }

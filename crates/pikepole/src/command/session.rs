@@ -3,7 +3,7 @@
 use super::output::Printer;
 use super::{CommandError, password};
 use pikepole::blocking::Connection;
-use pikepole::{Engine, Options};
+use pikepole::{Engine, Options, Rows};
 use pikepole_client::{Address, ConnectOptions, Encryption, Trust};
 use std::path::PathBuf;
 
@@ -110,6 +110,14 @@ impl Session {
         match self {
             Session::Own { connection, .. } => printer.print(connection.run(sql, &[])?, line_offset),
             Session::Server(connection) => printer.print(connection.run(sql)?, line_offset),
+        }
+    }
+
+    /// Runs a batch and gives its first result set.
+    pub fn query(&mut self, sql: &str) -> Result<Rows, CommandError> {
+        match self {
+            Session::Own { connection, .. } => Ok(connection.query(sql, &[])?),
+            Session::Server(connection) => Ok(connection.query(sql)?),
         }
     }
 

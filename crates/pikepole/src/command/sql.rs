@@ -121,6 +121,10 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
 
 fn options(arguments: &Arguments) -> Result<Options, CommandError> {
     let mut options = Options::new(&arguments.data).on_recovery(super::show_recovery);
+    // Who types a relative name means the folder that the shell is in.
+    if let Ok(working) = std::env::current_dir() {
+        options = options.working_folder(working);
+    }
     for (name, value) in super::stress::policies(&arguments.policies)? {
         options = options.policy(&name, &value);
     }
@@ -162,7 +166,8 @@ pub fn read_script_in(path: &Path, code_page: Option<CodePage>) -> Result<String
     decode(bytes, &what, code_page)
 }
 
-fn decode(bytes: Vec<u8>, what: &str, code_page: Option<CodePage>) -> Result<String, CommandError> {
+/// The text of a script's bytes; without a byte order mark they are in this code page, or UTF-8.
+pub fn decode(bytes: Vec<u8>, what: &str, code_page: Option<CodePage>) -> Result<String, CommandError> {
     let wide = |pair: fn([u8; 2]) -> u16| {
         let units: Vec<u16> = bytes[2..].as_chunks().0.iter().map(|bytes| pair(*bytes)).collect();
         String::from_utf16(&units).map_err(|_| CommandError::Usage(format!("{what} is not valid UTF-16")))

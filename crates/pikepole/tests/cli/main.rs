@@ -1,9 +1,11 @@
 //! The command line as a user meets it: the real binary, its output, its exit status, and what it says about bad input.
 
+mod commands;
 mod damage;
 mod folder;
 mod full_disk;
 mod help;
+mod init;
 mod lab;
 mod log;
 mod modes;
@@ -12,8 +14,10 @@ mod parallel;
 mod script;
 mod serve;
 mod server;
+mod serving;
 mod shell;
 mod sqlcmd;
+mod start;
 mod stress;
 mod terminal;
 mod tool;

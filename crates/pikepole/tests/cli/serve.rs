@@ -15,7 +15,7 @@ const SERVE: &[&str] = &["serve", "-d", "data", "--listen", "127.0.0.1:0"];
 
 #[test]
 fn the_first_password_is_asked_for_twice_and_not_shown() {
-    let folder = Folder::new("password");
+    let folder = Folder::new("first-word");
     let mut terminal = Terminal::open(&folder, SERVE);
     terminal.wait_for("new password of sa (empty: one is made): ");
     terminal.type_in("deep-Water7\n");
@@ -80,6 +80,10 @@ fn at_hang_up(command: &mut Command, action: libc::sighandler_t) {
 
 /// Starts a server as systemd does, sends it the signal when it says that it is ready, and looks at what it said.
 fn start_and_stop(folder: &Folder, arguments: &[&str], signal: libc::c_int) -> Done {
+    start_and_stop_command(folder, folder.command(arguments), signal)
+}
+
+fn start_and_stop_command(folder: &Folder, mut command: Command, signal: libc::c_int) -> Done {
     let name = format!("pikepole-{}", folder.path().display());
     let address = SocketAddr::from_abstract_name(&name).expect("a name");
     let socket = UnixDatagram::bind_addr(&address).expect("a socket");
@@ -88,13 +92,16 @@ fn start_and_stop(folder: &Folder, arguments: &[&str], signal: libc::c_int) -> D
         let mut bytes = [0; 4096];
         socket.recv(&mut bytes).map(|count| String::from_utf8_lossy(&bytes[..count]).into_owned())
     };
-    let mut command = folder.command(arguments);
     command.env("NOTIFY_SOCKET", format!("@{name}")).env("PIKEPOLE_SA_PASSWORD", "deep-Water7");
     // Who runs the tests may have been started to stay itself.
     at_hang_up(&mut command, libc::SIG_DFL);
     let server = command.stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().expect("the binary starts");
 
-    let ready = next().unwrap_or_default();
+    // What it does before it is ready comes first.
+    let mut ready = next().unwrap_or_default();
+    while ready.starts_with("STATUS=") {
+        ready = next().unwrap_or_default();
+    }
     let port = ready.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or(0);
     let connected = TcpStream::connect(("127.0.0.1", port));
     // SAFETY: the process is our child and has not been waited for, so the number is its own.
@@ -120,18 +127,34 @@ fn the_unit_starts_a_server_that_tells_systemd_of_its_start_and_end() {
     start_and_stop(&Folder::new("unit"), &arguments, libc::SIGTERM);
 }
 
+/// The image's own start, with its folders in the test's folder; options behind its own win.
 #[test]
 fn the_image_starts_a_server_and_options_behind_its_own_win() {
     let image = packaging("Dockerfile");
-    let line = image.lines().find_map(|line| line.strip_prefix("ENTRYPOINT ")).expect("a line");
+    let line = image.lines().find_map(|line| line.strip_prefix("CMD ")).expect("a line");
     let words: Vec<String> = serde_json::from_str(line).expect("a list of words");
-    assert_eq!(words[0], "pikepole");
-    let words: Vec<String> =
-        words[1..].iter().map(|word| word.replace("/data", "data").replace(":1433", ":0")).collect();
-    let given = ["--shutdown-seconds", "7", "--health", "127.0.0.1:0"];
-    let arguments: Vec<&str> = words.iter().map(String::as_str).chain(given).collect();
-    let done = start_and_stop(&Folder::new("image"), &arguments, libc::SIGTERM);
+    assert_eq!(words, ["/opt/mssql/bin/sqlservr"]);
+    let folder = Folder::new("image");
+    let here = |text: String| {
+        let text = text.replace("/etc/pikepole/", "").replace("/docker-entrypoint-initdb.d", "first");
+        text.replace("/var/opt/mssql/data", "data").replace("/var/opt/mssql/", "volume/").replace(":9433", ":0")
+    };
+    folder.write("pikepole.conf", here(packaging("pikepole.conf")));
+    let script = folder.write("sqlservr", here(packaging("sqlservr")));
+    std::fs::create_dir(folder.path().join("first")).expect("a folder");
+    folder.write("first/1.sql", "PRINT 'first script'");
+    // `pikepole` is found as in the image.
+    let binary = Path::new(env!("CARGO_BIN_EXE_pikepole"));
+    let mut path = binary.parent().expect("a folder").as_os_str().to_owned();
+    path.push(":");
+    path.push(std::env::var_os("PATH").unwrap_or_default());
+    let mut command = Command::new("sh");
+    command.arg(script).args(["--shutdown-seconds", "7", "--health", "127.0.0.1:0"]).current_dir(folder.path());
+    command.env("PATH", path).env("MSSQL_TCP_PORT", "0").env("ACCEPT_EULA", "Y");
+    let done = start_and_stop_command(&folder, command, libc::SIGTERM);
     assert!(done.err.contains(" INFO shutting down: running requests have 7 s\n"), "{done:?}");
+    assert!(done.err.contains("first/1.sql: first script"), "{done:?}");
+    assert!(done.out.starts_with("listening at 0.0.0.0:"), "{done:?}");
 }
 
 #[test]

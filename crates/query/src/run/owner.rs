@@ -18,7 +18,9 @@ impl Machine<'_> {
     pub(super) async fn change_database_owner(&mut self, change: &tree::ChangeOwner) -> Result<(), Fault> {
         self.check_no_transaction("ALTER AUTHORIZATION")?;
         let Some(owner) = &change.owner else { return Err(errors::unsupported("SCHEMA OWNER of a database")) };
-        let owner = LoginPrincipal::find(self.context.token().logins(), &owner.text);
+        // Those of now: the session's token does not know a login that the session itself has made.
+        let logins = self.context.server().logins()?;
+        let owner = LoginPrincipal::find(&logins, &owner.text);
         let owner = owner.ok_or_else(|| no_principal(change.owner.as_ref().map_or("", tree::Name::as_str)))?;
         let name = &change.name.name.text;
         let missing = |_| SqlError::item_missing("find", "database", name);

@@ -69,6 +69,11 @@ impl<'a> Script<'a> {
         self.session
     }
 
+    /// The number of the line that was read last.
+    pub fn line_number(&self) -> u32 {
+        self.reader.line_number()
+    }
+
     /// Tells of something that is no error of a batch.
     pub fn complain(&mut self, text: &str) -> Result<(), CommandError> {
         self.clean = false;
