@@ -1,5 +1,6 @@
 //! The command line as a user meets it: the real binary, its output, its exit status, and what it says about bad input.
 
+mod cpu_time;
 mod damage;
 mod folder;
 mod full_disk;
