@@ -32,6 +32,7 @@ pub struct Connection {
     /// Output parameters of the answer.
     returned: Vec<Value>,
     transaction: u64,
+    database: String,
     packet_bytes: usize,
     /// The request's message, and its packets.
     request: Vec<u8>,
@@ -77,7 +78,7 @@ pub struct Statement {
 }
 
 impl Connection {
-    pub(crate) fn new(wire: Arc<Wire>, reader: Reader, packet_bytes: usize) -> Connection {
+    pub(crate) fn new(wire: Arc<Wire>, reader: Reader, packet_bytes: usize, database: String) -> Connection {
         Connection {
             shared: Arc::new(Shared { wire, state: Mutex::default() }),
             reader,
@@ -90,10 +91,21 @@ impl Connection {
             columns: Arc::from([]),
             returned: Vec::new(),
             transaction: 0,
+            database,
             packet_bytes,
             request: Vec::new(),
             packets: Vec::new(),
         }
+    }
+
+    /// The session's database, as of the end of the last request.
+    pub fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// Whether a transaction is open since the last request.
+    pub fn is_in_transaction(&self) -> bool {
+        self.transaction != 0
     }
 
     /// What ends a request of this connection from another thread.
@@ -301,6 +313,10 @@ impl Connection {
             }
             ReplyToken::Transaction(id) => {
                 self.transaction = id;
+                None
+            }
+            ReplyToken::Database(name) => {
+                self.database = name;
                 None
             }
             ReplyToken::PacketBytes(bytes) => {

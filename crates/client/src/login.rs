@@ -41,9 +41,9 @@ impl Connection {
         };
         let wire = Arc::new(Wire::new(socket, tls));
         let mut reader = Reader::new(Arc::clone(&wire));
-        let packet_bytes = log_in(&wire, &mut reader, options, version, encryption)?;
+        let (packet_bytes, database) = log_in(&wire, &mut reader, options, version, encryption)?;
         wire.socket().set_read_timeout(None)?;
-        Ok(Connection::new(wire, reader, packet_bytes))
+        Ok(Connection::new(wire, reader, packet_bytes, database))
     }
 }
 
@@ -76,14 +76,14 @@ fn socket(options: &ConnectOptions) -> Result<TcpStream, ClientError> {
     Err(ClientError::Unreachable { address: options.address.to_string(), error: failed })
 }
 
-/// PRELOGIN and LOGIN7; the size of packets that the server has settled on.
+/// PRELOGIN and LOGIN7; the size of packets that the server has settled on, and the database.
 fn log_in(
     wire: &Wire,
     reader: &mut Reader,
     options: &ConnectOptions,
     version: TdsVersion,
     encryption: u8,
-) -> Result<usize, ClientError> {
+) -> Result<(usize, String), ClientError> {
     let mut out = Vec::new();
     wire::put_message(PacketKind::PreLogin, &client_pre_login(encryption), PACKET_BYTES_DEFAULT, &mut out);
     wire.write(&out)?;
@@ -110,20 +110,23 @@ fn log_in(
     read_answer(&message(reader)?)
 }
 
-fn read_answer(reply: &[u8]) -> Result<usize, ClientError> {
+/// The size of packets from now on, and the database.
+fn read_answer(reply: &[u8]) -> Result<(usize, String), ClientError> {
     let (mut tokens, mut rest) = (TokenReader::default(), reply);
     let (mut error, mut is_in, mut packet_bytes) = (None, false, PACKET_BYTES_DEFAULT);
+    let mut database = String::new();
     while let Some(token) = tokens.next(&mut rest)? {
         match token {
             ReplyToken::Error(told) => error = error.or(Some(told)),
             ReplyToken::LoginAck => is_in = true,
             ReplyToken::PacketBytes(bytes) => packet_bytes = bytes,
+            ReplyToken::Database(name) => database = name,
             _ => {}
         }
     }
     match error {
         Some(error) => Err(ClientError::Sql(error)),
-        None if is_in && rest.is_empty() => Ok(packet_bytes),
+        None if is_in && rest.is_empty() => Ok((packet_bytes, database)),
         None => Err(TdsError::Malformed("The answer to the login is none".to_string()).into()),
     }
 }
