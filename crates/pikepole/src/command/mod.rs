@@ -6,6 +6,7 @@ pub mod lab;
 pub mod log;
 mod numa;
 mod output;
+mod pager;
 mod password;
 mod script;
 pub mod serve;
@@ -13,6 +14,8 @@ mod session;
 mod shell;
 pub mod sql;
 pub mod stress;
+mod terminal;
+mod view;
 
 pub use folders::FileFolders;
 

@@ -14,6 +14,8 @@ mod script;
 mod serve;
 mod server;
 mod shell;
+mod shell_view;
 mod stress;
 mod terminal;
 mod tool;
+mod typing;

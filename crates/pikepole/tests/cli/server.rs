@@ -9,13 +9,14 @@ use std::process::{Child, Stdio};
 const PASSWORD: &str = "deep-Water7";
 
 /// `pikepole serve` in the folder `served` of a test's folder.
-struct Server {
+pub struct Server {
     program: Child,
     port: u16,
 }
 
 impl Server {
-    fn start(folder: &Folder, arguments: &[&str]) -> Server {
+    /// Starts it with further arguments.
+    pub fn start(folder: &Folder, arguments: &[&str]) -> Server {
         let serve = ["serve", "-d", "served", "--listen", "127.0.0.1:0"];
         let mut command = folder.command(serve.iter().chain(arguments));
         command.env("PIKEPOLE_SA_PASSWORD", PASSWORD).stdout(Stdio::piped()).stderr(Stdio::null());
@@ -29,6 +30,14 @@ impl Server {
 
     fn address(&self) -> String {
         format!("localhost:{}", self.port)
+    }
+
+    /// The shell against it, on a terminal.
+    pub fn terminal(&self, folder: &Folder) -> Terminal {
+        let address = self.address();
+        let mut command = folder.command(["sql", "-S", &address, "-U", "sa", "--trust-server-certificate"]);
+        command.env("PIKEPOLE_PASSWORD", PASSWORD);
+        Terminal::run(folder, command)
     }
 
     /// Runs the binary against it.
