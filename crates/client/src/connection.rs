@@ -32,6 +32,7 @@ pub struct Connection {
     /// Output parameters of the answer.
     returned: Vec<Value>,
     transaction: u64,
+    database: String,
     packet_bytes: usize,
     /// The request's message, and its packets.
     request: Vec<u8>,
@@ -78,7 +79,13 @@ pub struct Statement {
 
 impl Connection {
     /// A session that has logged in; `tokens` has read the answer to the login.
-    pub(crate) fn new(wire: Arc<Wire>, reader: Reader, tokens: TokenReader, packet_bytes: usize) -> Connection {
+    pub(crate) fn new(
+        wire: Arc<Wire>,
+        reader: Reader,
+        tokens: TokenReader,
+        packet_bytes: usize,
+        database: String,
+    ) -> Connection {
         Connection {
             shared: Arc::new(Shared { wire, state: Mutex::default() }),
             reader,
@@ -91,6 +98,7 @@ impl Connection {
             columns: Arc::from([]),
             returned: Vec::new(),
             transaction: 0,
+            database,
             packet_bytes,
             request: Vec::new(),
             packets: Vec::new(),
@@ -105,6 +113,16 @@ impl Connection {
     /// The bytes of a packet, as the login has settled them.
     pub fn packet_bytes(&self) -> usize {
         self.packet_bytes
+    }
+
+    /// The session's database, as of the end of the last request.
+    pub fn database(&self) -> &str {
+        &self.database
+    }
+
+    /// Whether a transaction is open since the last request.
+    pub fn is_in_transaction(&self) -> bool {
+        self.transaction != 0
     }
 
     /// What ends a request of this connection from another thread.
@@ -310,6 +328,10 @@ impl Connection {
             }
             ReplyToken::Transaction(id) => {
                 self.transaction = id;
+                None
+            }
+            ReplyToken::Database(name) => {
+                self.database = name;
                 None
             }
             ReplyToken::PacketBytes(bytes) => {

@@ -37,9 +37,9 @@ impl Connection {
         let wire = Arc::new(wire);
         let mut reader = Reader::new(Arc::clone(&wire));
         let mut tokens = TokenReader::default();
-        let packet_bytes = read_answer(&mut tokens, &message(&mut reader)?)?;
+        let (packet_bytes, database) = read_answer(&mut tokens, &message(&mut reader)?)?;
         wire.socket().set_read_timeout(None)?;
-        Ok(Connection::new(wire, reader, tokens, packet_bytes))
+        Ok(Connection::new(wire, reader, tokens, packet_bytes, database))
     }
 }
 
@@ -200,21 +200,23 @@ fn log_in(wire: &Wire, options: &ConnectOptions, version: TdsVersion) -> Result<
     Ok(wire.write(&out)?)
 }
 
-/// The size of packets that the server has settled on.
-fn read_answer(tokens: &mut TokenReader, reply: &[u8]) -> Result<usize, ClientError> {
+/// The size of packets from now on, and the database.
+fn read_answer(tokens: &mut TokenReader, reply: &[u8]) -> Result<(usize, String), ClientError> {
     let mut rest = reply;
     let (mut error, mut is_in, mut packet_bytes) = (None, false, PACKET_BYTES_DEFAULT);
+    let mut database = String::new();
     while let Some(token) = tokens.next(&mut rest)? {
         match token {
             ReplyToken::Error(told) => error = error.or(Some(told)),
             ReplyToken::LoginAck => is_in = true,
             ReplyToken::PacketBytes(bytes) => packet_bytes = bytes,
+            ReplyToken::Database(name) => database = name,
             _ => {}
         }
     }
     match error {
         Some(error) => Err(ClientError::Sql(error)),
-        None if is_in && rest.is_empty() => Ok(packet_bytes),
+        None if is_in && rest.is_empty() => Ok((packet_bytes, database)),
         None => Err(TdsError::Malformed("The answer to the login is none".to_string()).into()),
     }
 }

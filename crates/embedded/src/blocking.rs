@@ -41,6 +41,16 @@ impl Connection {
         self.0.session_id()
     }
 
+    /// The session's database; see [`crate::Connection::database`].
+    pub fn database(&self) -> String {
+        self.0.database()
+    }
+
+    /// Whether the last batch left a transaction open.
+    pub fn is_in_transaction(&self) -> bool {
+        self.0.is_in_transaction()
+    }
+
     /// What ends a batch of this connection from another thread.
     pub fn canceller(&self) -> crate::Canceller {
         self.0.canceller()

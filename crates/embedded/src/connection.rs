@@ -7,6 +7,9 @@ use crate::{Error, Rows, Value};
 use std::future::poll_fn;
 use std::sync::Arc;
 
+/// The database of a session that has run nothing.
+const DATABASE_AT_FIRST: &str = "master";
+
 /// A connection: a session of its own on one of the engine's schedulers. Dropping it rolls back what is open.
 ///
 /// Any async runtime will do: the session runs on the engine's own threads and wakes the caller's task.
@@ -75,6 +78,16 @@ impl Connection {
     /// The session's number, `@@SPID`.
     pub fn session_id(&self) -> i32 {
         self.session_id
+    }
+
+    /// The session's database, as the last batch left it.
+    pub fn database(&self) -> String {
+        self.mailbox.place().map_or_else(|| DATABASE_AT_FIRST.to_owned(), |(database, _)| database)
+    }
+
+    /// Whether the last batch left a transaction open.
+    pub fn is_in_transaction(&self) -> bool {
+        self.mailbox.place().is_some_and(|(_, is_open)| is_open)
     }
 
     /// What ends a batch of this connection from another thread or task.

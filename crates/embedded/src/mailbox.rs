@@ -48,6 +48,9 @@ struct State {
     /// Bytes of texts and binaries that were sent since the caller had taken all events.
     bytes: usize,
     answer: Option<Vec<(String, Value)>>,
+    /// Where the last batch left the session; empty before the first one.
+    database: String,
+    is_in_transaction: bool,
     /// The caller drops what is left of the batch under way.
     cancelled: bool,
     caller_closed: bool,
@@ -144,6 +147,12 @@ impl Mailbox {
         }
     }
 
+    /// The database that the last batch left the session in, and whether a transaction is open; None before the first batch.
+    pub(crate) fn place(&self) -> Option<(String, bool)> {
+        let state = self.lock();
+        (!state.database.is_empty()).then(|| (state.database.clone(), state.is_in_transaction))
+    }
+
     /// Asks the session to end the batch under way; what it sends until then arrives.
     pub(crate) fn interrupt(&self) {
         self.cancel_switch.store(true, Ordering::Relaxed);
@@ -210,9 +219,19 @@ impl Mailbox {
         Poll::Pending
     }
 
-    /// Hands over the last events of a batch and its parameters.
-    pub(crate) fn finish(&self, events: &mut Vec<Event>, parameters: Vec<(String, Value)>) {
+    /// Hands over the last events of a batch and its parameters, and where it has left the session.
+    pub(crate) fn finish(
+        &self,
+        events: &mut Vec<Event>,
+        parameters: Vec<(String, Value)>,
+        database: &str,
+        is_in_transaction: bool,
+    ) {
         let mut state = self.lock();
+        if state.database != database {
+            state.database = database.to_owned();
+        }
+        state.is_in_transaction = is_in_transaction;
         if state.cancelled {
             events.clear();
         }
@@ -281,7 +300,7 @@ mod tests {
         assert!(mailbox.put(request()).is_ok());
         assert!(matches!(mailbox.poll_request(&mut context), Poll::Ready(Some(_))));
         assert!(mailbox.send(&mut events(1), 0));
-        mailbox.finish(&mut events(1), Vec::new());
+        mailbox.finish(&mut events(1), Vec::new(), "master", false);
         assert!(matches!(mailbox.take(), Ok(Taken::Event(_))));
         assert!(matches!(mailbox.take(), Ok(Taken::Event(_))));
         assert!(matches!(mailbox.take(), Ok(Taken::End(_))));
@@ -313,7 +332,7 @@ mod tests {
         assert!(mailbox.cancel_switch.load(Ordering::Relaxed));
         assert!(mailbox.poll_room(&mut context).is_ready());
         assert!(mailbox.send(&mut events(1), 0), "what is sent now is dropped");
-        mailbox.finish(&mut events(1), Vec::new());
+        mailbox.finish(&mut events(1), Vec::new(), "master", false);
         assert!(matches!(mailbox.take(), Ok(Taken::End(_))));
     }
 

@@ -41,7 +41,7 @@ pub(crate) async fn run(mut session: Session, mailbox: Arc<Mailbox>) {
         session.run(&sql, &mut parameters, &mut sender).await;
         let values = parameters.into_iter().map(|parameter| (parameter.name, parameter.value)).collect();
         (sender.full, sender.bytes) = (false, [0; 2]);
-        mailbox.finish(&mut sender.events, values);
+        mailbox.finish(&mut sender.events, values, session.database_name(), session.transaction_mark().open != 0);
     }
     session.close().await;
     drop(ending);
@@ -113,14 +113,18 @@ struct Sender {
 }
 
 impl Sender {
-    fn push(&mut self, event: Event) {
+    fn gather(&mut self, event: Event) {
         self.events.push(event);
         if self.events.len() >= EVENTS_BATCH || self.bytes[0] >= EVENTS_BYTES_BATCH {
-            let [bytes, large] = std::mem::take(&mut self.bytes);
-            // The caller frees them.
-            memory::hand_over(bytes, large);
-            self.full = !self.mailbox.send(&mut self.events, bytes);
+            self.hand_over();
         }
+    }
+
+    fn hand_over(&mut self) {
+        let [bytes, large] = std::mem::take(&mut self.bytes);
+        // The caller frees them.
+        memory::hand_over(bytes, large);
+        self.full = !self.mailbox.send(&mut self.events, bytes);
     }
 }
 
@@ -129,7 +133,7 @@ impl Output for Sender {
         let column = |info: &ColumnInfo| Column { name: info.name.clone(), sql_type: info.ty, nullable: info.nullable };
         let columns: Vec<Column> = columns.iter().map(column).collect();
         self.columns = Arc::from(columns.as_slice());
-        self.push(Event::Columns(columns));
+        self.gather(Event::Columns(columns));
     }
 
     fn row(&mut self, row: &[Value]) {
@@ -138,7 +142,7 @@ impl Output for Sender {
             self.bytes[1] += if bytes >= memory::LARGE { bytes } else { 0 };
         }
         let row = Row::new(Arc::clone(&self.columns), row.to_vec());
-        self.push(Event::Row(row));
+        self.gather(Event::Row(row));
     }
 
     fn done(&mut self, done: Done) {
@@ -146,16 +150,22 @@ impl Output for Sender {
         // have an end without a count only behind the rows of their OUTPUT.
         if done.rows.is_some() || !matches!(done.kind, DoneKind::Procedure | DoneKind::Definition(_) | DoneKind::Other)
         {
-            self.push(Event::Done { rows: done.rows });
+            self.gather(Event::Done { rows: done.rows });
         }
     }
 
     fn message(&mut self, message: &SqlError) {
-        self.push(Event::Message(Message::from(message.clone())));
+        self.gather(Event::Message(Message::from(message.clone())));
+    }
+
+    fn push(&mut self) {
+        if !self.events.is_empty() {
+            self.hand_over();
+        }
     }
 
     fn error(&mut self, error: &SqlError) {
-        self.push(Event::Error(error.clone()));
+        self.gather(Event::Error(error.clone()));
     }
 
     fn is_full(&self) -> bool {

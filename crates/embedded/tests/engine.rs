@@ -272,3 +272,33 @@ fn waitfor_time_ends_when_the_time_has_come() {
     let over: Vec<i32> = rows.iter().map(|row| row.get("is_over").expect("a number")).collect();
     assert_eq!(over, [1]);
 }
+
+#[test]
+fn what_is_raised_without_waiting_arrives_while_the_batch_runs() {
+    let folder = Folder::new("nowait");
+    let engine = folder.open();
+    let mut connection = engine.connect_blocking().expect("a connection");
+    let canceller = connection.canceller();
+    let sql = "RAISERROR('on the way', 10, 1) WITH NOWAIT; WAITFOR DELAY '23:59:59';";
+    let mut events = connection.run(sql, &[]).expect("it begins");
+    let first = events.next().expect("an event").expect("the engine is open");
+    assert!(matches!(&first, Event::Message(message) if message.text == "on the way"), "{first:?}");
+    canceller.cancel();
+    let last = events.last().expect("an event").expect("the engine is open");
+    assert!(matches!(&last, Event::Error(error) if error.number == 3617), "{last:?}");
+}
+
+#[test]
+fn a_connection_knows_where_its_last_batch_left_it() {
+    let folder = Folder::new("place");
+    let engine = folder.open();
+    let mut connection = engine.connect_blocking().expect("a connection");
+    assert_eq!((connection.database().as_str(), connection.is_in_transaction()), ("master", false));
+    connection.execute("CREATE DATABASE sales", &[]).expect("it is made");
+    connection.execute("USE sales BEGIN TRANSACTION", &[]).expect("it begins");
+    assert_eq!((connection.database().as_str(), connection.is_in_transaction()), ("sales", true));
+    connection.execute("RAISERROR('no', 16, 1)", &[]).expect_err("it fails");
+    assert!(connection.is_in_transaction());
+    connection.execute("ROLLBACK USE master", &[]).expect("it ends");
+    assert_eq!((connection.database().as_str(), connection.is_in_transaction()), ("master", false));
+}

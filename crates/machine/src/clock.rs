@@ -62,6 +62,12 @@ pub fn ticks_to_us(ticks: u64) -> u64 {
     (us >> 64) as u64
 }
 
+/// Nanoseconds as a difference of [`ticks`].
+pub fn ns_to_ticks(nanoseconds: u64) -> u64 {
+    let ticks = (u128::from(nanoseconds) << 64) / (u128::from(calibration().us_per_tick) * 1000);
+    u64::try_from(ticks).unwrap_or(u64::MAX)
+}
+
 /// Microseconds since the first use of the clock in this process; never goes back on one thread.
 #[inline]
 pub fn now_us() -> u64 {
@@ -168,6 +174,9 @@ mod tests {
         // `ticks_per_us` is rounded: half of one in at least a hundred.
         assert!((990_000..=1_010_000).contains(&second), "{second}");
         assert_eq!(ticks_to_us(0), 0);
+        for us in [1, 1_000, 86_400_000_000] {
+            assert!(ticks_to_us(ns_to_ticks(us * 1000)).abs_diff(us) <= 1, "{us}");
+        }
         // 200 years of ticks stay within the numbers.
         let years = 200 * 366 * 86_400 * 1_000_000_u64;
         if let Some(ticks) = years.checked_mul(per_us) {

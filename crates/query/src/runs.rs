@@ -19,7 +19,7 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_engine::{UseCount, UseCounter};
 use pikepole_machine::clock;
-use pikepole_scheduler as scheduler;
+use pikepole_scheduler::{self as scheduler, CpuReading};
 
 /// Cells in the list before the first look for those that nobody has any more.
 const CELLS_BEFORE_SWEEP: usize = 16;
@@ -40,6 +40,7 @@ pub(crate) struct Taken {
 #[derive(Clone, Copy)]
 pub(crate) struct Turn {
     began: u64,
+    cpu: CpuReading,
     read: [u64; 2],
 }
 
@@ -47,45 +48,53 @@ impl Turn {
     /// A turn begins.
     #[inline]
     pub(crate) fn begin() -> Turn {
-        Turn { began: clock::ticks(), read: pikepole_engine::pages_read() }
+        let began = clock::ticks();
+        Turn { began, cpu: scheduler::meter(began), read: pikepole_engine::pages_read() }
     }
 
     /// It has ended: a run that is nothing but this turn.
     #[inline]
     pub(crate) fn end(self) -> Taken {
-        let elapsed = clock::ticks().saturating_sub(self.began);
+        let now = clock::ticks();
+        let elapsed = now.saturating_sub(self.began);
+        let worker = worker_since(self.cpu, now, elapsed);
         let read = pikepole_engine::pages_read();
         let read = [read[0].wrapping_sub(self.read[0]), read[1].wrapping_sub(self.read[1])];
-        Taken { began: self.began, elapsed, worker: elapsed, read, rows: 0 }
+        Taken { began: self.began, elapsed, worker, read, rows: 0 }
     }
+}
+
+/// CPU time since a reading: a task alone uses at most the time that has passed, its workers add theirs.
+#[inline]
+fn worker_since(before: CpuReading, now: u64, elapsed: u64) -> u64 {
+    let cpu = scheduler::meter(now);
+    cpu.own.saturating_sub(before.own).min(elapsed) + cpu.workers.saturating_sub(before.workers)
 }
 
 /// A run that has awaited something and goes on later.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Paused {
     taken: Taken,
-    /// The task's clock when the run began.
-    task_began: u64,
+    /// CPU time of the task when the run began.
+    cpu: CpuReading,
 }
 
 impl Paused {
     /// A turn has ended, the first one of a run when there is none so far.
-    pub(crate) fn after(before: Option<Paused>, turn: &Taken) -> Paused {
+    pub(crate) fn after(before: Option<Paused>, begun: Turn, turn: &Taken) -> Paused {
         match before {
-            None => Paused { taken: *turn, task_began: scheduler::cpu_ticks().saturating_sub(turn.worker) },
-            Some(Paused { mut taken, task_began }) => {
-                taken.worker = taken.worker.wrapping_add(turn.worker);
+            None => Paused { taken: *turn, cpu: begun.cpu },
+            Some(Paused { mut taken, cpu }) => {
                 taken.elapsed = turn.began.saturating_sub(taken.began).wrapping_add(turn.elapsed);
                 taken.read = [taken.read[0].wrapping_add(turn.read[0]), taken.read[1].wrapping_add(turn.read[1])];
-                Paused { taken, task_began }
+                Paused { taken, cpu }
             }
         }
     }
 
-    /// The run has ended. What the task did for it while it awaited something is known from the task's own clock.
+    /// The run has ended. What was done for it while it awaited something is known from the task's own clock.
     pub(crate) fn end(self) -> Taken {
-        let worker = scheduler::cpu_ticks().saturating_sub(self.task_began);
-        Taken { worker: self.taken.worker.max(worker).min(self.taken.elapsed), ..self.taken }
+        Taken { worker: worker_since(self.cpu, clock::ticks(), self.taken.elapsed), ..self.taken }
     }
 }
 
@@ -94,27 +103,30 @@ impl Paused {
 pub(crate) struct Call {
     cell: OwnCell,
     at: u64,
-    task: u64,
+    cpu: CpuReading,
     read: [u64; 2],
 }
 
 impl Call {
     /// Of a module whose calls are counted in this cell.
     pub(crate) fn of(cell: OwnCell) -> Call {
-        Call { cell, at: 0, task: 0, read: [0; 2] }
+        Call { cell, at: 0, cpu: CpuReading::default(), read: [0; 2] }
     }
 
     /// A call begins; `read` is what the session has read so far.
     pub(crate) fn begins(&mut self, read: [u64; 2]) {
-        (self.at, self.task, self.read) = (clock::ticks(), scheduler::cpu_ticks(), read);
+        let now = clock::ticks();
+        (self.at, self.cpu, self.read) = (now, scheduler::meter(now), read);
     }
 
     /// It has come to its end.
     pub(crate) fn ends(&self, read: [u64; 2]) {
+        let now = clock::ticks();
+        let elapsed = now.saturating_sub(self.at);
         self.cell.add(&Taken {
             began: self.at,
-            elapsed: clock::ticks().saturating_sub(self.at),
-            worker: scheduler::cpu_ticks().saturating_sub(self.task),
+            elapsed,
+            worker: worker_since(self.cpu, now, elapsed),
             read: [read[0].wrapping_sub(self.read[0]), read[1].wrapping_sub(self.read[1])],
             rows: 0,
         });

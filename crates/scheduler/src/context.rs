@@ -12,6 +12,7 @@
 //! - While the thread is outside of its run loop - in the runtime's sockets and timers - a task pushed here also wakes
 //!   the loop.
 
+use crate::cpu_clock::CpuClock;
 use crate::home::Home;
 use crate::schedulers::Shared;
 use crate::task::{Task, has_local_queue, with_waker};
@@ -34,8 +35,18 @@ struct Context {
     fresh: RefCell<VecDeque<Arc<Task>>>,
     in_loop: Cell<bool>,
     yields: Cell<bool>,
-    /// When the turn began, in ticks.
+    /// What the thread's CPU clock said when the turn began, or was last charged.
     turn_begin: Cell<u64>,
+    cpu: CpuClock,
+}
+
+/// CPU time of a task, in ticks.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct CpuReading {
+    /// Its own, the present turn included.
+    pub own: u64,
+    /// Of its workers' turns that are over.
+    pub workers: u64,
 }
 
 thread_local! {
@@ -50,6 +61,7 @@ thread_local! {
             in_loop: Cell::new(false),
             yields: Cell::new(false),
             turn_begin: Cell::new(0),
+            cpu: CpuClock::new(),
         }
     };
     static QUANTUM: Quantum = const {
@@ -80,14 +92,16 @@ struct Quantum {
 /// Makes the thread that of `home` while `f` runs.
 pub(crate) fn enter<R>(shared: &Arc<Shared>, home: &Arc<Home>, f: impl FnOnce() -> R) -> R {
     /// Sets the former ones again, also when `f` panics.
-    struct Restore(Option<Arc<Shared>>, Option<Arc<Home>>, Option<Arc<Task>>, *const Home);
+    struct Restore(Option<Arc<Shared>>, Option<Arc<Home>>, Option<Arc<Task>>, *const Home, u64);
     impl Drop for Restore {
         fn drop(&mut self) {
+            charge();
             CONTEXT.with(|context| {
                 context.shared.replace(self.0.take());
                 context.home.replace(self.1.take());
                 context.current.replace(self.2.take());
                 context.queue_of.set(self.3);
+                context.turn_begin.set(self.4);
             });
         }
     }
@@ -98,6 +112,7 @@ pub(crate) fn enter<R>(shared: &Arc<Shared>, home: &Arc<Home>, f: impl FnOnce() 
             context.home.replace(Some(Arc::clone(home))),
             context.current.take(),
             context.queue_of.replace(queue_of),
+            context.turn_begin.get(),
         )
     });
     f()
@@ -127,14 +142,33 @@ pub(crate) fn with_current<R>(f: impl FnOnce(&Shared, &Arc<Task>) -> R) -> Optio
     on_this_thread.ok().flatten()
 }
 
-/// The ticks that the current task has been on the CPU, its present turn included; 0 outside of turns.
-pub(crate) fn cpu_ticks() -> u64 {
+/// CPU time of the current task at `now`; nothing outside of turns.
+#[inline]
+pub(crate) fn meter(now: u64) -> CpuReading {
     CONTEXT.with(|context| match context.current.borrow().as_ref() {
-        Some(task) if task.home.kind != crate::home::Kind::Outside => {
-            task.cpu_ticks() + ticks().saturating_sub(context.turn_begin.get())
-        }
-        _ => 0,
+        Some(task) => CpuReading {
+            own: task.cpu_ticks() + context.cpu.at(now).saturating_sub(context.turn_begin.get()),
+            workers: task.worker_ticks(),
+        },
+        None => CpuReading::default(),
     })
+}
+
+/// Charges the current task with its turn so far.
+pub(crate) fn charge() {
+    // A thread at its end has no turn any more.
+    let _at_end = CONTEXT.try_with(|context| {
+        if let Some(task) = context.current.borrow().as_ref() {
+            context.charge(task, ticks());
+        }
+    });
+}
+
+impl Context {
+    fn charge(&self, task: &Task, now: u64) {
+        let on_cpu = self.cpu.at(now);
+        task.add_cpu_ticks(on_cpu.saturating_sub(self.turn_begin.replace(on_cpu)));
+    }
 }
 
 /// The current task's quantum, which begins now, ends at `end` ticks.
@@ -183,7 +217,10 @@ pub(crate) fn set_yields() {
 
 /// Makes the task the current one, for a thread that polls it itself, until its [`enter`] ends.
 pub(crate) fn set_current(task: &Arc<Task>) {
-    CONTEXT.with(|context| context.current.replace(Some(Arc::clone(task))));
+    CONTEXT.with(|context| {
+        context.turn_begin.set(context.cpu.at(ticks()));
+        context.current.replace(Some(Arc::clone(task)))
+    });
 }
 
 /// Puts a task that is new or has been signalled into this thread's queue, if the thread is its scheduler's.
@@ -257,7 +294,7 @@ pub(crate) fn turn(home: &Home, task: Arc<Task>, begin: u64) -> (After, u64) {
     task.count_switch();
     home.count_context_switch();
     CONTEXT.with(|context| {
-        context.turn_begin.set(begin);
+        context.turn_begin.set(context.cpu.at(begin));
         context.current.replace(Some(task));
         let polled = {
             let current = context.current.borrow();
@@ -273,7 +310,7 @@ pub(crate) fn turn(home: &Home, task: Arc<Task>, begin: u64) -> (After, u64) {
         let yields = context.yields.take();
         let task = context.current.take().expect("set above");
         let end = ticks();
-        task.add_cpu_ticks(end.saturating_sub(begin));
+        context.charge(&task, end);
         let after = match polled {
             Ok(Poll::Pending) if !task.run_state.end() => After::Gone,
             Ok(Poll::Pending) => {

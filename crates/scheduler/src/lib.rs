@@ -27,6 +27,7 @@
 mod blocking;
 pub mod chaos;
 mod context;
+mod cpu_clock;
 mod home;
 mod join;
 mod rows;
@@ -40,13 +41,14 @@ mod waits;
 mod wakefulness;
 mod worker;
 
+pub use context::CpuReading;
 pub use home::SocketTask;
 pub use join::{JoinHandle, TaskError};
 pub use rows::{SchedulerRow, TaskRow, TaskState};
 pub use schedulers::{IdleHook, IdleOutcome, Moment, Placement, SchedulerOptions, Schedulers, TaskInfo};
 pub use task::wake_all;
 pub use wait::{
-    cpu_ticks, cpu_time_us, current_scheduler, current_task, quantum_over, run_blocking, serve_socket, set_command,
-    sleep, spawn, wait, yield_if_due, yield_now,
+    charge_cpu, cpu_time_us, current_scheduler, current_task, meter, quantum_over, run_blocking, serve_socket,
+    set_command, sleep, spawn, spawn_worker, wait, yield_if_due, yield_now,
 };
 pub use wakefulness::CpuIdle;

@@ -82,7 +82,7 @@ pub struct TaskRow {
     pub wait_time_us: u64,
     /// What it waited for last.
     pub last_wait_type: Option<WaitType>,
-    /// Time on the CPU, in microseconds.
+    /// CPU time of its turns that are over, its workers' included, in microseconds.
     pub cpu_time_us: u64,
     /// Time since it was spawned, in microseconds.
     pub elapsed_time_us: u64,

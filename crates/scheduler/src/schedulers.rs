@@ -151,6 +151,8 @@ async fn body<T>(future: impl Future<Output = T>, ending: Ending<T>) {
         };
         poll_fn(poll).await
     };
+    // Whoever is told of the end sees all that it took.
+    context::charge();
     ending.end(result);
 }
 
@@ -206,21 +208,24 @@ impl Shared {
         &self,
         info: TaskInfo,
         placement: Placement,
+        works_for: Option<Arc<Task>>,
         future: impl Future<Output = T> + Send + 'static,
     ) -> JoinHandle<T> {
-        self.spawn_at(self.place(placement), info, future)
+        self.spawn_at(self.place(placement), info, works_for, future)
     }
 
     fn spawn_at<T: Send + 'static>(
         &self,
         home: &Arc<Home>,
         info: TaskInfo,
+        works_for: Option<Arc<Task>>,
         future: impl Future<Output = T> + Send + 'static,
     ) -> JoinHandle<T> {
         let outcome = Outcome::new();
         let body = Box::pin(body(future, Ending(Arc::clone(&outcome))));
         let TaskInfo { session_id, command } = info;
-        let task = Task::new(self.next_task_id(), session_id, command, Arc::clone(home), Some(body));
+        let id = self.next_task_id();
+        let task = Task::worker(id, session_id, command, Arc::clone(home), Some(body), works_for);
         let handle = JoinHandle::new(outcome, Arc::downgrade(&task));
         // A task that is not admitted is dropped here, and its ending tells the handle.
         if home.admit(&task)
@@ -359,7 +364,7 @@ impl Schedulers {
         placement: Placement,
         future: impl Future<Output = T> + Send + 'static,
     ) -> JoinHandle<T> {
-        self.shared.spawn(info, placement, future)
+        self.shared.spawn(info, placement, None, future)
     }
 
     /// Runs a system task on a hidden scheduler of its own, pinned to `cpu` if one is given. The scheduler lives as long
@@ -381,7 +386,7 @@ impl Schedulers {
                 hidden.homes.push(Arc::clone(&home));
             }
         }
-        let handle = shared.spawn_at(&home, TaskInfo { session_id: None, command }, future);
+        let handle = shared.spawn_at(&home, TaskInfo { session_id: None, command }, None, future);
         if shared.simulation.is_some() || home.is_stopping() {
             return handle;
         }

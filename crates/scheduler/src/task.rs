@@ -44,6 +44,10 @@ pub(crate) struct Task {
     begin_us: u64,
     context_switches: AtomicU64,
     cpu_ticks: AtomicU64,
+    /// CPU time of its workers.
+    worker_ticks: AtomicU64,
+    /// The task that is charged with what this one takes.
+    works_for: Option<Arc<Task>>,
     /// The part of the heap that it has between two turns: of all blocks, and of large ones.
     heap: [AtomicI64; 2],
     wait_type: AtomicU32,
@@ -81,6 +85,18 @@ impl Task {
         home: Arc<Home>,
         body: Option<Body>,
     ) -> Arc<Self> {
+        Self::worker(id, session_id, command, home, body, None)
+    }
+
+    /// The same for one that works for another one.
+    pub(crate) fn worker(
+        id: u64,
+        session_id: Option<i32>,
+        command: &'static str,
+        home: Arc<Home>,
+        body: Option<Body>,
+        works_for: Option<Arc<Task>>,
+    ) -> Arc<Self> {
         let now_us = clock::now_us();
         Arc::new(Self {
             id,
@@ -94,6 +110,8 @@ impl Task {
             begin_us: now_us,
             context_switches: AtomicU64::new(0),
             cpu_ticks: AtomicU64::new(0),
+            worker_ticks: AtomicU64::new(0),
+            works_for,
             heap: std::array::from_fn(|_| AtomicI64::new(0)),
             wait_type: AtomicU32::new(NO_WAIT),
             wait_begin_us: AtomicU64::new(0),
@@ -131,6 +149,17 @@ impl Task {
     /// Adds the CPU time of a turn, for the thread that gave it.
     pub(crate) fn add_cpu_ticks(&self, ticks: u64) {
         self.cpu_ticks.store(self.cpu_ticks.load(Ordering::Relaxed) + ticks, Ordering::Relaxed);
+        let mut above = self.works_for.as_ref();
+        while let Some(task) = above {
+            // Relaxed: a worker that has ended wakes the other task, which sees this with that.
+            task.worker_ticks.fetch_add(ticks, Ordering::Relaxed);
+            above = task.works_for.as_ref();
+        }
+    }
+
+    /// The CPU time of its workers' turns that are over.
+    pub(crate) fn worker_ticks(&self) -> u64 {
+        self.worker_ticks.load(Ordering::Relaxed)
     }
 
     /// The part of the heap that it had when its last turn ended.
@@ -207,7 +236,7 @@ impl Task {
             RunStateName::Waiting => TaskState::Suspended,
             RunStateName::Done => TaskState::Done,
         };
-        let cpu_ticks = self.cpu_ticks.load(Ordering::Relaxed);
+        let cpu_ticks = self.cpu_ticks() + self.worker_ticks();
         TaskRow {
             task_id: self.id,
             scheduler_id: self.home.id,

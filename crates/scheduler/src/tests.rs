@@ -7,7 +7,8 @@ use crate::*;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, thread};
 use pikepole_contention::{Chain, Statistics, WaitRow, WaitType, clock};
-use pikepole_machine::affinity;
+use pikepole_machine::clock::{ns_to_ticks, ticks};
+use pikepole_machine::{affinity, sampler};
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll, Wake, Waker};
@@ -696,4 +697,45 @@ fn wakers_outlive_schedulers() {
     assert!(!inbox.push(Chain::of(Task::new(1, None, "", home, None))));
     let mut context = Context::from_waker(Waker::noop());
     assert!(std::pin::pin!(event.wait()).as_mut().poll(&mut context).is_ready());
+}
+
+/// Uses its thread's CPU for so long, however long that takes.
+fn work(how_long: Duration) {
+    let end = sampler::thread_cpu_time() + how_long;
+    while sampler::thread_cpu_time() < end {}
+}
+
+#[test]
+fn cpu_time_is_what_the_thread_had_of_the_cpu_and_workers_count() {
+    let (schedulers, _) = schedulers(2, SchedulerOptions::default());
+    let measured = schedulers.spawn(INFO, Placement::On(0), async {
+        let began = ticks();
+        let before = meter(began);
+        // As a thread that another process takes the CPU from.
+        thread::sleep(Duration::from_millis(50));
+        let slept = ticks();
+        let own = meter(slept).own.saturating_sub(before.own);
+        assert!(own < (slept - began) / 2, "{own} of {}", slept - began);
+        let each = Duration::from_millis(4);
+        let workers = [0, 1].map(|on| spawn_worker(INFO, Placement::On(on), async move { work(each) }));
+        for worker in workers {
+            worker.await.expect("no panic");
+        }
+        work(each);
+        let (now, least) = (ticks(), ns_to_ticks(3_000_000));
+        let cpu = meter(now);
+        assert!(cpu.workers >= 2 * least, "{cpu:?}: all that they used is there when they have ended");
+        assert!(cpu.own - before.own >= least && cpu.own - before.own < now - began, "{cpu:?}");
+        (current_task(), pikepole_machine::clock::ticks_to_us(cpu.workers))
+    });
+    let (task, workers_us) = schedulers.block_on(measured).expect("no panic");
+    let row = schedulers.tasks().into_iter().find(|row| Some(row.task_id) == task);
+    assert!(row.is_none_or(|row| row.cpu_time_us >= workers_us), "the rows of tasks have it too");
+    // A thread from outside that blocks on a future uses its own CPU.
+    let own = schedulers.block_on(async {
+        let before = meter(ticks());
+        work(Duration::from_millis(2));
+        meter(ticks()).own.saturating_sub(before.own)
+    });
+    assert!(own >= ns_to_ticks(1_000_000), "{own}");
 }

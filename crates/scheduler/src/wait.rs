@@ -10,7 +10,7 @@
 //! is no wait and is not counted.
 
 use crate::blocking;
-use crate::context;
+use crate::context::{self, CpuReading};
 use crate::home::SocketTask;
 use crate::join::JoinHandle;
 use crate::schedulers::{Placement, TaskInfo};
@@ -150,7 +150,20 @@ pub fn spawn<T: Send + 'static>(
     placement: Placement,
     future: impl Future<Output = T> + Send + 'static,
 ) -> JoinHandle<T> {
-    context::shared().expect("spawn is for tasks").spawn(info, placement, future)
+    context::shared().expect("spawn is for tasks").spawn(info, placement, None, future)
+}
+
+/// Starts a worker of the current task: its CPU time counts as that task's too. Otherwise as [`spawn`].
+///
+/// # Panics
+/// Outside of tasks.
+pub fn spawn_worker<T: Send + 'static>(
+    info: TaskInfo,
+    placement: Placement,
+    future: impl Future<Output = T> + Send + 'static,
+) -> JoinHandle<T> {
+    let works_for = context::with_current(|_, task| Arc::clone(task));
+    context::shared().expect("spawn_worker is for tasks").spawn(info, placement, works_for, future)
 }
 
 /// The id of the scheduler that the thread belongs to; None on threads from outside.
@@ -169,15 +182,22 @@ pub fn current_task() -> Option<u64> {
     context::with_current(|_, task: &Arc<Task>| task.id)
 }
 
-/// Time that the current task has been on the CPU so far, in microseconds, as [`crate::TaskRow::cpu_time_us`] shows it once its
-/// turn is over; 0 outside of tasks.
+/// CPU time that the current task and its workers have used so far, in microseconds, as [`crate::TaskRow::cpu_time_us`] shows it once
+/// its turn is over; 0 outside of tasks.
 pub fn cpu_time_us() -> u64 {
-    pikepole_machine::clock::ticks_to_us(context::cpu_ticks())
+    let reading = meter(pikepole_machine::clock::ticks());
+    pikepole_machine::clock::ticks_to_us(reading.own + reading.workers)
 }
 
-/// The same in ticks.
-pub fn cpu_ticks() -> u64 {
-    context::cpu_ticks()
+/// The CPU time of the current task and of its workers at `now`, ticks that have just been read; nothing outside of tasks.
+#[inline]
+pub fn meter(now: u64) -> CpuReading {
+    context::meter(now)
+}
+
+/// Charges the current task, and the one that it works for, with the present turn so far; for a worker that is about to wake that one.
+pub fn charge_cpu() {
+    context::charge();
 }
 
 /// Names what the current task does from now on, as `dm_exec_requests` shows it.

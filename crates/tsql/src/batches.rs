@@ -63,6 +63,17 @@ impl BatchLines {
         self.state == State::Plain
     }
 
+    /// The sign that opened what the next line begins inside of; empty outside of texts, quoted names and comments.
+    pub fn open_mark(&self) -> &'static str {
+        match self.state {
+            State::Plain | State::LineComment => "",
+            State::Quoted(b'\'') => "'",
+            State::Quoted(b'"') => "\"",
+            State::Quoted(_) => "[",
+            State::Comment(_) => "/*",
+        }
+    }
+
     /// Takes a line; the count of a GO line, which is not taken: the batch before it is to run so often, and to be cleared.
     pub fn push(&mut self, line: &str, number: u32) -> Option<u32> {
         if self.is_plain()

@@ -132,7 +132,7 @@ impl Builders<'_> {
             trees: NewTrees::of(old, new, database.may_fill_unlogged(old)),
         });
         let info = TaskInfo { session_id: Some(tx.session_id()), command: "CREATE INDEX" };
-        let start = |(child, &on)| scheduler::spawn(info, Placement::On(on), Arc::clone(&build).work(child));
+        let start = |(child, &on)| scheduler::spawn_worker(info, Placement::On(on), Arc::clone(&build).work(child));
         let mut workers = Workers(children.into_iter().zip(self.schedulers).map(start).collect());
         let (mut children, mut failure) = (Vec::new(), None);
         for worker in &mut workers.0 {

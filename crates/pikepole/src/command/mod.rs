@@ -7,6 +7,7 @@ pub mod lab;
 pub mod log;
 mod numa;
 mod output;
+mod pager;
 pub mod passwd;
 mod password;
 pub mod ping;
@@ -17,8 +18,10 @@ mod shell;
 pub mod sql;
 pub mod sqlcmd;
 pub mod stress;
+mod terminal;
 pub mod trust;
 pub mod unknown;
+mod view;
 
 pub use folders::FileFolders;
 

@@ -1,11 +1,13 @@
 //! Printing what a batch sends back: aligned tables, JSON or CSV; messages and errors go to standard error for programs.
 
 use super::CommandError;
+use super::pager::{Paged, Paging};
+use super::view::View;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::ASCII_MARKDOWN};
 use pikepole::{Column, Event, Row, SqlError, Value};
 use pikepole_contention::sync::Arc;
 use std::fs::File;
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::path::Path;
 
 /// Where something is printed to.
@@ -58,6 +60,15 @@ impl Sink {
         Ok(Sink::File(Arc::new(file)))
     }
 
+    /// Whether somebody looks at it as it comes.
+    fn is_terminal(&self) -> bool {
+        match self {
+            Sink::Out => io::stdout().is_terminal(),
+            Sink::Error => io::stderr().is_terminal(),
+            Sink::File(_) | Sink::Lines(_) => false,
+        }
+    }
+
     /// What writes there.
     pub fn writer(&self) -> Box<dyn Write + '_> {
         match self {
@@ -96,6 +107,10 @@ pub struct Printer {
     printed: u64,
     /// Whether the columns' names have been shown: each table has them, an empty result set too.
     headed: bool,
+    /// How a person sees tables; None where they are for whoever reads them.
+    view: Option<View>,
+    /// What is longer than the terminal goes to a pager.
+    paging: Option<Paging>,
 }
 
 impl Printer {
@@ -111,7 +126,34 @@ impl Printer {
             rows: Vec::new(),
             printed: 0,
             headed: false,
+            view: None,
+            paging: None,
         }
+    }
+
+    /// Tables are for a person from now on.
+    pub fn set_view(&mut self, view: Option<View>) {
+        self.view = view;
+    }
+
+    /// How a person sees tables.
+    pub fn view_mut(&mut self) -> Option<&mut View> {
+        self.view.as_mut()
+    }
+
+    /// What is longer than the terminal goes to a pager, or does not.
+    pub fn set_paging(&mut self, paging: Option<Paging>) {
+        self.paging = paging;
+    }
+
+    /// Rows of the last result set so far.
+    pub fn rows_printed(&self) -> u64 {
+        self.printed
+    }
+
+    /// Whether results go to the terminal.
+    pub fn is_on_terminal(&self) -> bool {
+        self.out.is_terminal()
     }
 
     /// Results go elsewhere from now on.
@@ -136,10 +178,19 @@ impl Printer {
         writeln!(out, "{text}").and_then(|()| out.flush()).map_err(CommandError::io("standard output"))
     }
 
+    /// Where results go, by way of the pager where there is one.
+    fn writer<'s>(&self, sink: &'s Sink) -> Box<dyn Write + 's> {
+        match &self.paging {
+            Some(paging) if matches!(sink, Sink::Out) => Box::new(Paged::new(paging.clone())),
+            _ => sink.writer(),
+        }
+    }
+
     /// Prints a batch's events as they come; whether there was no error. `line_offset` is what precedes the batch in its script.
     pub fn print<E>(
         &mut self,
         events: impl Iterator<Item = Result<Event, E>>,
+        batch: &str,
         line_offset: u32,
     ) -> Result<bool, CommandError>
     where
@@ -147,7 +198,7 @@ impl Printer {
     {
         let mut clean = true;
         let (sink, errors) = (self.out.clone(), self.error.clone());
-        let mut out = sink.writer();
+        let mut out = self.writer(&sink);
         for event in events {
             match event? {
                 Event::Columns(columns) => self.begin(columns, &mut out),
@@ -156,9 +207,9 @@ impl Printer {
                 Event::Message(message) => self.message(&message.text, &mut out),
                 Event::Error(error) => {
                     clean = false;
-                    self.done(None, &mut out)
-                        .and_then(|()| out.flush())
-                        .and_then(|()| report(&errors, &error, line_offset))
+                    self.done(None, &mut out).and_then(|()| out.flush()).and_then(|()| {
+                        report(&errors, &error, line_offset, self.view.as_ref().map(|view| (view, batch)))
+                    })
                 }
             }
             .map_err(CommandError::io("standard output"))?;
@@ -188,7 +239,11 @@ impl Printer {
     fn row(&mut self, row: Row, out: &mut impl Write) -> io::Result<()> {
         match self.format {
             Format::Table => {
-                self.rows.push(row);
+                let is_shown = self.view.as_ref().is_none_or(|view| view.shows_row(self.printed));
+                self.printed += 1;
+                if is_shown {
+                    self.rows.push(row);
+                }
                 if self.rows.len() == TABLE_ROWS_MAX { self.table(out) } else { Ok(()) }
             }
             Format::Json => {
@@ -197,6 +252,7 @@ impl Printer {
                 write!(out, "{comma}{}", serde_json::Value::Object(json_row(&self.keys, &row)))
             }
             Format::Csv => {
+                self.printed += 1;
                 let fields: Vec<String> = (0..self.columns.len()).map(|place| csv_value(&row, place)).collect();
                 writeln!(out, "{}", fields.join(","))
             }
@@ -207,7 +263,10 @@ impl Printer {
     fn done(&mut self, rows: Option<u64>, out: &mut impl Write) -> io::Result<()> {
         if !self.columns.is_empty() {
             match self.format {
-                Format::Table => self.rest(out)?,
+                Format::Table => {
+                    self.rest(out)?;
+                    self.left_out(out)?;
+                }
                 Format::Json => writeln!(out, "]")?,
                 Format::Csv => {}
             }
@@ -225,8 +284,27 @@ impl Printer {
         if self.rows.is_empty() && self.headed { Ok(()) } else { self.table(out) }
     }
 
+    /// Tells of rows that were counted and not shown.
+    fn left_out(&self, out: &mut impl Write) -> io::Result<()> {
+        let Some(view) = self.view.as_ref().filter(|view| view.rows_max > 0 && self.printed > view.rows_max) else {
+            return Ok(());
+        };
+        let count = self.printed - view.rows_max;
+        let text = match count {
+            1 => "(1 more row is not shown; \\rows 0 shows all)".to_owned(),
+            _ => format!("({count} more rows are not shown; \\rows 0 shows all)"),
+        };
+        writeln!(out, "{}", view.remark(&text))
+    }
+
     fn table(&mut self, out: &mut impl Write) -> io::Result<()> {
         self.headed = true;
+        if let Some(view) = &mut self.view {
+            let shown_before = self.printed.min(if view.rows_max == 0 { u64::MAX } else { view.rows_max });
+            let rows = std::mem::take(&mut self.rows);
+            let shown = view.rows(&self.columns, &rows, shown_before.saturating_sub(rows.len() as u64));
+            return out.write_all(shown.as_bytes());
+        }
         // The lines of a plan are a drawing already.
         if let [column] = self.columns.as_slice()
             && column.name == "StmtText"
@@ -253,28 +331,33 @@ impl Printer {
         if !self.columns.is_empty() {
             self.rest(out)?;
         }
-        writeln!(out, "{text}")
+        writeln!(out, "{text}")?;
+        // Somebody may watch how a long batch gets on.
+        if self.out.is_terminal() { out.flush() } else { Ok(()) }
     }
 }
 
 /// Prints an error the way the field's tools do, with the line in the script.
-fn report(sink: &Sink, error: &SqlError, line_offset: u32) -> io::Result<()> {
+fn report(sink: &Sink, error: &SqlError, line_offset: u32, person: Option<(&View, &str)>) -> io::Result<()> {
     let mut err = sink.writer();
     let (number, severity, state) = (error.number, error.severity, error.state);
-    match &error.procedure {
+    let head = match &error.procedure {
         Some(procedure) => {
             let line = error.line;
-            writeln!(err, "Msg {number}, Level {severity}, State {state}, Procedure {procedure}, Line {line}")?;
+            format!("Msg {number}, Level {severity}, State {state}, Procedure {procedure}, Line {line}")
         }
         // A request that was taken back does not say where it was.
-        None if error.line == 0 => writeln!(err, "Msg {number}, Level {severity}, State {state}")?,
-        None => writeln!(err, "Msg {number}, Level {severity}, State {state}, Line {}", error.line + line_offset)?,
+        None if error.line == 0 => format!("Msg {number}, Level {severity}, State {state}"),
+        None => format!("Msg {number}, Level {severity}, State {state}, Line {}", error.line + line_offset),
+    };
+    match person.filter(|_| sink.is_terminal()) {
+        Some((view, batch)) => err.write_all(view.error(&head, error, batch).as_bytes())?,
+        None => writeln!(err, "{head}\n{}", error.message)?,
     }
-    writeln!(err, "{}", error.message)?;
     err.flush()
 }
 
-fn is_number(value: &Value) -> bool {
+pub(super) fn is_number(value: &Value) -> bool {
     matches!(
         value,
         Value::Bit(_)
@@ -321,8 +404,13 @@ fn json_value(row: &Row, place: usize) -> serde_json::Value {
     }
 }
 
+/// NULL is an empty field, an empty text is two quotes.
 fn csv_value(row: &Row, place: usize) -> String {
-    if matches!(row.values()[place], Value::Null) { String::new() } else { csv_field(&row.text(place)) }
+    match &row.values()[place] {
+        Value::Null => String::new(),
+        Value::Str(text) if text.is_empty() => "\"\"".to_owned(),
+        _ => csv_field(&row.text(place)),
+    }
 }
 
 fn csv_field(text: &str) -> String {

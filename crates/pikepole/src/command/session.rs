@@ -86,7 +86,12 @@ pub enum Session {
         engine: Engine,
     },
     /// Of a server.
-    Server(Box<pikepole_client::Connection>),
+    Server {
+        /// The session.
+        connection: Box<pikepole_client::Connection>,
+        /// How another one is opened.
+        options: Box<ConnectOptions>,
+    },
 }
 
 /// Ends what a session runs, from another thread.
@@ -102,22 +107,65 @@ impl Session {
 
     /// Connects to a server.
     pub fn connect(options: &ConnectOptions) -> Result<Session, CommandError> {
-        Ok(Session::Server(Box::new(pikepole_client::Connection::connect(options)?)))
+        let connection = Box::new(pikepole_client::Connection::connect(options)?);
+        Ok(Session::Server { connection, options: Box::new(options.clone()) })
     }
 
     /// Runs a batch and prints what comes; whether there was no error. `line_offset` is what precedes it in its script.
     pub fn print(&mut self, sql: &str, line_offset: u32, printer: &mut Printer) -> Result<bool, CommandError> {
         match self {
-            Session::Own { connection, .. } => printer.print(connection.run(sql, &[])?, line_offset),
-            Session::Server(connection) => printer.print(connection.run(sql)?, line_offset),
+            Session::Own { connection, .. } => printer.print(connection.run(sql, &[])?, sql, line_offset),
+            Session::Server { connection, .. } => printer.print(connection.run(sql)?, sql, line_offset),
         }
     }
 
-    /// Runs a batch and gives its first result set.
+    /// What opens further sessions of the same login.
+    pub fn another(&self) -> Box<dyn Fn() -> Option<Session> + Send> {
+        match self {
+            Session::Own { engine, .. } => {
+                let engine = engine.clone();
+                Box::new(move || {
+                    let connection = engine.connect_blocking().ok()?;
+                    Some(Session::Own { connection, engine: engine.clone() })
+                })
+            }
+            Session::Server { options, .. } => {
+                let options = options.clone();
+                Box::new(move || Session::connect(&options).ok())
+            }
+        }
+    }
+
+    /// The database that the last batch left the session in.
+    pub fn database(&self) -> String {
+        match self {
+            Session::Own { connection, .. } => connection.database(),
+            Session::Server { connection, .. } => connection.database().to_owned(),
+        }
+    }
+
+    /// Whether the last batch left a transaction open.
+    pub fn is_in_transaction(&self) -> bool {
+        match self {
+            Session::Own { connection, .. } => connection.is_in_transaction(),
+            Session::Server { connection, .. } => connection.is_in_transaction(),
+        }
+    }
+
+    /// Runs a batch of the tool's own whose results are of no interest.
+    pub fn execute(&mut self, sql: &str) -> Result<(), CommandError> {
+        match self {
+            Session::Own { connection, .. } => connection.execute(sql, &[]).map(drop)?,
+            Session::Server { connection, .. } => connection.execute(sql).map(drop)?,
+        }
+        Ok(())
+    }
+
+    /// Runs a batch of the tool's own, and gives its first result set.
     pub fn query(&mut self, sql: &str) -> Result<Rows, CommandError> {
         match self {
             Session::Own { connection, .. } => Ok(connection.query(sql, &[])?),
-            Session::Server(connection) => Ok(connection.query(sql)?),
+            Session::Server { connection, .. } => Ok(connection.query(sql)?),
         }
     }
 
@@ -128,7 +176,7 @@ impl Session {
                 let canceller = connection.canceller();
                 Box::new(move || canceller.cancel())
             }
-            Session::Server(connection) => {
+            Session::Server { connection, .. } => {
                 let canceller = connection.canceller();
                 Box::new(move || canceller.cancel())
             }

@@ -69,7 +69,7 @@ commands of sqlcmd that there are: :r FILE, :on error exit, :out FILE, :error FI
 Results go to standard output, errors to standard error. With --json and --csv what
 PRINT says goes to standard error too, so that standard output holds data only:
   --json  numbers that fit are numbers; decimal, money, dates and binary are strings
-  --csv   NULL is an empty field
+  --csv   NULL is an empty field, an empty text is \"\"
 With -S the T-SQL goes to a server; what is printed is the same. The connection is encrypted
 (TDS 8.0) and the server's certificate verified; the one that `pikepole serve` makes for
 itself is server-certificate.pem in its folder. The password comes from -P, which other users of the
@@ -112,7 +112,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let reading = Script::new(&mut session, &mut printer, variables, arguments.stop_on_error);
     let clean = match (script, interrupt) {
         (Some(text), _) => run_script(reading, &text)?,
-        (None, Some(interrupt)) => shell::run(reading, &interrupt)?,
+        (None, Some(interrupt)) => shell::run(reading, &interrupt, format == Format::Table)?,
         (None, None) => true,
     };
     session.close()?;

@@ -1,6 +1,7 @@
 //! The command line as a user meets it: the real binary, its output, its exit status, and what it says about bad input.
 
 mod commands;
+mod cpu_time;
 mod damage;
 mod folder;
 mod full_disk;
@@ -16,8 +17,10 @@ mod serve;
 mod server;
 mod serving;
 mod shell;
+mod shell_view;
 mod sqlcmd;
 mod start;
 mod stress;
 mod terminal;
 mod tool;
+mod typing;

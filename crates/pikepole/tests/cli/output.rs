@@ -80,6 +80,13 @@ id
 }
 
 #[test]
+fn csv_tells_null_from_an_empty_text() {
+    let folder = Folder::new("csv-null");
+    let done = folder.run(["sql", "--csv", "-Q", "SELECT NULL AS a, '' AS b, N'x' AS c, 0x AS d"]);
+    assert_eq!((done.status, done.out.as_str()), (0, "a,b,c,d\n,\"\",x,0x\n"), "{}", done.err);
+}
+
+#[test]
 fn a_long_result_continues_in_a_further_table() {
     let folder = Folder::new("long");
     let out = folder.sql_clean(

@@ -15,6 +15,7 @@ pub struct Server {
 }
 
 impl Server {
+    /// Starts it with further arguments.
     pub fn start(folder: &Folder, arguments: &[&str]) -> Server {
         let serve = ["serve", "-d", "served", "--listen", "127.0.0.1:0"];
         let mut command = folder.command(serve.iter().chain(arguments));
@@ -29,6 +30,14 @@ impl Server {
 
     fn address(&self) -> String {
         format!("localhost:{}", self.port)
+    }
+
+    /// The shell against it, on a terminal.
+    pub fn terminal(&self, folder: &Folder) -> Terminal {
+        let address = self.address();
+        let mut command = folder.command(["sql", "-S", &address, "-U", "sa", "--trust-server-certificate"]);
+        command.env("PIKEPOLE_PASSWORD", PASSWORD);
+        Terminal::run(folder, command)
     }
 
     /// Runs the binary against it.

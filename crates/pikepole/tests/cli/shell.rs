@@ -95,21 +95,17 @@ fn lines_are_edited_and_come_back() {
     terminal.type_in("GO\n");
     terminal.wait_for("\nlog\n");
     terminal.wait_for("1> ");
-    // Up twice: past GO, to the line itself; run again.
-    terminal.type_in("\u{1b}[A\u{1b}[A\n");
-    terminal.wait_for("2> ");
-    terminal.type_in("GO\n");
+    // Up: the whole batch, with its GO.
+    terminal.type_in("\u{1b}[A\n");
     terminal.wait_for("\nlog\n");
     terminal.wait_for("1> ");
     terminal.type_in("exit\n");
     assert_eq!(terminal.end(), Some(0));
     let mut terminal = Terminal::open(&folder, &["sql", "-d", "data"]);
     terminal.wait_for("1> ");
-    // The lines of the last time are there: exit is not one of them.
-    terminal.type_in("\u{1b}[A\u{1b}[A\n");
-    terminal.wait_for("2> ");
-    terminal.type_in("GO\n");
-    terminal.wait_for("\nlog\n");
+    // The batches of the last time are there: exit is not one of them. The first line is edited before they run.
+    terminal.type_in("\u{1b}[A\u{1b}[A\u{1b}[F\u{7f}ger'\n");
+    terminal.wait_for("\nlogger\n");
     terminal.wait_for("1> ");
     terminal.type_in("\u{4}");
     assert_eq!(terminal.end(), Some(0));

@@ -99,7 +99,8 @@ impl ReadAhead {
         let OpenFile { file, length } = file;
         let chunks = Arc::new(Mutex::new(Chunks::default()));
         let info = TaskInfo { session_id: Some(session_id), command: "BULK INSERT" };
-        let task = scheduler::spawn(info, Placement::LeastLoaded, read(Arc::new(file), length, Arc::clone(&chunks)));
+        let task =
+            scheduler::spawn_worker(info, Placement::LeastLoaded, read(Arc::new(file), length, Arc::clone(&chunks)));
         ReadAhead { chunks, length, task }
     }
 

@@ -124,6 +124,8 @@ struct Place {
 
 impl Drop for Place {
     fn drop(&mut self) {
+        // Before the session goes on.
+        scheduler::charge_cpu();
         let mut state = self.team.lock();
         if let Some((ordinal, fault)) = self.failure.take() {
             self.dispenser.fail(ordinal);
@@ -174,7 +176,7 @@ impl<T: Send + 'static> Crew<T> {
                 failure: Some((0, errors::worker_lost())),
             };
             let (work, left) = (work(worker, job), Arc::clone(&crew.left));
-            crew.handles.push(scheduler::spawn(info, placement, async move {
+            crew.handles.push(scheduler::spawn_worker(info, placement, async move {
                 let mut place = place;
                 let (own, result) = work.await;
                 left.lock().unwrap_or_else(|e| e.into_inner()).push(own);

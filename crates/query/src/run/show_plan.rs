@@ -5,7 +5,7 @@
 //! once, in the order of the text, whatever branch it is in.
 
 use std::sync::Arc;
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use super::profile::Counted;
 use super::{Machine, Profile};
@@ -16,7 +16,8 @@ use crate::plan::{Action, Statement};
 use crate::program::{Instruction, Late, LateKind, Program};
 use crate::settings::ShowPlan;
 use crate::show::{self, Shown, ShownStatement, Statistics};
-use pikepole_scheduler as scheduler;
+use pikepole_machine::clock;
+use pikepole_scheduler::{self as scheduler, CpuReading};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, Value};
 
@@ -193,16 +194,21 @@ impl Program {
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Began {
     at: Instant,
-    cpu_us: u64,
+    cpu: CpuReading,
 }
 
 impl Began {
     pub(crate) fn now() -> Began {
-        Began { at: Instant::now(), cpu_us: scheduler::cpu_time_us() }
+        Began { at: Instant::now(), cpu: scheduler::meter(clock::ticks()) }
     }
 
-    /// Milliseconds since then, and those in which the task had the processor.
-    fn passed_ms(self) -> (u128, u64) {
-        (self.at.elapsed().as_millis(), scheduler::cpu_time_us().saturating_sub(self.cpu_us) / 1000)
+    /// Milliseconds since then, and the CPU time of the task, which uses one CPU at most, and of its workers.
+    fn passed_ms(self) -> (u128, u128) {
+        let cpu = scheduler::meter(clock::ticks());
+        let elapsed = self.at.elapsed();
+        let us = |ticks: u64| Duration::from_micros(clock::ticks_to_us(ticks));
+        let own = us(cpu.own.saturating_sub(self.cpu.own)).min(elapsed);
+        let workers = us(cpu.workers.saturating_sub(self.cpu.workers));
+        (elapsed.as_millis(), (own + workers).as_millis())
     }
 }

@@ -302,9 +302,9 @@ impl Machine<'_> {
         index: usize,
         state: &mut StatementState,
     ) -> Result<Option<Pause>, Stop> {
-        let turn = Turn::begin();
+        let begun = Turn::begin();
         let driven = self.drive_metered(plan, index, state);
-        let turn = turn.end();
+        let turn = begun.end();
         if turn.read != [0; 2] {
             self.context.activity.has_read(turn.read);
         }
@@ -313,7 +313,7 @@ impl Machine<'_> {
                 cell.add(&Taken { rows: state.rows, ..turn });
             }
         } else {
-            count_turn(state, &turn, &driven);
+            count_turn(state, begun, &turn, &driven);
         }
         driven
     }
@@ -687,8 +687,8 @@ impl Machine<'_> {
 
 /// A turn of a run that has awaited something, or is about to, has ended.
 #[cold]
-fn count_turn(state: &mut StatementState, turn: &Taken, driven: &Result<Option<Pause>, Stop>) {
-    let paused = Paused::after(state.paused.take(), turn);
+fn count_turn(state: &mut StatementState, begun: Turn, turn: &Taken, driven: &Result<Option<Pause>, Stop>) {
+    let paused = Paused::after(state.paused.take(), begun, turn);
     match driven {
         Ok(None) => {
             if let Some(cell) = &state.counted_at {

@@ -1,7 +1,7 @@
 //! `sys.dm_exec_requests`, `dm_exec_sessions`, `sysprocesses`.
 //!
-//! Times of a request begin with its batch; those of a session are of all its batches, the running one included. CPU time is
-//! noted when a task's turn is over, so what a turn that lasts has used shows behind it.
+//! Times of a request begin with its batch; those of a session are of all its batches, the running one included. CPU time is that of
+//! the session's task and of its workers. It is noted when a task's turn is over, so what a turn that lasts has used shows behind it.
 
 use super::Kind::{BigInt, Bit, Bytes, DateTime, Guid, Int, Name, Real, SmallInt, Text};
 use super::Nullable::{No, Yes};
@@ -232,6 +232,12 @@ pub(super) fn with_sessions(tasks: Vec<TaskRow>) -> Vec<(i32, TaskRow)> {
     numbered
 }
 
+/// The task of a session itself, which began before its workers did.
+fn own_task(tasks: &[(i32, TaskRow)], session_id: i32) -> Option<&TaskRow> {
+    let of_session = tasks.iter().filter(|(of, _)| *of == session_id).map(|(_, task)| task);
+    of_session.min_by_key(|task| task.task_id)
+}
+
 /// CPU time of a session's running batch so far, in microseconds; 0 between batches.
 fn batch_cpu_us(session: &SessionRow, task: Option<&TaskRow>) -> u64 {
     let task = task.filter(|_| session.running);
@@ -350,7 +356,7 @@ fn with_text(row: RowBuilder, running: Option<&Running>) -> RowBuilder {
 fn sessions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let tasks = with_sessions(source.server.schedulers().tasks());
     let row = |session: &SessionRow| {
-        let task = tasks.iter().find(|(session_id, _)| *session_id == session.session_id).map(|(_, task)| task);
+        let task = own_task(&tasks, session.session_id);
         let elapsed_us = super::now_us().saturating_sub(session.login_us);
         let connection = session.connection.as_deref();
         with_options(view.row(), &session.shown)
@@ -389,9 +395,9 @@ fn processes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let waits = transactions::lock_waits(source);
     let mut rows = Vec::new();
     for session in source.registry.rows() {
-        let task = tasks.iter().find(|(session_id, _)| *session_id == session.session_id);
+        let task = own_task(&tasks, session.session_id);
         let wait = waits.get(&session.session_id);
-        let row = process(view, &session, task.map(|(_, task)| task))
+        let row = process(view, &session, task)
             .integer("blocked", wait.and_then(|wait| wait.blocker).unwrap_or(0))
             .text_if("waitresource", wait.map(|wait| wait.resource.as_str()));
         rows.push(row.done());

@@ -39,6 +39,8 @@ pub enum ReplyToken {
     Status(i32),
     /// An output parameter.
     Returned(Value),
+    /// The session's database from now on.
+    Database(String),
     /// Packets to the server have this size from now on.
     PacketBytes(usize),
     /// The transaction that requests name from now on; 0 is none.
@@ -185,6 +187,11 @@ fn read_change(reader: &mut Reader<'_>) -> Result<ReplyToken, TdsError> {
     const WHAT: &str = "a change of the environment";
     within(counted(reader)?, |body| {
         Ok(match body.u8(WHAT)? {
+            1 => {
+                let name = body.short_text(WHAT)?;
+                let _former = body.short_text(WHAT)?;
+                ReplyToken::Database(name)
+            }
             4 => match body.short_text(WHAT)?.parse() {
                 Ok(bytes) => ReplyToken::PacketBytes(bytes),
                 Err(_) => return Err(TdsError::malformed("The size of packets is no number")),
@@ -252,7 +259,8 @@ mod tests {
             (EnvChange::PacketBytes { new: 8000, old: 4096 }, ReplyToken::PacketBytes(8000)),
             (EnvChange::Begin(5), ReplyToken::Transaction(5)),
             (EnvChange::Rollback(5), ReplyToken::Transaction(0)),
-            (EnvChange::Database { new: "a", old: "b" }, ReplyToken::Other),
+            (EnvChange::Database { new: "a", old: "b" }, ReplyToken::Database("a".to_owned())),
+            (EnvChange::ResetConnection, ReplyToken::Other),
         ] {
             writer.env_change(&change);
             tokens.push(token);

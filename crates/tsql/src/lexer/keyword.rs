@@ -16,6 +16,11 @@ macro_rules! keywords {
     };
 }
 
+/// All reserved words, in upper case.
+pub fn reserved_words() -> impl Iterator<Item = &'static str> {
+    WORDS.iter().map(|(word, _)| *word)
+}
+
 keywords! {
     Add "ADD", All "ALL", Alter "ALTER", And "AND", Any "ANY", As "AS", Asc "ASC", Authorization "AUTHORIZATION",
     Backup "BACKUP", Begin "BEGIN", Between "BETWEEN", Break "BREAK", Browse "BROWSE", Bulk "BULK", By "BY",

@@ -13,6 +13,7 @@ mod token;
 mod tests;
 
 pub(crate) use keyword::Keyword;
+pub use keyword::reserved_words;
 pub(crate) use number::value;
 pub(crate) use token::{Symbol, Token, TokenKind};
 

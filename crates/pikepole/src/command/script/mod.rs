@@ -43,6 +43,9 @@ pub struct Script<'a> {
     stops_on_error: bool,
     /// No batch has failed.
     clean: bool,
+    /// Batches that have run, and the last one of them.
+    batches_run: u64,
+    last_batch: Option<String>,
     /// Set when the batches that are still to come are not wanted any more.
     interrupted: Option<&'a AtomicBool>,
 }
@@ -51,7 +54,16 @@ impl<'a> Script<'a> {
     /// Nothing has been read yet.
     pub fn new(session: &'a mut Session, printer: &'a mut Printer, variables: Variables, stops_on_error: bool) -> Self {
         let reader = ScriptReader::new(variables, Dialect::Shell);
-        Script { session, printer, reader, stops_on_error, clean: true, interrupted: None }
+        Script {
+            session,
+            printer,
+            reader,
+            stops_on_error,
+            clean: true,
+            batches_run: 0,
+            last_batch: None,
+            interrupted: None,
+        }
     }
 
     /// The same, where Ctrl-C ends a batch.
@@ -74,6 +86,38 @@ impl<'a> Script<'a> {
         self.reader.line_number()
     }
 
+    /// The session, for batches of the tool's own.
+    pub fn session_mut(&mut self) -> &mut Session {
+        self.session
+    }
+
+    /// What prints results.
+    pub fn printer(&mut self) -> &mut Printer {
+        self.printer
+    }
+
+    /// How many batches have run.
+    pub fn batches_run(&self) -> u64 {
+        self.batches_run
+    }
+
+    /// The batch of what was read that ran last.
+    pub fn last_batch(&self) -> Option<&str> {
+        self.last_batch.as_deref()
+    }
+
+    /// Runs a batch of the tool's own.
+    pub fn show(&mut self, sql: &str) -> Result<(), CommandError> {
+        self.clean &= self.session.print(sql, 0, self.printer)?;
+        Ok(())
+    }
+
+    /// Runs a batch once more.
+    pub fn again(&mut self, sql: &str) -> Result<(), CommandError> {
+        self.batches_run += 1;
+        self.show(sql)
+    }
+
     /// Tells of something that is no error of a batch.
     pub fn complain(&mut self, text: &str) -> Result<(), CommandError> {
         self.clean = false;
@@ -88,6 +132,16 @@ impl<'a> Script<'a> {
     /// The number of the next line of what is typed.
     pub fn next_line(&self) -> u32 {
         self.reader.next_line()
+    }
+
+    /// Whether nothing has been gathered of a batch.
+    pub fn is_empty(&self) -> bool {
+        self.reader.is_empty()
+    }
+
+    /// The sign of what the next line begins inside of: a quote, a bracket, a comment; empty outside of them.
+    pub fn open_mark(&self) -> &'static str {
+        self.reader.open_mark()
     }
 
     /// Reads a whole script: what stands behind its last GO runs too.
@@ -137,6 +191,7 @@ impl<'a> Script<'a> {
                     self.clean = false;
                     break;
                 }
+                self.batches_run += 1;
                 let clean = self.session.print(batch.text, batch.line.saturating_sub(1), self.printer)?;
                 self.clean &= clean;
                 if !clean && self.stops_on_error {
@@ -144,6 +199,9 @@ impl<'a> Script<'a> {
                     break;
                 }
             }
+        }
+        if let Some(batch) = self.reader.batch(count) {
+            self.last_batch = Some(batch.text.to_owned());
         }
         self.reader.clear();
         Ok(flow)

@@ -149,6 +149,16 @@ impl ScriptReader {
         self.lines.text()
     }
 
+    /// Whether nothing has been gathered.
+    pub fn is_empty(&self) -> bool {
+        self.lines.text().is_empty() && self.exit.is_none()
+    }
+
+    /// The sign that opened what the next line begins inside of; empty outside of texts, quoted names and comments.
+    pub fn open_mark(&self) -> &'static str {
+        if self.exit.is_some() { "(" } else { self.lines.open_mark() }
+    }
+
     /// The number of the next line of what is typed.
     pub fn next_line(&self) -> u32 {
         let exit = self.exit.as_deref().unwrap_or_default();

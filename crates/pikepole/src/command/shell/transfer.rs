@@ -1,0 +1,130 @@
+//! `:import` and `:export`: CSV files into tables, and results into CSV files.
+
+use super::csv::{Field, Inferred, Reader};
+use crate::command::CommandError;
+use crate::command::output::{Format, Printer, Sink};
+use crate::command::session::Session;
+use std::fmt::Write;
+use std::fs::File;
+use std::io::BufReader;
+use std::path::Path;
+
+/// Rows and bytes of one INSERT.
+const ROWS_MAX: usize = 500;
+const BYTES_MAX: usize = 256 << 10;
+
+/// Loads a file, whose first line names its columns, into a table; makes the table when it is not there. All of the file, or nothing.
+/// What it did is returned.
+pub fn import(session: &mut Session, file: &str, table: Option<&str>) -> Result<String, CommandError> {
+    let table = match table {
+        Some(table) => table.to_owned(),
+        None => bracketed(&Path::new(file).file_stem().unwrap_or_default().to_string_lossy()),
+    };
+    let (names, types) = columns_of(file)?;
+    let is_there = session.query(&format!("SELECT OBJECT_ID({}) AS id", text(&table)))?;
+    let makes = is_there.iter().next().is_some_and(|row| row.text(0) == "NULL");
+    let is_own = !session.is_in_transaction();
+    if is_own {
+        session.execute("BEGIN TRANSACTION")?;
+    }
+    let mut load = || {
+        if makes {
+            let columns: Vec<String> =
+                names.iter().zip(&types).map(|(name, ty)| format!("{} {} NULL", bracketed(name), ty.sql())).collect();
+            session.execute(&format!("CREATE TABLE {table} ({})", columns.join(", ")))?;
+        }
+        insert(session, file, &table, &names)
+    };
+    let loaded = load();
+    match (loaded, is_own) {
+        (Ok(rows), true) => session.execute("COMMIT").map(|()| rows),
+        (Ok(rows), false) => Ok(rows),
+        (Err(error), true) => {
+            // The error tells what went wrong; a transaction that it has ended needs no rollback.
+            let _ = session.execute("IF @@TRANCOUNT > 0 ROLLBACK");
+            Err(error)
+        }
+        (Err(error), false) => Err(error),
+    }
+    .map(|rows| {
+        let into = if makes { format!("the new table {table}") } else { table.clone() };
+        let rows = if rows == 1 { "1 row".to_owned() } else { format!("{rows} rows") };
+        format!("{rows} of {file} into {into}")
+    })
+}
+
+fn reader(file: &str) -> Result<Reader<BufReader<File>>, CommandError> {
+    Ok(Reader::new(BufReader::new(File::open(file).map_err(CommandError::io(file))?)))
+}
+
+fn record(reader: &mut Reader<BufReader<File>>, file: &str) -> Result<Option<Vec<Field>>, CommandError> {
+    let line = reader.line();
+    reader.record().map_err(|error| CommandError::Usage(format!("{file}, line {line}: {error}")))
+}
+
+/// The names and types of a file's columns.
+fn columns_of(file: &str) -> Result<(Vec<String>, Vec<Inferred>), CommandError> {
+    let mut reader = reader(file)?;
+    let header = record(&mut reader, file)?;
+    let names: Option<Vec<String>> = header.and_then(|header| header.into_iter().collect());
+    let Some(names) = names.filter(|names| names.iter().all(|name| !name.is_empty())) else {
+        return Err(CommandError::Usage(format!("{file}: the first line does not name every column")));
+    };
+    let mut types = vec![Inferred::default(); names.len()];
+    loop {
+        let line = reader.line();
+        let Some(record) = record(&mut reader, file)? else { return Ok((names, types)) };
+        if record.len() != names.len() {
+            let (has, wanted) = (record.len(), names.len());
+            return Err(CommandError::Usage(format!("{file}, line {line}: {has} fields where {wanted} are named")));
+        }
+        for (ty, field) in types.iter_mut().zip(&record) {
+            if let Some(value) = field {
+                ty.add(value);
+            }
+        }
+    }
+}
+
+fn insert(session: &mut Session, file: &str, table: &str, names: &[String]) -> Result<u64, CommandError> {
+    let columns: Vec<String> = names.iter().map(|name| bracketed(name)).collect();
+    let begin = format!("INSERT INTO {table} ({}) VALUES", columns.join(", "));
+    let mut reader = reader(file)?;
+    record(&mut reader, file)?;
+    let (mut rows, mut pending, mut sql) = (0, 0, begin.clone());
+    while let Some(record) = record(&mut reader, file)? {
+        let values: Vec<String> = record.iter().map(|field| field.as_deref().map_or("NULL".to_owned(), text)).collect();
+        let comma = if pending > 0 { "," } else { "" };
+        let _ = write!(sql, "{comma}\n({})", values.join(", "));
+        (rows, pending) = (rows + 1, pending + 1);
+        if pending == ROWS_MAX || sql.len() > BYTES_MAX {
+            session.execute(&sql)?;
+            sql.clone_from(&begin);
+            pending = 0;
+        }
+    }
+    if pending > 0 {
+        session.execute(&sql)?;
+    }
+    Ok(rows)
+}
+
+/// Runs a query and writes its result to a file. What it did is returned; None: the query has failed, and said how.
+pub fn export(session: &mut Session, file: &str, query: &str) -> Result<Option<String>, CommandError> {
+    let mut printer = Printer::new(Format::Csv);
+    printer.set_out(Sink::file(Path::new(file))?);
+    let is_clean = session.print(query, 0, &mut printer)?;
+    let rows = match printer.rows_printed() {
+        1 => "1 row".to_owned(),
+        rows => format!("{rows} rows"),
+    };
+    Ok(is_clean.then(|| format!("{rows} in {file}")))
+}
+
+fn bracketed(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
+}
+
+fn text(value: &str) -> String {
+    format!("N'{}'", value.replace('\'', "''"))
+}

@@ -1,0 +1,221 @@
+//! What the shell shows, and its own commands.
+
+use crate::terminal::Terminal;
+use crate::tool::Folder;
+
+fn open(folder: &Folder) -> Terminal {
+    let mut terminal = Terminal::open(folder, &["sql", "-d", "data"]);
+    terminal.wait_for("master 1> ");
+    terminal
+}
+
+/// With variables of the environment.
+fn open_with(folder: &Folder, variables: &[(&str, &str)]) -> Terminal {
+    let mut command = folder.command(["sql", "-d", "data"]);
+    command.envs(variables.iter().copied());
+    let mut terminal = Terminal::run(folder, command);
+    terminal.wait_for("1> ");
+    terminal
+}
+
+fn leave(mut terminal: Terminal, status: i32) {
+    terminal.type_in("\u{4}");
+    assert_eq!(terminal.end(), Some(status));
+}
+
+#[test]
+fn help_is_answered_in_full() {
+    let folder = Folder::new("help");
+    let mut terminal = open(&folder);
+    for question in ["help", "\\?", ":help", "HELP;"] {
+        terminal.run_lines(question, ":import FILE [T]");
+    }
+    terminal.run_lines("\\nothing", "There is no command \\nothing; \\? lists those that there are.\n");
+    // Within a batch it is a call of a procedure.
+    terminal.run_lines("PRINT 'a' EXEC\nhelp\nGO", "Could not find stored procedure 'help'.\n");
+    leave(terminal, 1);
+}
+
+#[test]
+fn the_prompt_tells_the_database_the_transaction_and_what_is_open() {
+    let folder = Folder::new("prompt");
+    let mut terminal = open(&folder);
+    terminal.run_lines("CREATE DATABASE sales\nGO\nUSE sales\nGO", "sales ");
+    terminal.type_in("BEGIN TRANSACTION\nGO\n");
+    terminal.wait_for("sales* 1> ");
+    terminal.type_in("PRINT 'a\n");
+    terminal.wait_for("sales* 2'> ");
+    terminal.type_in("b' /* c\n");
+    terminal.wait_for("sales* 3/*> ");
+    terminal.type_in("*/ SELECT 1 AS [d\n");
+    terminal.wait_for("sales* 4[> ");
+    terminal.type_in("e] ROLLBACK\nGO\n");
+    terminal.wait_for("sales 1> ");
+    leave(terminal, 0);
+}
+
+#[test]
+fn what_there_is_can_be_asked() {
+    let folder = Folder::new("catalog");
+    folder.sql_clean(
+        "CREATE TABLE dbo.orders (id int NOT NULL PRIMARY KEY, word nvarchar(40) NULL, price decimal(9, 2), big varchar(max))
+         INSERT dbo.orders (id) VALUES (1), (2)",
+    );
+    folder.sql_clean("CREATE VIEW dbo.cheap AS SELECT id FROM dbo.orders");
+    folder.sql_clean("CREATE PROCEDURE dbo.buy @id int, @done bit OUTPUT AS SET @done = 1");
+    let mut terminal = open(&folder);
+    for tables in ["\\d", ":tables"] {
+        terminal.run_lines(tables, "| dbo    | cheap  | view  | NULL |\n| dbo    | orders | table |    2 |\n");
+    }
+    terminal.type_in(":describe dbo.orders\n");
+    terminal.wait_for("| id     | int           | NOT NULL |      |\n| word   | nvarchar(40)  | NULL     |      |\n");
+    terminal.wait_for("| price  | decimal(9, 2) | NULL     |      |\n| big    | varchar(max)  | NULL     |      |\n");
+    terminal.wait_for("clustered, primary key | id      |\n");
+    terminal.run_lines("\\d dbo.buy", "| @id       | int  |        |\n| @done     | bit  | output |\n");
+    terminal.run_lines("CREATE TABLE #own (a time(3) NOT NULL)\nGO\n\\d #own", "| a      | time(3) | NOT NULL |");
+    terminal.run_lines("\\d nothing", "There is no nothing in master.\n");
+    terminal.run_lines(":databases", "| tempdb ");
+    leave(terminal, 0);
+}
+
+#[test]
+fn results_fit_the_terminal() {
+    let folder = Folder::new("fit");
+    let mut terminal = open(&folder);
+    terminal.resize(40, 200);
+    terminal.run_lines("SELECT 7 AS id, REPLICATE('x', 90) AS word\nGO", "| id | word                            |\n");
+    let wide = "SELECT 'first value' AS a, 'second value' AS b, 'third value' AS c, 'fourth value' AS d";
+    terminal.run_lines(&format!("{wide}\nGO"), "-[ row 1 ]-\na | first value\nb | second value\n");
+    terminal.run_lines("\\x", "one under the other.\n");
+    terminal.run_lines("SELECT 1 AS a, NULL AS b\nGO", "-[ row 1 ]-\na | 1\nb | NULL\n");
+    terminal.run_lines("\\x off", "as tables.\n");
+    terminal.run_lines("\\rows 2", "Up to 2 rows");
+    terminal.run_lines(
+        "SELECT value FROM GENERATE_SERIES(1, 5)\nGO",
+        "|     1 |\n|     2 |\n(3 more rows are not shown; \\rows 0 shows all)\n(5 rows affected)\nTime: 0.",
+    );
+    terminal.run_lines("\\timing", "The elapsed time of batches: off\n");
+    leave(terminal, 0);
+}
+
+#[test]
+fn a_plan_is_a_tree_with_its_measures() {
+    let folder = Folder::new("plan");
+    folder.sql_clean("CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, a int) INSERT dbo.t VALUES (1, 2), (2, 3)");
+    let mut terminal = open(&folder);
+    terminal.resize(60, 200);
+    terminal.type_in("SET STATISTICS PROFILE ON\nGO\nSELECT COUNT(*) AS n FROM dbo.t WHERE a > 2\nGO\n");
+    terminal.wait_for("rows  runs  est. rows  est. cost  plan\n");
+    terminal.wait_for("|--");
+    terminal.wait_for("1> ");
+    leave(terminal, 0);
+}
+
+#[test]
+fn an_error_shows_its_line_with_a_caret_and_in_red_where_there_are_colours() {
+    let folder = Folder::new("caret");
+    let mut terminal = open_with(&folder, &[]);
+    let excerpt = "Invalid column name 'nothing'.\n    2 | SELECT nothing\n               ^^^^^^^\n";
+    terminal.run_lines("PRINT 'a'\nSELECT nothing\nGO", excerpt);
+    leave(terminal, 1);
+    let mut terminal = open_with(&folder, &[("NO_COLOR", "")]);
+    terminal.run_lines("SELECT nothing\nGO", "\u{1b}[31mMsg 207, Level 16, State 1, Line 1\u{1b}[0m\n");
+    terminal.run_lines("SELECT NULL AS a\nGO", "| \u{1b}[2mNULL\u{1b}[0m |\n");
+    leave(terminal, 1);
+}
+
+#[test]
+fn a_semicolon_runs_the_batch_when_asked_to() {
+    let folder = Folder::new("semicolon");
+    let mut terminal = open(&folder);
+    terminal.type_in("PRINT 'not ' + 'yet';\n");
+    terminal.wait_for("2> ");
+    terminal.run_lines("\\semicolon on\nPRINT 'now';", "not yet\nnow\n");
+    terminal.type_in("PRINT 'a;\n");
+    terminal.wait_for("2'> ");
+    terminal.run_lines("b' + 'c';", "a;\nbc\n");
+    leave(terminal, 0);
+}
+
+#[test]
+fn tab_completes_keywords_and_names() {
+    let folder = Folder::new("complete");
+    folder.sql_clean("CREATE TABLE dbo.warehouse (id int NOT NULL PRIMARY KEY, shelf_number int)");
+    let mut terminal = open(&folder);
+    terminal.type_in("selec");
+    terminal.wait_for("selec");
+    // A person is slower than a paste.
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    terminal.type_in("\t");
+    terminal.wait_for("select");
+    terminal.type_in(" shelf");
+    terminal.wait_for("shelf");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    terminal.type_in("\t");
+    terminal.wait_for("shelf_number");
+    terminal.type_in(" from dbo.w");
+    terminal.wait_for("dbo.w");
+    std::thread::sleep(std::time::Duration::from_millis(300));
+    terminal.type_in("\t");
+    terminal.wait_for("dbo.warehouse");
+    terminal.run_lines("\nGO", "(0 rows affected)\n");
+    leave(terminal, 0);
+}
+
+#[test]
+fn csv_goes_out_and_comes_back_with_null_and_empty_texts() {
+    let folder = Folder::new("transfer");
+    folder
+        .write("in.csv", "id,word,at,price\n1,\"\",2024-01-01 10:00,1.50\n2,,2024-02-29,\n3,\"it's \"\"x\"\"\",,-20\n");
+    let mut terminal = open(&folder);
+    terminal.run_lines(":import in.csv", "3 rows of in.csv into the new table [in]\n");
+    terminal.type_in("\\d in\n");
+    terminal.wait_for("| id     | int           | NULL");
+    terminal.wait_for("| at     | datetime2(7)  | NULL");
+    terminal.wait_for("| price  | decimal(4, 2) | NULL");
+    terminal.run_lines(":export out.csv SELECT id, word, price FROM [in] ORDER BY id", "3 rows in out.csv\n");
+    let written = std::fs::read_to_string(folder.path().join("out.csv")).expect("it is there");
+    assert_eq!(written, "id,word,price\n1,\"\",1.50\n2,,\n3,\"it's \"\"x\"\"\",-20.00\n");
+    // All or nothing, and the file's own mistakes are told with their line.
+    folder.write("twice.csv", "id,word,price\n4,a,1\n5,b,x\n");
+    terminal.run_lines(":import twice.csv [in]", "Error converting data type nvarchar to numeric.\n");
+    folder.write("short.csv", "id,word\n4\n");
+    terminal.run_lines(":import short.csv [in]", "short.csv, line 2: 1 fields where 2 are named\n");
+    terminal.run_lines(":import none.csv", "No such file or directory");
+    terminal.run_lines("SELECT COUNT(*) AS n FROM [in]\nGO", "| 3 |\n");
+    leave(terminal, 1);
+}
+
+#[test]
+fn results_go_to_a_file_and_a_batch_is_watched() {
+    let folder = Folder::new("watch");
+    let mut terminal = open(&folder);
+    terminal.run_lines("\\watch", "No batch has run that \\watch could run again.\n");
+    terminal.run_lines("\\o out.txt\nPRINT 'to the file'\nGO\n\\o\nPRINT 'to the ' + 'screen'\nGO", "to the screen\n");
+    let written = std::fs::read_to_string(folder.path().join("out.txt")).expect("it is there");
+    assert_eq!(written, "to the file\n");
+    terminal.type_in("\\watch 0.05\n");
+    for _ in 0..3 {
+        terminal.wait_for("to the screen\n");
+    }
+    terminal.type_in("\u{3}");
+    terminal.wait_for("1> ");
+    terminal.run_lines("PRINT 'still ' + 'here'\nGO", "still here\n");
+    leave(terminal, 1);
+}
+
+#[test]
+fn long_results_go_to_the_pager_and_control_c_ends_it() {
+    let folder = Folder::new("pager");
+    let mut terminal = open_with(&folder, &[("PAGER", "sed s/^/paged:/; echo waits; exec sleep 1000")]);
+    terminal.resize(80, 10);
+    terminal.run_lines("SELECT 1 AS short\nGO", "\n| short |\n");
+    terminal.type_in("SELECT value FROM GENERATE_SERIES(1, 50)\nGO\n");
+    terminal.wait_for("paged:|    50 |\n");
+    terminal.wait_for("waits\n");
+    terminal.type_in("\u{3}");
+    terminal.wait_for("1> ");
+    terminal.run_lines("\\pager off\nSELECT value FROM GENERATE_SERIES(1, 50)\nGO", "\n|    50 |\n");
+    terminal.run_lines("PRINT 'still ' + 'here'\nGO", "still here\n");
+    leave(terminal, 0);
+}
