@@ -429,6 +429,9 @@ fn typed_lines_have_prompts_and_go_on_after_errors() {
     terminal.wait_for("1> ");
     terminal.type_in("WAITFOR DELAY '23:59:59'\nGO\n");
     terminal.wait_for("2> ");
+    // Before the batch runs, control-c ends sqlcmd.
+    let running = "SET NOCOUNT ON; SELECT COUNT(*) FROM sys.dm_exec_requests WHERE wait_type = 'WAITFOR'";
+    while place.prints(&["-h", "-1", "-W", "-Q", running]).trim() != "1" {}
     terminal.interrupt_until("Operation cancelled by user.\n");
     terminal.wait_for("1> ");
     terminal.type_in("exit(SELECT 3)\n");
