@@ -1,7 +1,7 @@
 //! Where to connect, as whom, and how safely.
 
 use crate::ClientError;
-use std::net::{IpAddr, SocketAddr, ToSocketAddrs};
+use std::net::{IpAddr, Ipv4Addr, Ipv6Addr, SocketAddr, ToSocketAddrs};
 use std::path::PathBuf;
 use std::str::FromStr;
 use std::time::Duration;
@@ -56,8 +56,13 @@ impl Address {
         self.host.eq_ignore_ascii_case("localhost") || self.host.parse::<IpAddr>().is_ok_and(|ip| ip.is_loopback())
     }
 
-    /// The addresses that the host has.
+    /// The addresses that the host has. `localhost` is this computer also where no file of hosts says so, as in a container that
+    /// was made of nothing (RFC 6761, 6.3).
     pub(crate) fn resolve(&self) -> Result<Vec<SocketAddr>, ClientError> {
+        if self.host.eq_ignore_ascii_case("localhost") {
+            let own = [IpAddr::from(Ipv4Addr::LOCALHOST), IpAddr::from(Ipv6Addr::LOCALHOST)];
+            return Ok(own.map(|address| SocketAddr::new(address, self.port)).into());
+        }
         let failed = |error| ClientError::Unreachable { address: self.to_string(), error };
         Ok((self.host.as_str(), self.port).to_socket_addrs().map_err(failed)?.collect())
     }
