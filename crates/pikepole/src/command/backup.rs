@@ -132,6 +132,16 @@ pub fn check_absent(session: &mut Session, name: &str) -> Result<(), CommandErro
     }
 }
 
+/// True when a database of this name is there and open.
+///
+/// # Errors
+/// The session's own.
+pub fn is_online(session: &mut Session, name: &str) -> Result<bool, CommandError> {
+    let sql = format!("SELECT COUNT(*) AS n FROM sys.databases WHERE name = {} AND state = 0", quoted(name));
+    let rows = session.query(&sql)?;
+    Ok(rows.iter().next().map(|row| row.get::<i32>("n")).transpose()? == Some(1))
+}
+
 /// Closes the session, whatever has happened.
 fn finish(done: Result<bool, CommandError>, session: Session) -> Result<ExitCode, CommandError> {
     let closed = session.close();

@@ -1,4 +1,4 @@
-//! CPU time as it is told: that of all threads that work for a statement, and no more than they can have used.
+//! CPU time as it is shown: that of all threads that work for a statement, and no more than they can have used.
 
 use crate::tool::Folder;
 

@@ -123,3 +123,19 @@ fn clients_are_refused_until_it_is_done_and_a_signal_ends_it() {
     serving.wait_for_err("wait.sh: waiting");
     assert_eq!(serving.end().status, 1);
 }
+
+/// A supervisor starts a server again that could not start: the second try does no more than the first one.
+#[test]
+fn a_backup_never_replaces_a_database_that_was_there() {
+    let folder = Folder::new("init-there");
+    let made = "CREATE DATABASE sales\nGO\nBACKUP DATABASE sales TO DISK = 'x.bak'";
+    folder.run(["sql", "-d", "other", "-b", "-Q", made]);
+    std::fs::rename(folder.path().join("other/backup/x.bak"), folder.path().join("sales.bak")).expect("a backup");
+    folder.sql_clean("CREATE DATABASE sales\nGO\nCREATE TABLE sales.dbo.own (i int); INSERT sales.dbo.own VALUES (7)");
+    let arguments = ["-d", "data", "--listen", "127.0.0.1:0", "--init", "sales.bak"];
+    for _ in 0..3 {
+        let done = Serving::run(&folder, &[SA], &arguments);
+        assert!(done.status == 1 && done.err.contains("the database sales is there already"), "{done:?}");
+    }
+    folder.sql_clean("IF (SELECT i FROM sales.dbo.own) <> 7 THROW 50000, 'it was replaced', 1");
+}

@@ -176,7 +176,7 @@ fn csv_goes_out_and_comes_back_with_null_and_empty_texts() {
     terminal.run_lines(":export out.csv SELECT id, word, price FROM [in] ORDER BY id", "3 rows in out.csv\n");
     let written = std::fs::read_to_string(folder.path().join("out.csv")).expect("it is there");
     assert_eq!(written, "id,word,price\n1,\"\",1.50\n2,,\n3,\"it's \"\"x\"\"\",-20.00\n");
-    // All or nothing, and the file's own mistakes are told with their line.
+    // All or nothing, and the file's own mistakes are named with their line.
     folder.write("twice.csv", "id,word,price\n4,a,1\n5,b,x\n");
     terminal.run_lines(":import twice.csv [in]", "Error converting data type nvarchar to numeric.\n");
     folder.write("short.csv", "id,word\n4\n");

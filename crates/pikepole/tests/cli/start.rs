@@ -3,6 +3,7 @@
 use crate::serving::{PASSWORD, Serving};
 use crate::tool::Folder;
 use std::net::TcpListener;
+use std::process::Stdio;
 
 /// The variables that everybody's compose file has.
 const IMAGE: [(&str, &str); 8] = [
@@ -108,6 +109,20 @@ fn every_line_of_a_json_log_is_json() {
     assert!(done.out.contains("the password of sa is "), "{done:?}");
     let log = std::fs::read_to_string(folder.data().join("error.log")).expect("a log");
     assert!(!log.contains("the password of sa is"), "{log}");
+}
+
+/// Standard output takes nothing: a password that could not be printed locks no one out, and what clients may have written stays.
+#[test]
+fn a_folder_stays_once_clients_may_have_connected() {
+    let folder = Folder::new("full-output");
+    let run = |password: Option<&str>| {
+        let full = std::fs::File::options().write(true).open("/dev/full").expect("a device");
+        let mut command = folder.command(["serve", "-d", "data", "--listen", "127.0.0.1:0"]);
+        command.envs(password.map(|password| ("MSSQL_SA_PASSWORD", password))).stdin(Stdio::null()).stdout(full);
+        command.stderr(Stdio::null()).status().expect("it ends").code()
+    };
+    assert_eq!((run(None), folder.data().exists()), (Some(1), false));
+    assert_eq!((run(Some(PASSWORD)), folder.data().exists()), (Some(1), true));
 }
 
 #[test]

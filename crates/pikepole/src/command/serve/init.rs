@@ -4,6 +4,7 @@
 //! ```text
 //!   init.state   begun /init/01-schema.sql      before a file runs
 //!                done /init/01-schema.sql       when it has run without an error
+//!                restoring /init/02-old.bak     before a restore: no database has its name
 //!                ...
 //!                finished                       nothing runs in this folder any more
 //! ```
@@ -103,32 +104,31 @@ impl Init<'_> {
         }
         let begun = Instant::now();
         if let Some(first) = first {
-            self.step(FIRST_DATABASE, (1, count), &mut state, |_| self.first_database(first))?;
+            self.step(FIRST_DATABASE, (1, count), &mut state, |_, _| self.first_database(first))?;
         }
         for (number, step) in (count - steps.len() + 1..).zip(steps) {
             let name = step.path.display().to_string();
-            self.step(&name, (number, count), &mut state, |again| self.file(step, &name, again))?;
+            self.step(&name, (number, count), &mut state, |state, name| self.file(step, name, state))?;
         }
         state.add(disk, folder, "finished")?;
         tracing::info!("init: {count} done in {:.1} s", begun.elapsed().as_secs_f64());
         Ok(())
     }
 
-    /// One step, unless it is done. `run` is told whether it was begun before.
+    /// One step, unless it is done.
     fn step(
         &self,
         name: &str,
         (number, count): (usize, usize),
         state: &mut State,
-        run: impl FnOnce(bool) -> Result<(), CommandError>,
+        run: impl FnOnce(&mut State, &str) -> Result<(), CommandError>,
     ) -> Result<(), CommandError> {
         self.stop.check()?;
         if state.has(&format!("done {name}")) {
             tracing::info!("init: {number} of {count}, {name}, was done at an earlier start");
             return Ok(());
         }
-        let again = state.has(&format!("begun {name}"));
-        if again {
+        if state.has(&format!("begun {name}")) {
             tracing::warn!(
                 "init: {name} was interrupted at an earlier start and runs again from its beginning; what it had committed is there"
             );
@@ -137,18 +137,18 @@ impl Init<'_> {
         pikepole_server::notify::starting(&format!("init: {number} of {count}, {name}"));
         let (disk, folder, begun) = (self.server.disk(), self.server.folder(), Instant::now());
         state.add(disk, folder, &format!("begun {name}"))?;
-        let done = run(again);
+        let done = run(state, name);
         self.stop.check()?;
         done?;
         tracing::info!("init: {name} done in {:.1} s", begun.elapsed().as_secs_f64());
         state.add(disk, folder, &format!("done {name}"))
     }
 
-    fn file(&self, step: &Step, name: &str, again: bool) -> Result<(), CommandError> {
+    fn file(&self, step: &Step, name: &str, state: &mut State) -> Result<(), CommandError> {
         match step.kind {
             Kind::Script | Kind::PackedScript => self.script(name, &step.text()?, true),
             Kind::Program => program::run(self, &step.path, name),
-            Kind::Backup => self.restore(&step.path, name, again),
+            Kind::Backup => self.restore(&step.path, name, state),
         }
     }
 
@@ -196,21 +196,31 @@ impl Init<'_> {
         })
     }
 
-    /// Restores the newest whole backup of a file, under the name that its database had.
-    fn restore(&self, path: &Path, name: &str, again: bool) -> Result<(), CommandError> {
+    /// Restores the newest whole backup of a file, under the name that its database had. A database that was there
+    /// before is never replaced, nor one that is open: a supervisor starts a server that failed once more.
+    fn restore(&self, path: &Path, name: &str, state: &mut State) -> Result<(), CommandError> {
         let real = std::fs::canonicalize(path).map_err(CommandError::io(name))?;
         let device = real.display().to_string();
         let in_file = |error: CommandError| CommandError::Usage(format!("{name}: {error}"));
+        let mark = format!("restoring {name}");
+        let began = state.has(&mark);
         let found = self.session(|session| {
             let (position, database) = backup::newest(session, &device)?;
-            if !again {
+            if !began {
                 backup::check_absent(session, &database)?;
             }
-            Ok((position, database))
+            // A restore that was cut off leaves a database that is not open.
+            let is_done = began && backup::is_online(session, &database)?;
+            Ok((position, database, is_done))
         });
-        let (position, database) = found.map_err(in_file)?;
+        let (position, database, is_done) = found.map_err(in_file)?;
+        if is_done {
+            tracing::info!("{name}: the database {database} is there since an earlier start");
+            return Ok(());
+        }
+        state.add(self.server.disk(), self.server.folder(), &mark)?;
         tracing::info!("{name}: restoring the database {database}");
-        let replace = if again { ", REPLACE" } else { "" };
+        let replace = if began { ", REPLACE" } else { "" };
         let (database, device) = (bracketed(&database), quoted(&device));
         let sql = format!("RESTORE DATABASE {database} FROM DISK = {device} WITH FILE = {position}{replace};");
         self.script(name, &sql, false)

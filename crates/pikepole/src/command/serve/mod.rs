@@ -189,6 +189,11 @@ fn serve(arguments: &Arguments, format: LogFormat) -> Result<ExitCode, CommandEr
         }
     };
     drop(server);
+    // From here on clients may have changed something: whatever comes, the folder stays.
+    if let Err(error) = start.tell(&network) {
+        network.shutdown().map_err(|error| CommandError::Engine(error.into()))?;
+        return Err(error);
+    }
     stop.wait();
     pikepole_server::notify::stopping("ending what runs, then closing the databases");
     network.shutdown().map_err(|error| CommandError::Engine(error.into()))?;
@@ -272,23 +277,23 @@ impl Start<'_> {
             Init { server, registry: &registry, network: &network, stop: self.stop, password: made.or_given(given) };
         init.run(settings.first.as_ref(), self.steps)?;
         self.stop.check()?;
-        network.listen(bound)?;
-        self.tell(&network, &made)?;
         if let Some((variable, password)) = settings.password.as_ref().filter(|_| had_password) {
             warn_of_other_password(server, variable, password);
         }
+        if let Made::Random(password) = &made {
+            // A folder whose password was not printed would be locked for good.
+            let line = format!("the password of sa is {password}");
+            pikepole_server::announce(format, &line).map_err(CommandError::io("standard output"))?;
+        }
+        network.listen(bound)?;
         Ok(network)
     }
 
     /// Says that the server is ready, in all ways that somebody may wait for.
-    fn tell(&self, network: &NetworkServer, made: &Made) -> Result<(), CommandError> {
+    fn tell(&self, network: &NetworkServer) -> Result<(), CommandError> {
         let written = || CommandError::io("standard output");
         for address in network.addresses() {
             pikepole_server::announce(self.format, &format!("listening at {address}")).map_err(written())?;
-        }
-        if let Made::Random(password) = made {
-            let line = format!("the password of sa is {password}");
-            pikepole_server::announce(self.format, &line).map_err(written())?;
         }
         let addresses: Vec<_> = network.addresses().iter().map(ToString::to_string).collect();
         let addresses = addresses.join(", ");
@@ -378,7 +383,7 @@ fn first_password(server: &Arc<Server>, given: Option<&str>) -> Result<Made, Com
     }
 }
 
-/// 24 letters and digits that nobody can guess.
+/// 24 letters and digits by chance.
 fn random_password() -> String {
     const LETTERS: &[u8] = b"abcdefghijkmnopqrstuvwxyzABCDEFGHJKLMNPQRSTUVWXYZ23456789";
     (0..24).map(|_| LETTERS[pikepole_server::random_below(LETTERS.len())] as char).collect()
