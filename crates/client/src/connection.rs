@@ -120,7 +120,7 @@ impl Connection {
         &self.database
     }
 
-    /// Whether a transaction is open since the last request.
+    /// True when the last request left a transaction open.
     pub fn is_in_transaction(&self) -> bool {
         self.transaction != 0
     }

@@ -102,7 +102,7 @@ fn refused(options: &ConnectOptions, error: &io::Error) -> ClientError {
     ClientError::Tls(format!("TLS with {address}: {error}{hint}"))
 }
 
-/// What makes a client believe a certificate that it does not.
+/// Advice for a client that does not believe a certificate.
 fn cure(error: &io::Error) -> &'static str {
     let Some(rustls::Error::InvalidCertificate(why)) = error.get_ref().and_then(|error| error.downcast_ref()) else {
         return "";

@@ -59,7 +59,7 @@ pub(crate) fn client(
 /// The socket during the handshake of TDS 7.4: what TLS says travels as PRELOGIN messages.
 pub(crate) struct Wrapped<'a> {
     socket: &'a TcpStream,
-    /// What is to be sent as one message.
+    /// Bytes of one message that is still to be sent.
     outgoing: Vec<u8>,
     /// The rest of a packet's payload.
     incoming: Vec<u8>,

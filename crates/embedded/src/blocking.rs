@@ -46,7 +46,7 @@ impl Connection {
         self.0.database()
     }
 
-    /// Whether the last batch left a transaction open.
+    /// True when the last batch left a transaction open.
     pub fn is_in_transaction(&self) -> bool {
         self.0.is_in_transaction()
     }

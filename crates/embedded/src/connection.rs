@@ -85,7 +85,7 @@ impl Connection {
         self.mailbox.place().map_or_else(|| DATABASE_AT_FIRST.to_owned(), |(database, _)| database)
     }
 
-    /// Whether the last batch left a transaction open.
+    /// True when the last batch left a transaction open.
     pub fn is_in_transaction(&self) -> bool {
         self.mailbox.place().is_some_and(|(_, is_open)| is_open)
     }

@@ -129,7 +129,7 @@ impl Options {
         self
     }
 
-    /// Where relative names of loads are of without load folders; the folder of databases unless this names another.
+    /// The folder that relative names of loads belong to when there are no load folders; the folder of databases unless this names another.
     pub fn working_folder(mut self, folder: impl Into<PathBuf>) -> Options {
         self.working_folder = Some(folder.into());
         self

@@ -48,7 +48,7 @@ struct State {
     /// Bytes of texts and binaries that were sent since the caller had taken all events.
     bytes: usize,
     answer: Option<Vec<(String, Value)>>,
-    /// Where the last batch left the session; empty before the first one.
+    /// The session's database after the last batch; empty before the first one.
     database: String,
     is_in_transaction: bool,
     /// The caller drops what is left of the batch under way.

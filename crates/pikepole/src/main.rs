@@ -77,7 +77,7 @@ static ALLOCATOR: CountingAllocator = CountingAllocator;
 
 /// Ends with what is wrong with the command line, and with what does the same as a subcommand that there is not.
 fn refuse(error: &clap::Error) -> ! {
-    // Without a stream there is nobody to tell.
+    // Without a stream there is no place to say it.
     let _ = error.print();
     let word = match (error.kind(), error.get(clap::error::ContextKind::InvalidSubcommand)) {
         (clap::error::ErrorKind::InvalidSubcommand, Some(clap::error::ContextValue::String(word))) => Some(word),

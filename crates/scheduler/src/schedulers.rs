@@ -151,7 +151,7 @@ async fn body<T>(future: impl Future<Output = T>, ending: Ending<T>) {
         };
         poll_fn(poll).await
     };
-    // Whoever is told of the end sees all that it took.
+    // A task that waits for the end sees all that it took.
     context::charge();
     ending.end(result);
 }

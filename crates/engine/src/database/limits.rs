@@ -1,4 +1,4 @@
-//! How large a definition may be: columns of a key, bytes of a key and of a row, indexes of a table.
+//! Limits of definitions: columns of a key, bytes of a key and of a row, indexes of a table.
 //!
 //! These are SQL Server's limits, which scripts rely on to be told. What a page has room for is looked at when rows come.
 
@@ -28,7 +28,7 @@ fn value_bytes(ty: &SqlType) -> (usize, usize) {
     if is_fixed(ty) { (bytes, bytes) } else { (0, bytes) }
 }
 
-/// Whether all values of a type have the same length in a row.
+/// True when all values of a type have the same length in a row.
 fn is_fixed(ty: &SqlType) -> bool {
     !matches!(
         ty,

@@ -53,7 +53,7 @@ pub struct ServerOptions {
     pub backup_folders: Vec<PathBuf>,
     /// The only folders that loads may name files in; the first takes relative names. None: see `docs/bulk.md`.
     pub load_folders: Vec<PathBuf>,
-    /// Where relative names of loads are of when there is no load folder; None: the server's folder. A shell has its own there.
+    /// The folder that relative names of loads belong to when there is no load folder; None: the server's. A shell has its own there.
     pub working_folder: Option<PathBuf>,
     /// What it costs to hash a password.
     pub password_cost: PasswordCost,

@@ -53,7 +53,7 @@ pub(crate) struct StatementFolders {
     /// The first takes relative names; the last is `backup/` in the server's folder.
     backups: Vec<PathBuf>,
     loads: Vec<PathBuf>,
-    /// Where relative names of loads are of without load folders.
+    /// The folder that relative names of loads belong to without load folders.
     working: PathBuf,
 }
 

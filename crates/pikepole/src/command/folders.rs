@@ -3,7 +3,22 @@
 use pikepole::Options;
 use std::path::PathBuf;
 
-/// Where statements may read and write files.
+/// The folder of databases that a command is about while no server has it open.
+#[derive(clap::Args)]
+pub struct DataFolder {
+    /// Folder of databases
+    #[arg(
+        short = 'd',
+        long = "data",
+        value_name = "FOLDER",
+        default_value = "pikepole-data",
+        env = "PIKEPOLE_DATA",
+        hide_env_values = true
+    )]
+    pub data: PathBuf,
+}
+
+/// The folders that statements may read and write files in.
 #[derive(clap::Args)]
 pub struct FileFolders {
     /// A folder for backups, beside `backup` in the folder of databases; relative names are of the first one; may be given

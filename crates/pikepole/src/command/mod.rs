@@ -23,7 +23,7 @@ pub mod trust;
 pub mod unknown;
 mod view;
 
-pub use folders::FileFolders;
+pub use folders::{DataFolder, FileFolders};
 
 /// A text of T-SQL.
 fn quoted(text: &str) -> String {

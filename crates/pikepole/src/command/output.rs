@@ -107,7 +107,7 @@ pub struct Printer {
     printed: u64,
     /// Whether the columns' names have been shown: each table has them, an empty result set too.
     headed: bool,
-    /// How a person sees tables; None where they are for whoever reads them.
+    /// The view of tables for a person; None where a program may read them.
     view: Option<View>,
     /// What is longer than the terminal goes to a pager.
     paging: Option<Paging>,

@@ -1,10 +1,9 @@
 //! `pikepole passwd`: sets a login's password in a folder that no server has open.
 
-use super::{CommandError, password};
+use super::{CommandError, DataFolder, password};
 use pikepole::Options;
 use pikepole_engine::{LoginPrincipal, Server};
 use std::io::{BufRead, Write};
-use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 
@@ -15,16 +14,8 @@ pub struct Arguments {
     /// The login
     #[arg(default_value = "sa")]
     login: String,
-    /// Folder of databases
-    #[arg(
-        short = 'd',
-        long = "data",
-        value_name = "FOLDER",
-        default_value = "pikepole-data",
-        env = "PIKEPOLE_DATA",
-        hide_env_values = true
-    )]
-    data: PathBuf,
+    #[command(flatten)]
+    folder: DataFolder,
 }
 
 const HELP: &str = "\
@@ -40,11 +31,11 @@ Examples:
 
 /// Sets the password.
 pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
-    if !arguments.data.join(pikepole_engine::MASTER).is_dir() {
-        let text = format!("{} is no folder of databases: `pikepole serve` makes one", arguments.data.display());
+    if !arguments.folder.data.join(pikepole_engine::MASTER).is_dir() {
+        let text = format!("{} is no folder of databases: `pikepole serve` makes one", arguments.folder.data.display());
         return Err(CommandError::Usage(text));
     }
-    let server = Server::open(Options::new(&arguments.data).into_server_options())?;
+    let server = Server::open(Options::new(&arguments.folder.data).into_server_options())?;
     let done = set(&server, &arguments.login);
     let closed = server.schedulers().block_on(server.shutdown());
     server.schedulers().shutdown();

@@ -144,7 +144,7 @@ impl Session {
         }
     }
 
-    /// Whether the last batch left a transaction open.
+    /// True when the last batch left a transaction open.
     pub fn is_in_transaction(&self) -> bool {
         match self {
             Session::Own { connection, .. } => connection.is_in_transaction(),

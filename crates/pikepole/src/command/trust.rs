@@ -2,7 +2,7 @@
 //!
 //! The authority is made once and kept in the user's own folder; who trusts it trusts the servers of all folders that it has signed for.
 
-use super::CommandError;
+use super::{CommandError, DataFolder};
 use pikepole_machine::Disk;
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -12,16 +12,8 @@ use std::process::ExitCode;
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// Folder of databases whose server gets the certificate
-    #[arg(
-        short = 'd',
-        long = "data",
-        value_name = "FOLDER",
-        default_value = "pikepole-data",
-        env = "PIKEPOLE_DATA",
-        hide_env_values = true
-    )]
-    data: PathBuf,
+    #[command(flatten)]
+    folder: DataFolder,
     /// A name or address that clients connect by, beside localhost and this machine's name; may be given several times
     #[arg(long = "host", value_name = "NAME")]
     hosts: Vec<String>,
@@ -50,12 +42,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     };
     let (certificate_file, certificate, key) = authority(&disk, &home)?;
     let failed = |path: &Path| CommandError::io(path.display().to_string());
-    disk.create_dir_all(&arguments.data).map_err(failed(&arguments.data))?;
-    let lock = disk.lock_folder(&arguments.data).map_err(failed(&arguments.data))?;
+    disk.create_dir_all(&arguments.folder.data).map_err(failed(&arguments.folder.data))?;
+    let lock = disk.lock_folder(&arguments.folder.data).map_err(failed(&arguments.folder.data))?;
     let now_us = pikepole_machine::clock::unix_time_us();
     let signed = pikepole_server::make_signed_pair((&certificate, &key), &arguments.hosts, now_us);
     let (chain, own_key, [year, month, day]) = signed.map_err(CommandError::Usage)?;
-    let [own_certificate_file, own_key_file] = pikepole_server::own_pair_files(&arguments.data);
+    let [own_certificate_file, own_key_file] = pikepole_server::own_pair_files(&arguments.folder.data);
     disk.replace(&own_key_file, own_key.as_bytes()).map_err(failed(&own_key_file))?;
     disk.replace(&own_certificate_file, chain.as_bytes()).map_err(failed(&own_certificate_file))?;
     drop(lock);

@@ -1,7 +1,7 @@
 //! What the tab key completes: keywords, and the names of the database that the session is in.
 //!
 //! Names come from a session of its own, opened when they are first asked for: the user's session keeps its `@@ROWCOUNT`, its open
-//! transaction and its SET options. That session waits for nobody's lock for long.
+//! transaction and its SET options. That session waits for no lock for long.
 
 use crate::command::session::Session;
 use pikepole_contention::sync::{Arc, Mutex};

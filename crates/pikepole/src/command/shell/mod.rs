@@ -62,7 +62,7 @@ pub fn run(script: Script<'_>, interrupt: &Interrupt, is_table: bool) -> Result<
 
 /// What the user has switched.
 struct Settings {
-    /// The elapsed time of each batch is told.
+    /// Shows the elapsed time of each batch.
     times: bool,
     /// A semicolon at a line's end runs the batch.
     semicolon: bool,

@@ -4,7 +4,7 @@ use super::{cut, one_line, width};
 use pikepole::{Column, Row};
 use std::fmt::Write;
 
-/// What is told of an operator beside its text, and what stands over it.
+/// The figures of an operator beside its text, and the headings over them.
 const MEASURES: [(&str, &str); 4] =
     [("Rows", "rows"), ("Executes", "runs"), ("EstimateRows", "est. rows"), ("TotalSubtreeCost", "est. cost")];
 
