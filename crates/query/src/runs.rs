@@ -49,7 +49,7 @@ impl Turn {
     #[inline]
     pub(crate) fn begin() -> Turn {
         let began = clock::ticks();
-        Turn { began, cpu: scheduler::meter(began), read: pikepole_engine::pages_read() }
+        Turn { began, cpu: scheduler::meter_turn(began), read: pikepole_engine::pages_read() }
     }
 
     /// It has ended: a run that is nothing but this turn.
@@ -57,7 +57,7 @@ impl Turn {
     pub(crate) fn end(self) -> Taken {
         let now = clock::ticks();
         let elapsed = now.saturating_sub(self.began);
-        let worker = worker_since(self.cpu, now, elapsed);
+        let worker = scheduler::meter_turn(now).own.saturating_sub(self.cpu.own).min(elapsed);
         let read = pikepole_engine::pages_read();
         let read = [read[0].wrapping_sub(self.read[0]), read[1].wrapping_sub(self.read[1])];
         Taken { began: self.began, elapsed, worker, read, rows: 0 }

@@ -4,6 +4,8 @@
 //!   home, shared     whose thread this is
 //!   current          the task whose turn it is
 //!   signalled, fresh the run queue of a thread that has one
+//!   METER            the CPU time of the task whose turn it is: apart, since each counted statement reads it twice, and without
+//!                    anything to drop, so that no reading asks whether the thread has come to its end
 //! ```
 //!
 //! Invariants
@@ -35,9 +37,6 @@ struct Context {
     fresh: RefCell<VecDeque<Arc<Task>>>,
     in_loop: Cell<bool>,
     yields: Cell<bool>,
-    /// What the thread's CPU clock said when the turn began, or was last charged.
-    turn_begin: Cell<u64>,
-    cpu: CpuClock,
 }
 
 /// CPU time of a task, in ticks.
@@ -60,13 +59,55 @@ thread_local! {
             fresh: RefCell::new(VecDeque::new()),
             in_loop: Cell::new(false),
             yields: Cell::new(false),
-            turn_begin: Cell::new(0),
-            cpu: CpuClock::new(),
         }
+    };
+    static METER: Meter = const {
+        Meter { cpu: CpuClock::new(), turn: Cell::new(None) }
     };
     static QUANTUM: Quantum = const {
         Quantum { end: Cell::new(UNMEASURED), asked: Cell::new(0), skips: Cell::new(0), left: Cell::new(0) }
     };
+}
+
+/// The CPU time of the current task.
+struct Meter {
+    cpu: CpuClock,
+    turn: Cell<Option<MeteredTurn>>,
+}
+
+/// What the present turn adds to, in ticks.
+#[derive(Clone, Copy)]
+struct MeteredTurn {
+    /// What the thread's clock said when the turn began, or was last charged.
+    begin: u64,
+    /// The task has had that many ticks more than the clock says, modulo 2^64.
+    before: u64,
+    /// What its workers had had when they were last looked at.
+    workers: u64,
+}
+
+impl Meter {
+    /// A turn begins, or goes on once the task has been charged with what is behind it.
+    fn begin(&self, task: &Task, on_cpu: u64) {
+        let before = task.cpu_ticks().wrapping_sub(on_cpu);
+        self.turn.set(Some(MeteredTurn { begin: on_cpu, before, workers: task.worker_ticks() }));
+    }
+
+    fn charge(&self, task: &Task, now: u64) {
+        let on_cpu = self.cpu.at(now);
+        if let Some(turn) = self.turn.get() {
+            task.add_cpu_ticks(on_cpu.saturating_sub(turn.begin));
+        }
+        self.begin(task, on_cpu);
+    }
+
+    #[inline]
+    fn read(&self, now: u64) -> CpuReading {
+        match self.turn.get() {
+            Some(turn) => CpuReading { own: self.cpu.at(now).wrapping_add(turn.before), workers: turn.workers },
+            None => CpuReading::default(),
+        }
+    }
 }
 
 /// The end of a quantum on a thread whose tasks are not measured in ticks.
@@ -92,7 +133,7 @@ struct Quantum {
 /// Makes the thread that of `home` while `f` runs.
 pub(crate) fn enter<R>(shared: &Arc<Shared>, home: &Arc<Home>, f: impl FnOnce() -> R) -> R {
     /// Sets the former ones again, also when `f` panics.
-    struct Restore(Option<Arc<Shared>>, Option<Arc<Home>>, Option<Arc<Task>>, *const Home, u64);
+    struct Restore(Option<Arc<Shared>>, Option<Arc<Home>>, Option<Arc<Task>>, *const Home, Option<MeteredTurn>);
     impl Drop for Restore {
         fn drop(&mut self) {
             charge();
@@ -101,8 +142,8 @@ pub(crate) fn enter<R>(shared: &Arc<Shared>, home: &Arc<Home>, f: impl FnOnce() 
                 context.home.replace(self.1.take());
                 context.current.replace(self.2.take());
                 context.queue_of.set(self.3);
-                context.turn_begin.set(self.4);
             });
+            METER.with(|meter| meter.turn.set(self.4));
         }
     }
     let queue_of = if has_local_queue(home) { Arc::as_ptr(home) } else { std::ptr::null() };
@@ -112,7 +153,7 @@ pub(crate) fn enter<R>(shared: &Arc<Shared>, home: &Arc<Home>, f: impl FnOnce() 
             context.home.replace(Some(Arc::clone(home))),
             context.current.take(),
             context.queue_of.replace(queue_of),
-            context.turn_begin.get(),
+            METER.with(|meter| meter.turn.take()),
         )
     });
     f()
@@ -143,15 +184,21 @@ pub(crate) fn with_current<R>(f: impl FnOnce(&Shared, &Arc<Task>) -> R) -> Optio
 }
 
 /// CPU time of the current task at `now`; nothing outside of turns.
-#[inline]
 pub(crate) fn meter(now: u64) -> CpuReading {
-    CONTEXT.with(|context| match context.current.borrow().as_ref() {
-        Some(task) => CpuReading {
-            own: task.cpu_ticks() + context.cpu.at(now).saturating_sub(context.turn_begin.get()),
-            workers: task.worker_ticks(),
-        },
-        None => CpuReading::default(),
-    })
+    CONTEXT.with(|context| {
+        if let Some(task) = context.current.borrow().as_ref() {
+            METER.with(|meter| {
+                meter.turn.set(meter.turn.get().map(|turn| MeteredTurn { workers: task.worker_ticks(), ..turn }))
+            });
+        }
+    });
+    meter_turn(now)
+}
+
+/// As [`meter`], but for workers, who are not looked at.
+#[inline]
+pub(crate) fn meter_turn(now: u64) -> CpuReading {
+    METER.with(|meter| meter.read(now))
 }
 
 /// Charges the current task with its turn so far.
@@ -159,16 +206,9 @@ pub(crate) fn charge() {
     // A thread at its end has no turn any more.
     let _at_end = CONTEXT.try_with(|context| {
         if let Some(task) = context.current.borrow().as_ref() {
-            context.charge(task, ticks());
+            METER.with(|meter| meter.charge(task, ticks()));
         }
     });
-}
-
-impl Context {
-    fn charge(&self, task: &Task, now: u64) {
-        let on_cpu = self.cpu.at(now);
-        task.add_cpu_ticks(on_cpu.saturating_sub(self.turn_begin.replace(on_cpu)));
-    }
 }
 
 /// The current task's quantum, which begins now, ends at `end` ticks.
@@ -217,10 +257,8 @@ pub(crate) fn set_yields() {
 
 /// Makes the task the current one, for a thread that polls it itself, until its [`enter`] ends.
 pub(crate) fn set_current(task: &Arc<Task>) {
-    CONTEXT.with(|context| {
-        context.turn_begin.set(context.cpu.at(ticks()));
-        context.current.replace(Some(Arc::clone(task)))
-    });
+    METER.with(|meter| meter.begin(task, meter.cpu.at(ticks())));
+    CONTEXT.with(|context| context.current.replace(Some(Arc::clone(task))));
 }
 
 /// Puts a task that is new or has been signalled into this thread's queue, if the thread is its scheduler's.
@@ -294,7 +332,7 @@ pub(crate) fn turn(home: &Home, task: Arc<Task>, begin: u64) -> (After, u64) {
     task.count_switch();
     home.count_context_switch();
     CONTEXT.with(|context| {
-        context.turn_begin.set(context.cpu.at(begin));
+        METER.with(|meter| meter.begin(&task, meter.cpu.at(begin)));
         context.current.replace(Some(task));
         let polled = {
             let current = context.current.borrow();
@@ -310,7 +348,10 @@ pub(crate) fn turn(home: &Home, task: Arc<Task>, begin: u64) -> (After, u64) {
         let yields = context.yields.take();
         let task = context.current.take().expect("set above");
         let end = ticks();
-        context.charge(&task, end);
+        METER.with(|meter| {
+            meter.charge(&task, end);
+            meter.turn.set(None);
+        });
         let after = match polled {
             Ok(Poll::Pending) if !task.run_state.end() => After::Gone,
             Ok(Poll::Pending) => {

@@ -16,33 +16,31 @@ pub(crate) const CHECK_US: u64 = 100;
 
 /// See the module.
 pub(crate) struct CpuClock {
-    /// When the thread's clock was looked at, in ticks; 0 before the first look.
-    checked: Cell<u64>,
-    /// What it said, in ticks.
-    said: Cell<u64>,
+    /// When the thread's clock is to be looked at, in ticks.
+    due: Cell<u64>,
+    /// Its time on a CPU is until then that many ticks more than `now`, modulo 2^64.
+    ahead: Cell<u64>,
 }
 
 impl CpuClock {
     pub(crate) const fn new() -> Self {
-        CpuClock { checked: Cell::new(0), said: Cell::new(0) }
+        CpuClock { due: Cell::new(0), ahead: Cell::new(0) }
     }
 
     /// Ticks that the thread has had a CPU until `now`, which it has just read.
     #[inline]
     pub(crate) fn at(&self, now: u64) -> u64 {
-        let passed = now.saturating_sub(self.checked.get());
-        if passed >= CHECK_US * clock::ticks_per_us() {
-            return self.check(now);
+        if now >= self.due.get() {
+            self.check(now);
         }
-        self.said.get() + passed
+        now.wrapping_add(self.ahead.get())
     }
 
     #[cold]
-    fn check(&self, now: u64) -> u64 {
+    fn check(&self, now: u64) {
         let nanoseconds = u64::try_from(sampler::thread_cpu_time().as_nanos()).unwrap_or(u64::MAX);
-        self.checked.set(now);
-        self.said.set(clock::ns_to_ticks(nanoseconds));
-        self.said.get()
+        self.due.set(now.saturating_add(CHECK_US * clock::ticks_per_us()));
+        self.ahead.set(clock::ns_to_ticks(nanoseconds).wrapping_sub(now));
     }
 }
 

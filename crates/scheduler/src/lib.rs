@@ -48,7 +48,7 @@ pub use rows::{SchedulerRow, TaskRow, TaskState};
 pub use schedulers::{IdleHook, IdleOutcome, Moment, Placement, SchedulerOptions, Schedulers, TaskInfo};
 pub use task::wake_all;
 pub use wait::{
-    charge_cpu, cpu_time_us, current_scheduler, current_task, meter, quantum_over, run_blocking, serve_socket,
-    set_command, sleep, spawn, spawn_worker, wait, yield_if_due, yield_now,
+    charge_cpu, cpu_time_us, current_scheduler, current_task, meter, meter_turn, quantum_over, run_blocking,
+    serve_socket, set_command, sleep, spawn, spawn_worker, wait, yield_if_due, yield_now,
 };
 pub use wakefulness::CpuIdle;

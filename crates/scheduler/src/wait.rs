@@ -190,9 +190,15 @@ pub fn cpu_time_us() -> u64 {
 }
 
 /// The CPU time of the current task and of its workers at `now`, ticks that have just been read; nothing outside of tasks.
-#[inline]
 pub fn meter(now: u64) -> CpuReading {
     context::meter(now)
+}
+
+/// As [`meter`] for a few instructions, with what workers had had at the begin of the present turn, or at the last [`meter`] in it: for
+/// what awaits nothing, and so uses none.
+#[inline]
+pub fn meter_turn(now: u64) -> CpuReading {
+    context::meter_turn(now)
 }
 
 /// Charges the current task, and the one that it works for, with the present turn so far; for a worker that is about to wake that one.

@@ -17,7 +17,6 @@
 
 mod locking;
 
-use locking::give_back;
 
 use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::Ordering;
@@ -86,6 +85,15 @@ struct Held {
     in_use: bool,
     /// To the end of the transaction, not of the statement.
     lasts: bool,
+}
+
+impl Held {
+    /// Whether the session may keep it when its transaction has ended: it stops none of those who are likely to come, and nobody waits.
+    #[inline]
+    fn may_idle(&self) -> bool {
+        let is_weak = matches!(self.grant.mode, LockMode::SchS | LockMode::IS | LockMode::IX);
+        is_weak && !self.lock.is_wanted_against(self.grant.mode)
+    }
 }
 
 /// The transaction of a session.
@@ -606,15 +614,7 @@ impl Transaction {
             self.cell.explicit_id.store(0, Ordering::Relaxed);
         }
         self.drop_snapshot();
-        self.held.retain_mut(|held| {
-            held.in_use = false;
-            let weak = matches!(held.grant.mode, LockMode::SchS | LockMode::IS | LockMode::IX);
-            if !weak {
-                give_back(&self.cell, held);
-            }
-            weak
-        });
-        self.give_back_wanted();
+        self.end_locks();
         if !self.keys.is_empty() {
             self.unlock_keys();
         }

@@ -351,7 +351,7 @@ impl Call {
     fn eval(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
         // Most functions take at most three arguments: those never allocate for the call itself.
         *out = match &*self.arguments {
-            [] => self.value_of(env.functions, &[])?,
+            [] => self.apply(env.functions, &[])?,
             [a] => {
                 let values = [a.eval(env)?];
                 self.value_of(env.functions, &values)?
@@ -375,12 +375,18 @@ impl Call {
         Ok(())
     }
 
-    /// The value for these arguments, whose own functions have set what this one now sets for itself.
+    /// The value for these arguments, once there is memory for copies of long ones.
     #[inline]
     fn value_of(&self, functions: &mut Context, values: &[Value]) -> Result<Value, SqlError> {
+        ask_for(values, COPIES)?;
+        self.apply(functions, values)
+    }
+
+    /// The value for these arguments, whose own functions have set what this one now sets for itself.
+    #[inline]
+    fn apply(&self, functions: &mut Context, values: &[Value]) -> Result<Value, SqlError> {
         functions.collation = self.collation;
         functions.code_page = self.collation.code_page();
-        ask_for(values, COPIES)?;
         (self.function.eval)(functions, values, &self.types)
     }
 }

@@ -104,9 +104,13 @@ impl Machine<'_> {
     /// Tells of the arithmetic of a statement whose values are NULL because it has failed.
     #[inline]
     pub(crate) fn tell_failed_arithmetic(&mut self) {
-        if self.functions.failed.is_empty() {
-            return;
+        if !self.functions.failed.is_empty() {
+            self.tell_failures();
         }
+    }
+
+    #[cold]
+    fn tell_failures(&mut self) {
         let line = self.line();
         for message in std::mem::take(&mut self.functions.failed) {
             if !self.context.settings.arithignore {

@@ -201,6 +201,31 @@ impl Transaction {
         self.look_for_circles();
     }
 
+    /// The transaction has ended: its weak locks stay with the session, idle, the others go, and so do those that somebody wants.
+    #[inline]
+    pub(super) fn end_locks(&mut self) {
+        let mut some_go = false;
+        for held in &mut self.held {
+            held.in_use = false;
+            some_go |= !held.may_idle();
+        }
+        if some_go {
+            self.give_back_ended();
+        }
+    }
+
+    #[cold]
+    fn give_back_ended(&mut self) {
+        let cell = &self.cell;
+        self.held.retain(|held| {
+            let keep = held.may_idle();
+            if !keep {
+                give_back(cell, held);
+            }
+            keep
+        });
+    }
+
     /// Gives back the idle locks that somebody wants.
     pub(super) fn give_back_wanted(&mut self) {
         let cell = &self.cell;
@@ -237,7 +262,7 @@ fn gone_need() -> Stop {
     Stop::Need(Need::Storage(pikepole_storage::Need::PageLatch(PageId(0))))
 }
 
-pub(super) fn give_back(cell: &SessionCell, held: &Held) {
+fn give_back(cell: &SessionCell, held: &Held) {
     held.lock.release(cell.owner, held.grant);
     let mut shown = lock(&cell.held);
     let is_it = |shown: &HeldLock| shown.address == held.lock.address() && shown.mode == held.grant.mode;
