@@ -415,7 +415,7 @@ impl Database {
     ///
     /// # Errors
     /// Needs; 9001 when the log failed.
-    #[inline]
+    #[inline(always)]
     pub fn try_commit(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
         if let Some(temporary) = &mut tx.temporary
             && let Err(blocked) = temporary.try_commit()
@@ -446,7 +446,7 @@ impl Database {
         Ok(())
     }
 
-    #[inline]
+    #[inline(always)]
     pub(crate) fn try_commit_own(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
         let Transaction { inner, definitions, .. } = tx;
         if definitions.catalog.is_some() {

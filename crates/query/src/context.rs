@@ -13,7 +13,7 @@ use crate::application_lock::ApplicationLocks;
 use crate::bulk::{FormatFiles, ReadAhead};
 use crate::cache::PlanCache;
 use crate::expression::Fault;
-use crate::host::Host;
+use crate::host::{Host, HostFuture};
 use crate::parallel::WORKERS_MAX;
 use crate::prepared_handles::PreparedHandles;
 use crate::program::CompileContext;
@@ -537,7 +537,7 @@ impl ExecutionContext {
     }
 
     /// A statement ends. Under autocommit this commits it and asks for its durability; called again after a need.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn end_statement(&mut self) -> Result<(), Stop> {
         if self.functions > 0 {
             return Ok(());
@@ -731,11 +731,13 @@ impl ExecutionContext {
 
     /// Rolls the whole transaction back and ends it. Damage that keeps a change from being undone is found again, and
     /// reported, by the next statement that meets it.
-    pub async fn roll_back_all(&mut self) {
-        let undone = self.database.rollback(&mut self.transaction).await;
-        drop(undone);
-        self.statement = None;
-        self.forget_transaction();
+    pub fn roll_back_all(&mut self) -> HostFuture<'_, ()> {
+        Box::pin(async {
+            let undone = self.database.rollback(&mut self.transaction).await;
+            drop(undone);
+            self.statement = None;
+            self.forget_transaction();
+        })
     }
 
     /// Whether the open transaction has a savepoint of this name.

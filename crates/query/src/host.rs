@@ -13,7 +13,7 @@ use pikepole_types::{SqlError, SqlType, Value};
 use crate::context::ExecutionContext;
 use crate::output::{ColumnInfo, Output};
 
-/// A future of the host's, boxed; host calls are rare statements.
+/// A future behind a pointer.
 pub type HostFuture<'a, T> = Pin<Box<dyn Future<Output = T> + Send + 'a>>;
 
 /// The shape of a catalog or management view, or of a table-valued system function.

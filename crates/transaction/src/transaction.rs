@@ -17,7 +17,6 @@
 
 mod locking;
 
-
 use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::{CachePadded, Counter};

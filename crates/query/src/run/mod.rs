@@ -112,7 +112,7 @@ use crate::access::Stop;
 use crate::batch::Operator;
 use crate::context::ExecutionContext;
 use crate::expression::{Env, Expr, Fault, integer_of};
-use crate::host::{Host, TableRows};
+use crate::host::{Host, HostFuture, TableRows};
 use crate::output::{ColumnInfo, Done, DoneKind, Output};
 use crate::parallel::{Dispenser, Worker};
 use crate::plan::{LiveSlots, Statement};
@@ -357,69 +357,74 @@ pub async fn run(
 }
 
 /// [`run`] at a level of nesting: 0 for a batch, 1 for what a client calls as a procedure.
-async fn run_at(
+///
+/// The future is behind a pointer so that all that the language does is compiled once, here: an `async fn` is compiled in each crate
+/// whose task awaits it.
+fn run_at<'a>(
     level: i32,
-    program: &Arc<Program>,
-    arguments: &mut [Value],
+    program: &'a Arc<Program>,
+    arguments: &'a mut [Value],
     tables: Vec<Option<TableRows>>,
-    context: &mut ExecutionContext,
-    host: &mut dyn Host,
-    output: &mut dyn Output,
-) -> Result<i32, SqlError> {
-    let functions = context.function_context();
-    let mut frame = context.spare_frames.take(program);
-    for (slot, parameter) in program.parameters.iter().enumerate() {
-        match arguments.get(slot) {
-            Some(value) => frame.slots[slot].clone_from(value),
-            None => {
-                if let Some(Expr::Const(value)) = &parameter.default {
-                    frame.slots[slot].clone_from(value);
+    context: &'a mut ExecutionContext,
+    host: &'a mut dyn Host,
+    output: &'a mut dyn Output,
+) -> HostFuture<'a, Result<i32, SqlError>> {
+    Box::pin(async move {
+        let functions = context.function_context();
+        let mut frame = context.spare_frames.take(program);
+        for (slot, parameter) in program.parameters.iter().enumerate() {
+            match arguments.get(slot) {
+                Some(value) => frame.slots[slot].clone_from(value),
+                None => {
+                    if let Some(Expr::Const(value)) = &parameter.default {
+                        frame.slots[slot].clone_from(value);
+                    }
                 }
             }
         }
-    }
-    frame.transaction_count = context.state.transaction_count;
-    context.state.nest_level = level;
-    context.state.batch_aborted = false;
-    context.state.procedure_levels = 0;
-    context.state.procedure_id = 0;
-    context.state.caught.clear();
-    context.state.triggers.clear();
-    context.functions = 0;
-    context.activity.begins(program);
-    context.begin_batch_memory();
-    (context.impersonations_below, context.module_acts) = (1, false);
-    if let Err(fault) = context.refresh_security() {
-        context.state.last_error = fault.number;
-        output.error(&fault);
-        return Err(*fault);
-    }
-    let mut machine = Machine {
-        arguments,
-        tables,
-        command: "",
-        told: 0,
-        context,
-        host,
-        output,
-        functions,
-        frame,
-        callers: Vec::new(),
-        captures: Vec::new(),
-        promises: Vec::new(),
-        scratch: Value::Null,
-        origin: Origin::default(),
-        status: 0,
-        ended: false,
-        restarts: 0,
-        attempts: 0,
-    };
-    if machine.context.settings.noexec {
-        machine.skip_unexecuted(0);
-    }
-    let outcome = machine.run().await;
-    machine.context.rand_state = Some(machine.functions.rand_state());
-    outcome
+        frame.transaction_count = context.state.transaction_count;
+        context.state.nest_level = level;
+        context.state.batch_aborted = false;
+        context.state.procedure_levels = 0;
+        context.state.procedure_id = 0;
+        context.state.caught.clear();
+        context.state.triggers.clear();
+        context.functions = 0;
+        context.activity.begins(program);
+        context.begin_batch_memory();
+        (context.impersonations_below, context.module_acts) = (1, false);
+        if let Err(fault) = context.refresh_security() {
+            context.state.last_error = fault.number;
+            output.error(&fault);
+            return Err(*fault);
+        }
+        let mut machine = Machine {
+            arguments,
+            tables,
+            command: "",
+            told: 0,
+            context,
+            host,
+            output,
+            functions,
+            frame,
+            callers: Vec::new(),
+            captures: Vec::new(),
+            promises: Vec::new(),
+            scratch: Value::Null,
+            origin: Origin::default(),
+            status: 0,
+            ended: false,
+            restarts: 0,
+            attempts: 0,
+        };
+        if machine.context.settings.noexec {
+            machine.skip_unexecuted(0);
+        }
+        let outcome = machine.run().await;
+        machine.context.rand_state = Some(machine.functions.rand_state());
+        outcome
+    })
 }
 
 impl Machine<'_> {

@@ -6,6 +6,7 @@ use super::promise::Promised;
 use super::recover::Origin;
 use super::{Capture, Machine};
 use crate::expression::{Expr, Fault};
+use crate::host::HostFuture;
 use crate::output::{ColumnInfo, Done, Output};
 use crate::program::{CursorOperation, Instruction, Name, RaiseError};
 use pikepole_engine::{Permission, Securable};
@@ -101,22 +102,25 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Performs an instruction that triggers may interrupt. False: one runs first, or a query has come into its place.
-    async fn perform_in_parts(&mut self, instruction: &Instruction) -> Result<bool, Fault> {
-        match instruction {
-            Instruction::InsertCaptured(insert) => self.insert_captured(insert).await,
-            Instruction::CreateInto(into) => self.create_into(into).await,
-            Instruction::BulkInsert(statement) => self.bulk_insert(statement).await,
-            Instruction::Define(statement, text) => {
-                let is_done = self.define(statement, text).await?;
-                if is_done {
-                    self.context.state.row_count = 0;
+    /// Performs an instruction that triggers may interrupt. False: one runs first, or a query has come into its place. Behind a pointer,
+    /// since such an instruction is rare and its state large: no other batch carries it along.
+    fn perform_in_parts<'s>(&'s mut self, instruction: &'s Instruction) -> HostFuture<'s, Result<bool, Fault>> {
+        Box::pin(async move {
+            match instruction {
+                Instruction::InsertCaptured(insert) => self.insert_captured(insert).await,
+                Instruction::CreateInto(into) => self.create_into(into).await,
+                Instruction::BulkInsert(statement) => self.bulk_insert(statement).await,
+                Instruction::Define(statement, text) => {
+                    let is_done = self.define(statement, text).await?;
+                    if is_done {
+                        self.context.state.row_count = 0;
+                    }
+                    Ok(is_done)
                 }
-                Ok(is_done)
+                Instruction::Host(statement) => self.host_statement(statement).await,
+                _ => Ok(true),
             }
-            Instruction::Host(statement) => self.host_statement(statement).await,
-            _ => Ok(true),
-        }
+        })
     }
 
     /// Refuses the COMMIT that would end the transaction of an INSERT ... EXEC.
