@@ -91,7 +91,7 @@ impl Options {
         self
     }
 
-    /// A trace flag that is on from the start, as `-T` of the command line; see `docs/lab.md` for those that do something.
+    /// A trace flag that is on from the start, as `-T` of the command line; see `docs/understand/lab.md` for those that do something.
     pub fn trace_flag(mut self, flag: i32) -> Options {
         self.trace_flags.push(flag);
         self

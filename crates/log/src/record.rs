@@ -5,7 +5,7 @@
 //!                                    encoded_len       exact, for the reservation
 //!                                    encode / decode   no allocation; decoding borrows from the log
 //!                                    Display           one line of a dump
-//!                                    TABLE             kinds, names, fields and docs, for docs/format.md
+//!                                    TABLE             kinds, names, fields and docs, for docs/understand/format.md
 //! ```
 //! The bytes of a record are `[kind u8][field]...`, each field as its [kind](crate::field) says. The log puts the
 //! length in front.

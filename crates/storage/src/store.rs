@@ -9,7 +9,7 @@
 //!
 //! Order of latches and locks, outermost first: checkpointing -> growth -> writer -> clock hand -> a heap's shared target ->
 //! page latches (parent, child, new page, map page) -> space, free list, stamps. No latch and no spinlock is held across a need; the
-//! first three are only taken by blocking code, which may satisfy needs while it holds them. See `docs/locks.md`.
+//! first three are only taken by blocking code, which may satisfy needs while it holds them. See `docs/understand/locks.md`.
 
 use std::collections::HashSet;
 use std::io::IoSliceMut;

@@ -1,4 +1,4 @@
-//! `docs/format.md` says what the code does: its tables are the code's own, and its boxes are found in real files.
+//! `docs/understand/format.md` says what the code does: its tables are the code's own, and its boxes are found in real files.
 
 use pikepole_contention::Statistics;
 use pikepole_log::{Log, LogOptions, RECORD_BYTES_MAX, docs_table};
@@ -15,7 +15,7 @@ const REST: &[u8] = b"the rest";
 
 fn document() -> String {
     let own = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
-    std::fs::read_to_string(format!("{own}/../../docs/format.md")).expect("the document of the formats")
+    std::fs::read_to_string(format!("{own}/../../docs/understand/format.md")).expect("the document of the formats")
 }
 
 #[test]
@@ -24,7 +24,7 @@ fn the_tables_of_the_document_are_those_of_the_code() {
     let records = docs_table(Record::TABLE);
     assert!(
         document.contains(&format!("\n{records}\n")),
-        "the table of records in docs/format.md is to be:\n{records}"
+        "the table of records in docs/understand/format.md is to be:\n{records}"
     );
     let rid = Rid { page: PageId(1), slot: 2 };
     let sizes = [
@@ -42,7 +42,10 @@ fn the_tables_of_the_document_are_those_of_the_code() {
     ];
     let mut table = String::from("| what | value |\n|---|---|\n");
     sizes.iter().for_each(|(what, value)| table.push_str(&format!("| {what} | {value} |\n")));
-    assert!(document.contains(&format!("\n{table}\n")), "the table of sizes in docs/format.md is to be:\n{table}");
+    assert!(
+        document.contains(&format!("\n{table}\n")),
+        "the table of sizes in docs/understand/format.md is to be:\n{table}"
+    );
 }
 
 /// A number of the file at `at`, little-endian.

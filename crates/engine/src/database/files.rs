@@ -177,7 +177,7 @@ pub(crate) struct LogChain {
     pub bulk_logged: bool,
 }
 
-/// How far a restore has come. What is restored of the log lies in the folder `restore`, see `docs/format.md`.
+/// How far a restore has come. What is restored of the log lies in the folder `restore`, see `docs/understand/format.md`.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub(crate) struct Restoring {
     /// The log that is restored, in hexadecimal; empty: the database's own files are whole, and only its use was given up

@@ -51,7 +51,7 @@ pub struct ServerOptions {
     pub recovery_watch: Option<RecoveryWatch>,
     /// Folders that BACKUP and RESTORE may name files in, beside `backup` in the server's folder; the first takes relative names.
     pub backup_folders: Vec<PathBuf>,
-    /// The only folders that loads may name files in; the first takes relative names. None: see `docs/bulk.md`.
+    /// The only folders that loads may name files in; the first takes relative names. None: see `docs/use/loading.md`.
     pub load_folders: Vec<PathBuf>,
     /// The folder that relative names of loads belong to when there is no load folder; None: the server's. A shell has its own there.
     pub working_folder: Option<PathBuf>,

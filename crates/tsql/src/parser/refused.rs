@@ -131,6 +131,20 @@ mod tests {
     }
 
     #[test]
+    fn the_document_has_each_of_them() {
+        let statements = super::DEFINED.iter().map(|what| format!("CREATE, ALTER, DROP {what}"));
+        let names: Vec<String> = statements.chain(super::OTHERS.iter().map(|words| (*words).to_owned())).collect();
+        let list: String = names.iter().map(|name| format!("- `{name}`\n")).collect();
+        let document = include_str!(concat!(env!("CARGO_MANIFEST_DIR"), "/../../docs/compatibility.md"));
+        let kept = document.split_once("refused.rs -->\n").and_then(|(_, rest)| rest.split_once("<!-- end -->"));
+        assert_eq!(
+            kept.map(|(kept, _)| kept),
+            Some(list.as_str()),
+            "the list in docs/compatibility.md is to be:\n{list}"
+        );
+    }
+
+    #[test]
     fn a_slip_of_the_pen_is_an_error_of_syntax() {
         assert_eq!(parse("CREATE CERTIFICAT c").map_err(|error| error.number), Err(102));
         assert_eq!(parse("CREATE TABLE t (a int,, b int)").map_err(|error| error.number), Err(102));

@@ -26,7 +26,7 @@
 //! ```
 //!
 //! where marks at the end that say nothing are left out. Keys on disk depend on the data of `icu_collator`:
-//! `docs/format.md`.
+//! `docs/understand/format.md`.
 
 use super::{Collation, KANA_INSENSITIVE, WIDTH_INSENSITIVE, case, hash_bytes, unicode};
 use icu_collator::options::{AlternateHandling, CaseLevel, CollatorOptions, Strength};

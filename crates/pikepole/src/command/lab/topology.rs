@@ -24,7 +24,7 @@ pub struct Arguments {
 
 const HELP: &str = "\
 A bracket is a core with the numbers of its CPUs (hyper-threads). The table below shows
-what the rules for schedulers, nodes and log writers give on the machine; docs/lab.md
+what the rules for schedulers, nodes and log writers give on the machine; docs/understand/lab.md
 states them. Nodes of a shape are those of a socket, cores those of a node.
 
 Examples:

@@ -42,7 +42,7 @@ fields, and the table (and index) whose page it changes:
 
     1365    48 Insert flags=3 xid=9 page=24 slot=0 key=0x8000... rest=0x06... dbo.t.PK_t
 
-docs/format.md lists the kinds and their fields. Flags: 1 the first record of its
+docs/understand/format.md lists the kinds and their fields. Flags: 1 the first record of its
 transaction, 2 the record is a whole transaction, 4 it undoes.
 
 A record that cannot be read is shown as it is. The dump ends at the end of the log or at

@@ -1,5 +1,5 @@
 //! `pikepole sqlcmd`, also by the name `sqlcmd`: the vendor's tool for scripts and health checks, as far as people and scripts rely on it.
-//! `docs/sqlcmd.md` has each option and what became of it.
+//! `docs/use/sqlcmd.md` has each option and what became of it.
 //!
 //! ```text
 //!   options ──▶ settings (variables) ──▶ connect ──▶ run: reader ──▶ batches, commands

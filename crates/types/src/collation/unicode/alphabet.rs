@@ -3,7 +3,7 @@
 //! The facts are those of the sorting weights that Microsoft publishes with [MS-UCODEREF], for the scripts that most
 //! texts are written
 //! in; what Unicode's decompositions and cases say is not said again here. Indexes on disk have this order:
-//! `docs/format.md`.
+//! `docs/understand/format.md`.
 
 /// The characters of ASCII that have a weight of one byte, ascending. Between any two of them there is room for
 /// [`BETWEEN`]; `\x01` keeps the
