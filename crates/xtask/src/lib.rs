@@ -1,11 +1,12 @@
 //! Checks of the source tree that no compiler makes: the layers go one way, files and functions stay small,
-//! every module says what it is, and nothing unfinished or machine-specific is left behind.
+//! every module says what it is, links of the documents go somewhere, and nothing unfinished or machine-specific is left behind.
 //!
 //! `cargo xtask tidy` prints the findings; the test `tidy` fails on any. [`instructions`] counts what no clock measures here.
 
 mod files;
 pub mod instructions;
 mod layers;
+mod links;
 mod sources;
 
 use std::path::{Path, PathBuf};
@@ -41,5 +42,26 @@ pub fn root() -> PathBuf {
 pub fn tidy(root: &Path) -> std::io::Result<Vec<Finding>> {
     let mut findings = layers::check(root)?;
     findings.extend(sources::check(root)?);
+    findings.extend(links::check(root)?);
     Ok(findings)
+}
+
+/// The files below a folder whose names end so, sorted; nothing of builds and of hidden folders.
+fn with_extension(folder: &Path, extension: &str) -> std::io::Result<Vec<PathBuf>> {
+    let mut found = Vec::new();
+    for entry in std::fs::read_dir(folder)? {
+        let path = entry?.path();
+        let is_left_out =
+            path.file_name().is_some_and(|name| name == "target" || name.as_encoded_bytes().starts_with(b"."));
+        if is_left_out {
+            continue;
+        }
+        if path.is_dir() {
+            found.extend(with_extension(&path, extension)?);
+        } else if path.extension().is_some_and(|own| own == extension) {
+            found.push(path);
+        }
+    }
+    found.sort();
+    Ok(found)
 }

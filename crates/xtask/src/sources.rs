@@ -1,7 +1,7 @@
 //! The sources: sizes of files and functions, module headers, marks of unfinished work.
 
 use crate::Finding;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 /// Lines a file may have before its unit tests.
 const FILE_LINES_MAX: usize = 800;
@@ -12,9 +12,7 @@ const LONG_FILE_MARK: &str = "// long file:";
 
 /// Checks every Rust source under `crates/`.
 pub fn check(root: &Path) -> std::io::Result<Vec<Finding>> {
-    let mut files = Vec::new();
-    collect(&root.join("crates"), &mut files)?;
-    files.sort();
+    let files = crate::with_extension(&root.join("crates"), "rs")?;
     let mut findings = Vec::new();
     for file in files {
         let text = std::fs::read_to_string(&file)?;
@@ -22,20 +20,6 @@ pub fn check(root: &Path) -> std::io::Result<Vec<Finding>> {
         check_text(&path, &text, &mut findings);
     }
     Ok(findings)
-}
-
-fn collect(folder: &Path, files: &mut Vec<PathBuf>) -> std::io::Result<()> {
-    for entry in std::fs::read_dir(folder)? {
-        let path = entry?.path();
-        if path.is_dir() {
-            if path.file_name().is_some_and(|name| name != "target") {
-                collect(&path, files)?;
-            }
-        } else if path.extension().is_some_and(|extension| extension == "rs") {
-            files.push(path);
-        }
-    }
-    Ok(())
 }
 
 fn check_text(path: &Path, text: &str, findings: &mut Vec<Finding>) {

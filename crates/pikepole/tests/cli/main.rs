@@ -12,6 +12,7 @@ mod log;
 mod modes;
 mod output;
 mod parallel;
+mod reference;
 mod script;
 mod serve;
 mod server;
