@@ -9,7 +9,9 @@
 
 use std::time::{Duration, Instant, SystemTime};
 
-use pikepole_contention::sync::{OnceLock, thread};
+use pikepole_contention::sync::OnceLock;
+#[cfg(target_arch = "x86_64")]
+use pikepole_contention::sync::thread;
 
 /// How long the counter is watched to learn its rate. The rate is then good to about one part in 100,000.
 #[cfg(target_arch = "x86_64")]
@@ -18,6 +20,7 @@ const CALIBRATION: Duration = Duration::from_millis(4);
 /// What is known about the counter since the first use of the clock.
 struct Calibration {
     /// Whether the CPU's counter is used.
+    #[cfg_attr(not(target_arch = "x86_64"), expect(dead_code, reason = "no other counter is used"))]
     counter: bool,
     /// Where the nanoseconds start when it is not.
     origin: Instant,

@@ -43,10 +43,10 @@ pub struct ConfinedFolder {
 /// The kinds of what a name in a folder leads to.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Found {
-    /// A file proper with this many names.
+    /// A file proper.
     File {
-        /// Hard links, itself included.
-        names: u64,
+        /// Hard links beside this one.
+        has_other_names: bool,
     },
     /// A symbolic link, folder, device, pipe or socket.
     Other,
@@ -137,7 +137,7 @@ impl ConfinedFolder {
         let path = self.path_of(name);
         let Some(folder) = &self.folder else {
             let there = self.disk.exists(&path);
-            let found = if self.disk.is_dir(&path) { Found::Other } else { Found::File { names: 1 } };
+            let found = if self.disk.is_dir(&path) { Found::Other } else { Found::File { has_other_names: false } };
             return Ok(there.then_some(found));
         };
         match rustix::fs::statat(folder, name, AtFlags::SYMLINK_NOFOLLOW) {
@@ -285,7 +285,7 @@ fn check_plain(path: &Path) -> io::Result<()> {
 
 fn found(stat: &Stat) -> Found {
     match FileType::from_raw_mode(stat.st_mode) {
-        FileType::RegularFile => Found::File { names: stat.st_nlink },
+        FileType::RegularFile => Found::File { has_other_names: stat.st_nlink > 1 },
         _ => Found::Other,
     }
 }
@@ -314,7 +314,7 @@ fn open_by_components(folder: &OwnedFd, below: &Path) -> io::Result<OwnedFd> {
 /// Opens what was looked at, if it is a file proper.
 fn reopen(looked: &OwnedFd, options: OpenOptions) -> io::Result<RealFile> {
     match found(&rustix::fs::fstat(looked)?) {
-        Found::File { names } if names == 1 || options.read_only => {}
+        Found::File { has_other_names } if !has_other_names || options.read_only => {}
         Found::File { .. } | Found::Other => return Err(not_proper()),
     }
     RealFile::of_flags(options, |more| open_again(looked, options, more))

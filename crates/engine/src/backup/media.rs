@@ -285,7 +285,7 @@ impl Device {
     fn former(&self, begin: Begin) -> Result<Former, SqlError> {
         match self.folder.look(&self.file).map_err(|error| self.not_opened(&error))? {
             None => return Ok(Former::Nothing),
-            Some(Found::File { names: 1 }) => {}
+            Some(Found::File { has_other_names: false }) => {}
             Some(found) => {
                 let why = match found {
                     Found::File { .. } => "the file has another name, too",
@@ -332,7 +332,7 @@ impl Device {
     }
 
     fn is_unfinished(&self, name: &str) -> bool {
-        let Ok(Some(Found::File { names: 1 })) = self.folder.look(name) else { return false };
+        let Ok(Some(Found::File { has_other_names: false })) = self.folder.look(name) else { return false };
         let Ok(file) = self.folder.open(name, self.options(true)) else { return false };
         let mut block = AlignedBuffer::zeroed(BLOCK);
         file.read_at(&mut block, 0).is_ok() && &block[..8] == UNFINISHED
