@@ -173,7 +173,7 @@ impl BackupJob {
         for _ in 0..STEP_READS {
             run.clear();
             let next = self.database.store().copy_pages(&self.pages, first, &mut run);
-            let next = next.map_err(|error| page_not_read(&self.database, self.options.kind, &error))?;
+            let next = next.map_err(|error| page_not_read(&self.database, &error))?;
             if !run.is_empty() {
                 self.writer.add(ChunkKind::Pages, [0; 3], &run)?;
                 self.tail.pages += (run.len() / pikepole_storage::PAGE_BYTES) as u64;
@@ -287,7 +287,7 @@ fn head_of(database: &Database, options: &BackupOptions, set_id: u64) -> SetHead
 fn checkpoint(database: &Database, pages: &mut PagesInUse) -> Result<Master, SqlError> {
     let store = database.store();
     *pages = store.pages_in_use();
-    database.checkpoint_now(false).map_err(|error| page_not_read(database, BackupKind::Database, &error))?;
+    database.checkpoint_now(false).map_err(|error| page_not_read(database, &error))?;
     // Another checkpoint may have come since: its pages are on disk as well.
     let master = store.master();
     pages.add(&store.pages_in_use());
@@ -312,13 +312,13 @@ fn bring_to_disk(database: &Database, pages: &mut PagesInUse) -> Result<(), SqlE
     if pages.is_empty() || database.is_stopping() {
         return Ok(());
     }
-    database.checkpoint_now(false).map_err(|error| page_not_read(database, BackupKind::Log, &error))
+    database.checkpoint_now(false).map_err(|error| page_not_read(database, &error))
 }
 
-fn page_not_read(database: &Database, kind: BackupKind, error: &StorageError) -> SqlError {
+fn page_not_read(database: &Database, error: &StorageError) -> SqlError {
     match error {
         StorageError::Corrupt { page, why } => SqlError::backup_found_damage(
-            format!("BACKUP {}", kind.name()),
+            format!("BACKUP '{}'", database.name()),
             format!("(1:{page})"),
             format!("{}: {why}", database.name()),
         ),

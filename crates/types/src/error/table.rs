@@ -199,10 +199,11 @@ error_table! {
     493 16 1 nodes_column_used(column) "The column '{column}' that was returned from the nodes() method cannot be used directly. It can only be used with one of the four XML data type methods, exist(), nodes(), query(), and value(), or in IS NULL and IS NOT NULL checks.";
     494 16 1 sample_of_local_tables() "The TABLESAMPLE clause can only be used with local tables.";
     497 15 1 sample_variables() "Variables are not allowed in the TABLESAMPLE or REPEATABLE clauses.";
-    498 15 1 sample_value_invalid() "Invalid value in the TABLESAMPLE clause.";
+    498 15 1 sample_value_invalid() "Invalid value in the TABLESAMPLE or the REPEATABLE clause.";
     500 16 1 table_parameter_columns(given, wanted) "Trying to pass a table-valued parameter with {given} column(s) where the corresponding user-defined table type requires {wanted} column(s).";
     506 16 1 invalid_like_escape(text, predicate) "The invalid escape character \"{text}\" was specified in a {predicate} predicate.";
     507 16 2 row_count_invalid() "Invalid argument for SET ROWCOUNT. Must be a non-null non-negative integer.";
+    511 16 1 row_too_long(bytes, maximum) "Cannot create a row of size {bytes} which is greater than the allowable maximum row size of {maximum}.";
     512 16 1 subquery_many_rows() "Subquery returned more than 1 value. This is not permitted when the subquery follows =, !=, <, <= , >, >= or when the subquery is used as an expression.";
     515 16 2 null_not_allowed(column, table, statement) "Cannot insert the value NULL into column '{column}', table '{table}'; column does not allow nulls. {statement} fails.";
     517 16 1 date_overflow(ty) "Adding a value to a '{ty}' column caused an overflow.";
@@ -223,8 +224,8 @@ error_table! {
 
     // Storage and databases.
     802 17 20 insufficient_pool_memory() "There is insufficient memory available in the buffer pool.";
-    823 24 2 operating_system_error(error, operation, offset, file) "The operating system returned error {error} to SQL Server during a {operation} at offset {offset} in file '{file}'. This is a severe system-level error condition that threatens database integrity and must be corrected immediately.";
-    824 24 2 page_is_damaged(what, operation, page, database, offset, file) "SQL Server detected a logical consistency-based I/O error: {what}. It occurred during a {operation} of page {page} in database ID {database} at offset {offset} in file '{file}'. This is a severe error condition that threatens database integrity and must be corrected immediately. Complete a full database consistency check (DBCC CHECKDB).";
+    823 24 2 operating_system_error(error, operation, offset, file) "The operating system returned error {error} to SQL Server during a {operation} at offset {offset} in file '{file}'. Additional messages in the SQL Server error log and operating system error log may provide more detail. This is a severe system-level error condition that threatens database integrity and must be corrected immediately. Complete a full database consistency check (DBCC CHECKDB). This error can be caused by many factors; for more information, see SQL Server Books Online.";
+    824 24 2 page_is_damaged(what, operation, page, database, offset, file) "SQL Server detected a logical consistency-based I/O error: {what}. It occurred during a {operation} of page {page} in database ID {database} at offset {offset} in file '{file}'. Additional messages in the SQL Server error log or operating system error log may provide more detail. This is a severe error condition that threatens database integrity and must be corrected immediately. Complete a full database consistency check (DBCC CHECKDB). This error can be caused by many factors; for more information, see SQL Server Books Online.";
     845 17 1 buffer_latch_timeout(latch, page, database) "Time-out occurred while waiting for buffer latch type {latch} for page {page}, database ID {database}.";
     911 16 1 database_unknown(name) "Database '{name}' does not exist. Make sure that the name is entered correctly.";
     916 14 1 database_access_denied(principal, database) "The server principal \"{principal}\" is not able to access the database \"{database}\" under the current security context.";
@@ -280,6 +281,7 @@ error_table! {
     1505 16 1 duplicate_key_at_create(object, index, key) "The CREATE UNIQUE INDEX statement terminated because a duplicate key was found for the object name '{object}' and the index name '{index}'. The duplicate key value is {key}.";
     1701 16 1 row_size_too_large(table, size, overhead, maximum) "Creating or altering table '{table}' failed because the minimum row size would be {size}, including {overhead} bytes of internal overhead. This exceeds the maximum allowable table row size of {maximum} bytes.";
     1702 16 1 too_many_columns(column, table, maximum) "CREATE TABLE failed because column '{column}' in table '{table}' exceeds the maximum of {maximum} columns.";
+    1708 10 1 row_may_be_too_long(table, maximum) "Warning: The table \"{table}\" has been created, but its maximum row size exceeds the allowed maximum of {maximum} bytes. INSERT or UPDATE to this table will fail if the resulting row exceeds the size limit.";
     1711 16 1 primary_key_on_computed(column, table) "Cannot define PRIMARY KEY constraint on column '{column}' in table '{table}'. The computed column has to be persisted and not nullable.";
     1731 16 1 column_not_sparse(column, table) "Cannot create the sparse column '{column}' in the table '{table}' because an option or data type specified is not valid. A sparse column must be nullable and cannot have the ROWGUIDCOL, IDENTITY, or FILESTREAM properties. A sparse column cannot be of the following data types: text, ntext, image, geometry, geography, or user-defined type.";
     1750 16 1 constraint_not_created() "Could not create constraint or index. See previous errors.";
@@ -326,9 +328,9 @@ error_table! {
     2010 16 1 incompatible_object_kind(statement, name) "Cannot perform {statement} on '{name}' because it is an incompatible object type.";
     2103 15 1 trigger_in_other_schema(action, name) "Cannot {action} trigger '{name}' because its schema is different from the schema of the target table or view.";
     2108 15 1 trigger_target_elsewhere(name) "Cannot create trigger on '{name}' as the target is not in the current database.";
-    2110 15 1 trigger_of_other_object(name, object) "Cannot alter trigger '{name}' on '{object}' because this trigger does not belong to this object.";
+    2110 15 1 trigger_of_other_object(name, object) "Cannot alter trigger '{name}' on '{object}' because this trigger does not belong to this object. Specify the correct trigger name or the correct target object name.";
     2111 16 1 instead_of_exists(name, kind, object, event) "Cannot create trigger '{name}' on {kind} '{object}' because an INSTEAD OF {event} trigger already exists on this object.";
-    2112 16 1 trigger_on_checked_view(name, view) "Cannot create trigger '{name}' for view '{view}' because it is defined with the CHECK OPTION.";
+    2112 16 1 trigger_on_checked_view(name, view) "Cannot create trigger '{name}' on view '{view}' because the view is defined with CHECK OPTION.";
     2113 16 1 instead_of_with_cascade(name, table) "Cannot create INSTEAD OF DELETE or INSTEAD OF UPDATE TRIGGER '{name}' on table '{table}'. This is because the table has a FOREIGN KEY with cascading DELETE or UPDATE.";
     2114 16 1 computed_column_in_if_update(column) "Column '{column}' cannot be used in an IF UPDATE clause because it is a computed column.";
     2203 16 1 xquery_predicate_type(place, found) "XQuery [{place}]: Only 'http://www.w3.org/2001/XMLSchema#decimal?', 'http://www.w3.org/2001/XMLSchema#boolean?' or 'node()*' expressions allowed as predicates, found '{found}'";
@@ -1049,9 +1051,11 @@ error_table! {
     15118 16 1 password_too_simple() "Password validation failed. The password does not meet the operating system policy requirements because it is not complex enough.";
     15122 16 1 expiration_needs_policy() "The CHECK_EXPIRATION option cannot be used when CHECK_POLICY is OFF.";
     15123 16 1 configuration_option_unknown(name) "The configuration option '{name}' does not exist, or it may be an advanced option.";
+    15123 16 1 policy_unknown(name, names) "The configuration option '{name}' does not exist, or it may be an advanced option. The options are {names}.";
     15124 16 1 configuration_option_ambiguous(name) "The configuration option '{name}' is not unique.";
     15125 16 1 trigger_of_another(trigger, event) "Trigger '{trigger}' is not a trigger for '{event}'.";
     15129 16 1 configuration_value_invalid(value, name) "'{value}' is not a valid value for configuration option '{name}'.";
+    15129 16 1 policy_value_invalid(value, name, values) "'{value}' is not a valid value for configuration option '{name}'. The values are {values}.";
     15130 16 1 trigger_order_taken(order, event) "There already exists a '{order}' trigger for '{event}'.";
     15133 16 1 instead_of_trigger_order(trigger) "INSTEAD OF trigger '{trigger}' cannot be associated with an order.";
     15135 16 8 property_object_invalid(name) "Object is invalid. Extended properties are not permitted on '{name}', or the object does not exist.";
