@@ -41,14 +41,28 @@ use pikepole_log::LsnRange;
 use crate::allocation::OBJECT_FIRST;
 use crate::error::{PageId, Stop, StorageError};
 use crate::meter::ReadKey;
+use crate::page::inner::CHILD_BYTES;
 use crate::page::slotted::leaf_entry_bytes;
 use crate::page::{PAGE_BYTES, PAGE_HEADER_BYTES, PageBytes, PageKind, PageMut, SLOT_BYTES};
 use crate::records::ChangeList;
 use crate::row::{LogContext, RowHeader};
 use crate::store::Store;
 
-/// Longest key that a tree can be created for, in bytes: an inner page then still holds four children.
-pub const KEY_BYTES_MAX: usize = 1500;
+/// Longest key that a tree can be created for, in bytes: an inner page with three children then has room for a fourth, so
+/// that a full one can be split into two with two each.
+pub const KEY_BYTES_MAX: usize = 2000;
+
+/// Longest key of a tree whose inner pages have low fences. With longer keys a page has no room for one, nor a use: the low
+/// fence of an inner page never changes, and is the separator that leads to it.
+const LOW_FENCED_KEY_BYTES_MAX: usize = 1500;
+
+/// Entries and slots of four children, of which the first has no separator, and the high fence.
+const FOUR_CHILDREN_BYTES: usize = 4 * (CHILD_BYTES + SLOT_BYTES) + 4 * KEY_BYTES_MAX;
+const _: () = assert!(PAGE_HEADER_BYTES + FOUR_CHILDREN_BYTES <= PAGE_BYTES);
+const _: () = assert!(
+    PAGE_HEADER_BYTES + 4 * (CHILD_BYTES + SLOT_BYTES) + 5 * LOW_FENCED_KEY_BYTES_MAX <= PAGE_BYTES,
+    "the same with a low fence"
+);
 
 /// A handle on a tree. Cheap to clone.
 #[derive(Clone)]

@@ -129,7 +129,7 @@ impl Tree {
     ) -> Result<(), Stop> {
         let new = self.store.new_page(self.object, slot::current(), context.is_clr())?;
         let right_id = new.id;
-        let right = moved_page(child.page(), right_id, cut);
+        let right = self.moved_page(child.page(), right_id, cut);
         let changes = (!self.unlogged).then(|| {
             let mut changes = ChangeList::new();
             changes.image(Page(&right));
@@ -159,7 +159,7 @@ impl Tree {
     fn grow_root(&self, wanted: &Wanted<'_>, mut root: Exclusive<'_>, spare: FreeFrame<'_>) -> Result<(), Stop> {
         let new = self.store.new_page(self.object, slot::current(), wanted.context.is_clr())?;
         let level = root.page().level();
-        let child = moved_page(root.page(), new.id, &Cut { at: 0, separator: Vec::new() });
+        let child = self.moved_page(root.page(), new.id, &Cut { at: 0, separator: Vec::new() });
         let mut above = Box::new([0; PAGE_BYTES]);
         let mut grown = PageMut(&mut above);
         grown.format(self.root, self.object, PageKind::Inner, level + 1);
@@ -178,23 +178,24 @@ impl Tree {
         root.formatted(range);
         Ok(())
     }
-}
 
-/// A page of the entries of `page` from the cut on.
-fn moved_page(page: Page<'_>, id: PageId, cut: &Cut) -> Box<PageBytes> {
-    let mut bytes = Box::new([0; PAGE_BYTES]);
-    let mut moved = PageMut(&mut bytes);
-    let inner = page.level() > 0;
-    let kind = if inner { PageKind::Inner } else { PageKind::Leaf };
-    moved.format(id, page.object(), kind, page.level());
-    moved.set_fences(&cut.separator, page.high_fence());
-    moved.set_next(page.next());
-    if inner {
-        // The first child's separator is the page's low fence now.
-        moved.add_child(page.inner_entry(cut.at).1, &[]);
+    /// A page of the entries of `page` from the cut on.
+    fn moved_page(&self, page: Page<'_>, id: PageId, cut: &Cut) -> Box<PageBytes> {
+        let mut bytes = Box::new([0; PAGE_BYTES]);
+        let mut moved = PageMut(&mut bytes);
+        let inner = page.level() > 0;
+        let kind = if inner { PageKind::Inner } else { PageKind::Leaf };
+        moved.format(id, page.object(), kind, page.level());
+        let has_low_fence = !inner || self.key_bytes_max <= LOW_FENCED_KEY_BYTES_MAX;
+        moved.set_fences(if has_low_fence { &cut.separator } else { &[] }, page.high_fence());
+        moved.set_next(page.next());
+        if inner {
+            // The first child's separator is the page's low fence now.
+            moved.add_child(page.inner_entry(cut.at).1, &[]);
+        }
+        moved.append_entries(page, cut.at + usize::from(inner));
+        bytes
     }
-    moved.append_entries(page, cut.at + usize::from(inner));
-    bytes
 }
 
 /// Where to cut a leaf that has no room for `key`.
@@ -218,8 +219,24 @@ fn leaf_cut(page: Page<'_>, key: &[u8], ascending: bool) -> Cut {
 fn inner_cut(page: Page<'_>, ascending: bool) -> Cut {
     let slots = page.slots();
     assert!(slots >= 2, "an inner page without room has several children");
-    let at = if ascending && page.high_fence().is_none() { slots - 1 } else { middle(page) };
+    let at = if ascending && page.high_fence().is_none() { slots - 1 } else { inner_middle(page) };
     Cut { at, separator: page.inner_entry(at).0.to_vec() }
+}
+
+/// The slot that halves the bytes of an inner page's entries, whose separator there goes to the parent. Of four or more
+/// children both sides get at least two: so a tree of the longest keys stays low, whatever their order.
+fn inner_middle(page: Page<'_>) -> usize {
+    let slots = page.slots();
+    let bytes = |slot: usize| page.slot(slot).1;
+    let mut left = 0;
+    let mut right: usize = (0..slots).map(bytes).sum();
+    let mut best = (usize::MAX, 1);
+    for at in 1..slots {
+        left += bytes(at - 1);
+        right -= bytes(at - 1);
+        best = best.min((left.max(right - page.inner_entry(at).0.len()), at));
+    }
+    if slots >= 4 { best.1.clamp(2, slots - 2) } else { best.1 }
 }
 
 /// The slot that halves the bytes of the entries; both sides get at least one of the two or more.
@@ -334,6 +351,36 @@ mod tests {
         }
         assert!(levels >= 2, "inner pages were split");
         assert!(store.check().expect("a check").is_sound());
+    }
+
+    /// Keys that differ at their end alone, as long as keys can be: inner pages have room for few children. In each order a
+    /// full one leaves two with two children or more, so that the tree is no higher than a binary one.
+    #[test]
+    fn trees_of_the_longest_keys_stay_low() {
+        const ROWS: u64 = 120;
+        let descending = |i: u64| ROWS - i;
+        let inwards = |i: u64| if i.is_multiple_of(2) { i } else { 2 * ROWS - i };
+        let outwards = |i: u64| if i.is_multiple_of(2) { ROWS + i } else { ROWS - i };
+        let scattered = |i: u64| i * 7_919 % 10_007;
+        let orders: [&dyn Fn(u64) -> u64; 5] = [&|i| i, &descending, &inwards, &outwards, &scattered];
+        for key_bytes in [LOW_FENCED_KEY_BYTES_MAX, KEY_BYTES_MAX] {
+            for (object, order) in (20..).zip(orders) {
+                let fixture = Fixture::new(2048);
+                let store = &fixture.store;
+                let tree = store.until_done(|| Tree::create(store, object, key_bytes)).expect("a tree");
+                let mut cursor = TreeCursor::new();
+                let rest = vec![7; tree.row_bytes_max() - key_bytes];
+                for number in 0..ROWS {
+                    let mut key = vec![0; key_bytes];
+                    key[key_bytes - 8..].copy_from_slice(&order(number).to_be_bytes());
+                    store.until_done(|| tree.insert(&mut cursor, &context(1), &key, &rest)).expect("an insert");
+                }
+                let levels = store.until_done(|| tree.latch_at_level(&[], u8::MAX)).expect("the root").1;
+                assert!(levels <= 8, "keys of {key_bytes} bytes, order {object}: {levels} levels");
+                let report = store.check().expect("a check");
+                assert!(report.is_sound(), "keys of {key_bytes} bytes, order {object}");
+            }
+        }
     }
 
     #[test]
