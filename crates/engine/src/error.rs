@@ -112,14 +112,7 @@ impl Place<'_> {
             }
             StorageError::DataFull { .. } => SqlError::no_space_for_object(self.object, name, "PRIMARY"),
             StorageError::Poisoned { .. } => SqlError::log_not_available(name),
-            StorageError::RowTooLong { bytes, bytes_max } => SqlError::new(
-                511,
-                16,
-                1,
-                format!(
-                    "Cannot create a row of size {bytes} which is greater than the allowable maximum row size of {bytes_max}."
-                ),
-            ),
+            StorageError::RowTooLong { bytes, bytes_max } => SqlError::row_too_long(bytes, bytes_max),
             StorageError::KeyTooLong { bytes, bytes_max, .. } => {
                 SqlError::key_too_long(bytes, self.object, bytes_max, "clustered")
             }
@@ -160,6 +153,9 @@ impl Place<'_> {
     }
 
     pub fn row(&self, error: &RowError) -> SqlError {
+        if let RowError::TooLong { bytes, bytes_max } = error {
+            return SqlError::row_too_long(bytes, bytes_max);
+        }
         SqlError::new(
             824,
             24,

@@ -87,7 +87,7 @@ pub use database::{
     NamedLock, NewColumn, NumberRange, PageCheck, PageFinding, PolicyChange, PropertyChange, PropertyPlace, PutMode,
     RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, ScopedConfiguration, ScopedKind, ScopedName,
     ScopedRow, ScopedValue, Switches, TableDefinition, Tested, TriggerDefinition, UserAccess, generated_name,
-    key_warning,
+    key_warning, row_warning,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};

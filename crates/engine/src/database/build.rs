@@ -187,6 +187,7 @@ impl Build {
             while database.run(child, |tx| database.try_next(tx, old, &mut scan, &mut row)).await? {
                 locator.clear();
                 locator.extend_from_slice(scan.locator().as_bytes());
+                trees.iter().try_for_each(|tree| self.new.check_key(tree.index, &row))?;
                 let taken = self.take(&row, &mut uniquifiers, &mut locator, &mut key, &mut trees);
                 taken.map_err(|error| database.place(child, &self.new.full_name()).row(&error))?;
                 if trees.iter().any(|tree| tree.places.len() >= ENTRIES_MAX) {

@@ -4,7 +4,8 @@
 
 use crate::catalog::definition::{Column, TableRecord};
 use crate::catalog::index::{Index, IndexColumn};
-use pikepole_types::{SqlError, SqlType};
+use crate::table::Table;
+use pikepole_types::{RowLayout, SqlError, SqlType};
 
 /// Columns of a key.
 const KEY_COLUMNS_MAX: usize = 32;
@@ -25,23 +26,7 @@ const ROW_OVERHEAD_BYTES: usize = 6;
 /// Bytes of a column's values, at least and at most.
 fn value_bytes(ty: &SqlType) -> (usize, usize) {
     let bytes = usize::try_from(ty.max_length()).unwrap_or(0);
-    if is_fixed(ty) { (bytes, bytes) } else { (0, bytes) }
-}
-
-/// True when all values of a type have the same length in a row.
-fn is_fixed(ty: &SqlType) -> bool {
-    !matches!(
-        ty,
-        SqlType::VarChar(_)
-            | SqlType::NVarChar(_)
-            | SqlType::VarBinary(_)
-            | SqlType::Text
-            | SqlType::NText
-            | SqlType::Image
-            | SqlType::Variant
-            | SqlType::Xml
-            | SqlType::Clr(_)
-    )
+    if ty.has_fixed_length() { (bytes, bytes) } else { (0, bytes) }
 }
 
 /// Checks the key of an index that is to be made.
@@ -68,7 +53,8 @@ pub(super) fn check_key(
     Ok(())
 }
 
-fn key_bytes_max(clustered: bool) -> usize {
+/// Bytes that the values of a key may have together.
+pub(crate) fn key_bytes_max(clustered: bool) -> usize {
     if clustered { CLUSTERED_KEY_BYTES_MAX } else { NONCLUSTERED_KEY_BYTES_MAX }
 }
 
@@ -81,18 +67,33 @@ pub fn key_warning(record: &TableRecord, index: &Index) -> Option<SqlError> {
     (is_plain && bytes > bytes_max).then(|| SqlError::key_may_be_too_long(kind, bytes_max, &index.name, bytes))
 }
 
+/// Bytes of a row beside its columns of varying length, and how many of them are none of a column.
+fn fixed_bytes(columns: &[Column]) -> (usize, usize) {
+    let is_bit = |column: &&Column| column.ty == SqlType::Bit;
+    let bits = columns.iter().filter(is_bit).count();
+    let fixed = columns.iter().filter(|column| !is_bit(column) && !column.sparse);
+    let overhead = ROW_OVERHEAD_BYTES + columns.len().div_ceil(8);
+    (fixed.map(|column| value_bytes(&column.ty).0).sum::<usize>() + bits.div_ceil(8) + overhead, overhead)
+}
+
 /// Checks that the columns of fixed length leave a row short enough.
 ///
 /// # Errors
 /// 1701.
 pub(super) fn check_row(table: &str, columns: &[Column]) -> Result<(), SqlError> {
-    let is_bit = |column: &&Column| column.ty == SqlType::Bit;
-    let bits = columns.iter().filter(is_bit).count();
-    let fixed = columns.iter().filter(|column| !is_bit(column) && !column.sparse);
-    let overhead = ROW_OVERHEAD_BYTES + columns.len().div_ceil(8);
-    let bytes = fixed.map(|column| value_bytes(&column.ty).0).sum::<usize>() + bits.div_ceil(8) + overhead;
+    let (bytes, overhead) = fixed_bytes(columns);
     if bytes > ROW_BYTES_MAX {
         return Err(SqlError::row_size_too_large(table, bytes, overhead, ROW_BYTES_MAX));
     }
     Ok(())
+}
+
+/// A layout that refuses rows that are too long.
+pub(crate) fn with_row_limit(layout: RowLayout, columns: &[Column]) -> RowLayout {
+    layout.with_row_limit(fixed_bytes(columns).0, ROW_BYTES_MAX)
+}
+
+/// Warning 1708 when some rows of a table would be too long.
+pub fn row_warning(table: &Table) -> Option<SqlError> {
+    table.row_layout().can_be_too_long().then(|| SqlError::row_may_be_too_long(&table.name, ROW_BYTES_MAX))
 }

@@ -77,6 +77,7 @@ impl Database {
             locator.clear();
             if base_is_new {
                 rest.clear();
+                new.check_key(None, &mapped)?;
                 new.layout
                     .encode_key(|i| &mapped[i], &mut locator)
                     .map_err(|error| self.place(tx, &new.full_name()).row(&error))?;
@@ -95,6 +96,7 @@ impl Database {
                 let Some(tree) = trees.index(at).filter(|_| index.holds(|i| &mapped[i])) else {
                     continue;
                 };
+                new.check_key(Some(at), &mapped)?;
                 index
                     .entry_key(|i| &mapped[i], &locator, &mut key)
                     .map_err(|error| self.place(tx, &new.full_name()).row(&error))?;

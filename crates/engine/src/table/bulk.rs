@@ -41,7 +41,8 @@ impl Database {
         let Structure::Heap(heap) = &table.base else {
             return None;
         };
-        if !table.secondary.is_empty() {
+        // Whether a row is too long is asked of its values.
+        if !table.secondary.is_empty() || table.layout.can_be_too_long() {
             return None;
         }
         let locked = tx.inner.holds(&table.state.lock, LockMode::BU);

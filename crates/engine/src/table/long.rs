@@ -120,6 +120,7 @@ impl Database {
         key_bytes: usize,
         rest: &mut Vec<u8>,
     ) -> Result<bool, Blocked> {
+        table.layout.check_row(|i| &row[i]).map_err(|error| self.row_error(tx, table, error))?;
         if overflow.surely_fits(&table.layout, key_bytes, row) {
             long.new.clear();
             table.layout.encode_rest(|i| &row[i], rest).map_err(|error| self.row_error(tx, table, error))?;
@@ -321,6 +322,7 @@ impl Database {
     ) -> Result<(), SqlError> {
         let encoded = |error: RowError| self.place(tx, &table.full_name()).row(&error);
         let layout = &table.layout;
+        layout.check_row(|i| &row[i]).map_err(encoded)?;
         let Some(overflow) = table.overflow.as_ref().filter(|own| !own.surely_fits(layout, key_bytes, row)) else {
             return layout.encode_rest(|i| &row[i], rest).map_err(encoded);
         };

@@ -34,11 +34,12 @@ use std::sync::Arc;
 
 use pikepole_storage::{Heap, PageId, ReadMeter, Reads, Store, Tree};
 use pikepole_transaction::{RID_BYTES, Structure};
-use pikepole_types::{ColumnType, KeyColumn, Length, RowError, RowLayout, SqlType, Value};
+use pikepole_types::{ColumnType, KeyColumn, Length, RowError, RowLayout, SqlError, SqlType, Value};
 
 use crate::catalog::definition::{Column, StorageRef, TableRecord};
 use crate::catalog::filter::{ConstantLayout, RowTest};
 use crate::catalog::index::{Index, IndexColumn};
+use crate::database::limits;
 use crate::temporary::Residence;
 pub use bulk::BulkWriter;
 pub use ignored::Placed;
@@ -60,9 +61,9 @@ pub(crate) use uses::IndexUses;
 pub use uses::{IndexUse, UseCount, UseCounter};
 pub use writer::{Locator, RowCount, TableWriter};
 
-/// The longest key of a clustered index, in bytes.
-pub(crate) const CLUSTERED_KEY_BYTES_MAX: usize = 900;
-/// The longest key of a nonclustered index, in bytes.
+/// Bytes of the encoded columns of a clustered key, at most: values of 900 bytes take up to twice as many.
+pub(crate) const CLUSTERED_KEY_BYTES_MAX: usize = 1_840;
+/// Bytes of an entry's encoded key, with the locator behind it where it has one, at most.
 pub(crate) const INDEX_KEY_BYTES_MAX: usize = pikepole_storage::KEY_BYTES_MAX;
 
 /// An index whose entries lead to the table's rows.
@@ -249,6 +250,7 @@ impl Table {
         let uniquified = clustered.is_some_and(|index| !index.unique);
         let layout = layout(&record, clustered.map_or(&[], |index| &index.columns));
         let layout = if record.overflow.is_some() { layout.marked() } else { layout };
+        let layout = limits::with_row_limit(layout, &record.columns).with_key_limit(limits::key_bytes_max(true));
         let overflow = record.overflow.map(|at| Overflow::new(open(at, true), &record));
         let secondary = record
             .indexes
@@ -258,7 +260,7 @@ impl Table {
             .map(|(at, index)| SecondaryIndex {
                 at,
                 structure: open(index.storage, false),
-                layout: self::layout(&record, &index.columns),
+                layout: self::layout(&record, &index.columns).with_key_limit(limits::key_bytes_max(false)),
                 entry: match clustered.filter(|_| !index.unique) {
                     Some(clustered) => self::layout(&record, &[&index.columns[..], &clustered.columns].concat()),
                     None => self::layout(&record, &index.columns),
@@ -276,6 +278,30 @@ impl Table {
     /// Bytes to count on for a key whose columns take so many: with a uniquifier of any length, since another try has another.
     pub(crate) fn key_room(&self, columns: usize) -> usize {
         columns + if self.uniquified { UNIQUIFIER_BYTES_MAX } else { 0 }
+    }
+
+    /// Checks that the values of a row's key are not too long, in the clustered index or in a secondary one.
+    ///
+    /// # Errors
+    /// 1946.
+    #[inline]
+    pub(crate) fn check_key(&self, secondary: Option<usize>, row: &[Value]) -> Result<(), SqlError> {
+        let layout = secondary.map_or(&self.layout, |at| &self.secondary[at].layout);
+        match layout.key_excess(|i| &row[i]) {
+            None => Ok(()),
+            Some(excess) => Err(self.key_too_long(secondary, excess)),
+        }
+    }
+
+    #[cold]
+    fn key_too_long(&self, secondary: Option<usize>, (bytes, bytes_max): (usize, usize)) -> SqlError {
+        let index = &self.indexes[secondary.map_or_else(|| self.clustered_at(), |at| self.secondary[at].at)];
+        SqlError::key_too_long(
+            bytes,
+            &index.name,
+            bytes_max,
+            if index.clustered { "clustered" } else { "nonclustered" },
+        )
     }
 
     /// The position of the clustered index among the table's indexes.

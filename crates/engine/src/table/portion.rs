@@ -245,6 +245,7 @@ impl Database {
         let Portion { rows, writer, keys, locators, structure, .. } = portion;
         let values = &rows[row as usize];
         let index = structure.checked_sub(1);
+        table.check_key(index, values)?;
         let inserted = match index {
             None => {
                 writer.old_key.clear();

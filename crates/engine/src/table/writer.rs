@@ -252,6 +252,7 @@ impl Database {
         let TableWriter { cursor, key, rest, long, .. } = writer;
         key.clear();
         rest.clear();
+        table.check_key(None, row)?;
         table.layout.encode_key(|i| &row[i], key).map_err(|error| self.row_error(tx, table, error))?;
         let key_room = table.key_room(key.len());
         if table.uniquified {
@@ -294,6 +295,7 @@ impl Database {
         if !index.holds(|i| &row[i]) {
             return Ok(Inserted::Done);
         }
+        table.check_key(Some(at), row)?;
         let (locator, mut key) = (std::mem::take(&mut writer.key), std::mem::take(&mut writer.old_key));
         let result = index
             .entry_key(|i| &row[i], &locator, &mut key)
@@ -433,6 +435,9 @@ impl Database {
         }
         let moves = writer.key != locator.0;
         if writer.done == 0 {
+            if moves {
+                table.check_key(None, row)?;
+            }
             if !self.update_base(tx, table, writer, locator, (row, key_room), moves)? {
                 return Ok(false);
             }
@@ -530,6 +535,7 @@ impl Database {
         if !index.holds(|i| &row[i]) {
             return Ok(());
         }
+        table.check_key(Some(at), row)?;
         let TableWriter { key, old_key, moved, .. } = writer;
         index.entry_key(|i| &row[i], key, old_key).map_err(|error| self.row_error(tx, table, error))?;
         moved.keep_entry(at, old_key, key);

@@ -46,7 +46,9 @@ impl Machine<'_> {
     pub(crate) async fn alter_table(&mut self, alter: &tree::AlterTable) -> Result<(), Fault> {
         match &alter.action {
             tree::AlterTableAction::Add { elements, check } => {
-                self.add_elements(&alter.table, elements, check.unwrap_or(true)).await
+                self.add_elements(&alter.table, elements, check.unwrap_or(true)).await?;
+                let has_column = elements.iter().any(|element| matches!(element, tree::TableElement::Column(_)));
+                if has_column { self.warn_of_rows(&alter.table) } else { Ok(()) }
             }
             tree::AlterTableAction::SetConstraints { check, enable, names } => {
                 self.set_constraints(&alter.table, check.unwrap_or(false), *enable, names).await

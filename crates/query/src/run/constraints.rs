@@ -558,6 +558,14 @@ impl Machine<'_> {
         Ok(())
     }
 
+    /// The warning of a table some of whose rows would be too long.
+    pub(crate) fn warn_of_rows(&mut self, name: &ObjectName) -> Result<(), Fault> {
+        if let Some(warning) = pikepole_engine::row_warning(&self.table_of(name)?.engine) {
+            self.output.message(&warning.at_line(self.line()));
+        }
+        Ok(())
+    }
+
     /// The keys and rules that ALTER TABLE ADD CONSTRAINT adds.
     pub(crate) async fn add_keys(&mut self, name: &ObjectName, keys: Vec<Wanted>) -> Result<(), Fault> {
         for key in keys {

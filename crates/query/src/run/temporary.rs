@@ -182,6 +182,7 @@ impl Machine<'_> {
         }
         if residence != Residence::Variable {
             self.warn_of_keys(&create.name, &[])?;
+            self.warn_of_rows(&create.name)?;
         }
         self.add_wishes(&create.name, wishes, Existing::None).await?;
         self.partition_table(create).await?;

@@ -19,6 +19,7 @@
 
 mod columns;
 mod key;
+mod limits;
 mod long;
 mod loose;
 mod rest;
@@ -85,6 +86,14 @@ pub enum RowError {
         /// The column.
         column: usize,
     },
+    /// The row has more bytes than a page of SQL Server has for one.
+    #[error("the row has {bytes} bytes, and may have {bytes_max}")]
+    TooLong {
+        /// Bytes of the row.
+        bytes: usize,
+        /// Bytes that it may have.
+        bytes_max: usize,
+    },
 }
 
 /// How the rows of a table or index are laid out as bytes. Prepared once, used for every row.
@@ -98,6 +107,10 @@ pub struct RowLayout {
     bigint_key: Option<usize>,
     /// A byte 0 ends each rest.
     marked: bool,
+    /// See [`RowLayout::with_row_limit`]; `None`: no row is too long.
+    row_limit: Option<Box<limits::RowLimit>>,
+    /// See [`RowLayout::with_key_limit`]; `None`: no key is too long.
+    key_limit: Option<usize>,
     everything: Projection,
 }
 
@@ -172,6 +185,8 @@ impl RowLayout {
             bitmap_bytes: bits.div_ceil(8),
             bigint_key,
             marked: false,
+            row_limit: None,
+            key_limit: None,
             everything: Projection { key: [].into(), rest: [].into(), copies: [].into(), width: 0 },
         };
         let all: Vec<usize> = (0..columns.len()).collect();
@@ -234,9 +249,10 @@ impl RowLayout {
     /// Appends the rest bytes of a row; `value` gives each column's value by its place.
     ///
     /// # Errors
-    /// [`RowError::WrongType`] and [`RowError::Null`]; `out` may then hold a part.
+    /// [`RowError::WrongType`], [`RowError::Null`] and [`RowError::TooLong`]; `out` may then hold a part.
     #[inline]
     pub fn encode_rest<'v>(&self, value: impl Fn(usize) -> &'v Value, out: &mut Vec<u8>) -> Result<(), RowError> {
+        self.check_row(&value)?;
         let bitmap = out.len();
         out.resize(bitmap + self.bitmap_bytes, 0);
         for part in &self.rest {
