@@ -98,7 +98,7 @@ const FUNCTIONS: &[Definition] = &[
     function("@@LOCK_TIMEOUT", SqlType::Int, (0, 0), |call| int(call.context.settings.lock_timeout_ms)),
     function("@@TEXTSIZE", SqlType::Int, (0, 0), |call| int(call.context.settings.text_size)),
     function("@@OPTIONS", SqlType::Int, (0, 0), |call| int(options(call))),
-    function("@@DBTS", SqlType::Binary(8), (0, 0), |call| {
+    function("@@DBTS", SqlType::VarBinary(Length::Limit(8)), (0, 0), |call| {
         Ok(Some(Value::Bin(call.context.database().last_rowversion().to_be_bytes().to_vec())))
     }),
     function("MIN_ACTIVE_ROWVERSION", SqlType::Binary(8), (0, 0), |call| {
@@ -365,8 +365,13 @@ fn numeric(number: i64) -> Value {
 }
 
 impl Call<'_> {
-    /// An argument's text; none for NULL.
+    /// An argument's text, a name or a word, without the blanks at its end; none for NULL.
     fn text(&self, place: usize) -> Option<&str> {
+        self.text_as_given(place).map(|text| text.trim_end_matches(' '))
+    }
+
+    /// The same with the blanks at its end.
+    fn text_as_given(&self, place: usize) -> Option<&str> {
         self.arguments.get(place)?.as_str()
     }
 
@@ -640,7 +645,9 @@ fn type_name(call: &Call<'_>) -> Answer {
 
 /// Part 1 of a name is the object, 2 the schema, 3 the database, 4 the server.
 fn parse_name(call: &Call<'_>) -> Answer {
-    let (Some(parts), Some(place)) = (call.text(0).and_then(names::split), call.number(1)) else { return Ok(None) };
+    let (Some(parts), Some(place)) = (call.text_as_given(0).and_then(names::split), call.number(1)) else {
+        return Ok(None);
+    };
     let Some(from_end) = usize::try_from(place).ok().filter(|place| *place >= 1) else { return Ok(None) };
     let part = parts.iter().rev().nth(from_end - 1).filter(|part| !part.is_empty());
     // What is longer is no name.
@@ -651,7 +658,9 @@ fn parse_name(call: &Call<'_>) -> Answer {
 fn quote_name(call: &Call<'_>) -> Answer {
     /// Longer texts are no names: NULL.
     const CHARACTERS_MAX: usize = 128;
-    let Some(text) = call.text(0).filter(|text| text.chars().count() <= CHARACTERS_MAX) else { return Ok(None) };
+    let Some(text) = call.text_as_given(0).filter(|text| text.chars().count() <= CHARACTERS_MAX) else {
+        return Ok(None);
+    };
     let (open, close) = match call.text(1).unwrap_or("[").chars().next() {
         Some('[' | ']') => ('[', ']'),
         Some('(' | ')') => ('(', ')'),

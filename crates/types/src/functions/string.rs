@@ -67,9 +67,26 @@ pub(super) fn long_text(types: &[SqlType]) -> Typed {
     Ok(longest_text(types))
 }
 
-/// Units that an argument's text has at most.
+/// Units that an argument of CONCAT adds to its type: of a number or a moment those that SQL Server converts it to. NULL
+/// without a type adds none.
 fn length_max(ty: &SqlType) -> usize {
-    text_type(ty).declared_length().map_or(0, Length::limit)
+    match ty {
+        SqlType::Null => 0,
+        SqlType::Bit => 1,
+        SqlType::TinyInt => 3,
+        SqlType::SmallInt => 6,
+        SqlType::Int | SqlType::SmallMoney => 12,
+        SqlType::BigInt | SqlType::Money => 24,
+        SqlType::DateTime | SqlType::SmallDateTime => 27,
+        SqlType::Real | SqlType::Float | SqlType::Time(_) => 32,
+        SqlType::UniqueIdentifier => 36,
+        SqlType::Date => 40,
+        SqlType::Decimal { .. } => 41,
+        SqlType::DateTime2(_) => 54,
+        SqlType::DateTimeOffset(_) => 68,
+        SqlType::Variant => Length::Limit(8000).limit(),
+        _ => text_type(ty).declared_length().map_or(0, Length::limit),
+    }
 }
 
 /// The sum of the lengths.
