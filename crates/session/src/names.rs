@@ -3,8 +3,10 @@
 use crate::views;
 use crate::views::system_objects::{self, SystemObject};
 use pikepole_engine::{Catalog, DEFAULT_SCHEMA};
+use pikepole_tsql::without_end_blanks;
 
-/// The parts of a name as it stands in a text: `a.b`, `[a b].c`, `"x".y`, `db..t` (an empty part). One to four parts.
+/// The parts of a name as it stands in a text: `a.b`, `[a b].c`, `"x".y`, `db..t` (an empty part). One to four parts, without the
+/// blanks at their ends.
 pub(crate) fn split(text: &str) -> Option<Vec<String>> {
     let mut parts = vec![String::new()];
     let mut characters = text.trim().chars().peekable();
@@ -29,6 +31,7 @@ pub(crate) fn split(text: &str) -> Option<Vec<String>> {
             parts.last_mut()?.push(inner);
         }
     }
+    parts.iter_mut().for_each(|part| part.truncate(without_end_blanks(part).len()));
     let part = parts.last()?;
     (parts.len() <= 4 && !part.is_empty()).then_some(parts)
 }

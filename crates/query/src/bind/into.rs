@@ -35,7 +35,8 @@ pub(crate) fn into_columns(
     let new = added.map(|added| (added.name, added.ty, added.identity));
     let mut columns = Vec::with_capacity(bound.columns.len());
     let mut rowversion: Option<String> = None;
-    for column in bound.columns {
+    for mut column in bound.columns {
+        column.name.truncate(tree::without_end_blanks(&column.name).len());
         if column.name.is_empty() {
             return Err(Box::new(SqlError::name_is_empty()));
         }

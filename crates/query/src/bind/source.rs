@@ -120,9 +120,11 @@ impl Binder<'_> {
         &mut self,
         alias: String,
         schema: Option<String>,
-        columns: Vec<SourceColumn>,
+        mut columns: Vec<SourceColumn>,
         leaf: Leaf,
     ) -> Result<JoinTree, Fault> {
+        // A derived table's columns are called as its text writes them.
+        columns.iter_mut().for_each(|column| column.name.truncate(tree::without_end_blanks(&column.name).len()));
         let registers = match &leaf {
             Leaf::Rows(
                 Node::Virtual { registers, .. } | Node::Call { registers, .. } | Node::Values { registers, .. },

@@ -17,7 +17,7 @@ pub(crate) fn execute_as(statement: &ExecuteAs, context: &mut ExecutionContext) 
             return Ok(());
         }
         None => return Err(SqlError::incorrect_syntax(&statement.kind)),
-        Some(Some(Literal::String { value, .. })) => value,
+        Some(Some(Literal::String { value, .. })) => value.trim_end_matches(' '),
         Some(_) => return Err(unsupported("EXECUTE AS with a variable")),
     };
     match statement.kind.as_str() {

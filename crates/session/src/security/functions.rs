@@ -14,7 +14,7 @@ use std::sync::Arc;
 type Answer = Result<Option<Value>, SqlError>;
 
 fn text(arguments: &[Value], place: usize) -> Option<&str> {
-    arguments.get(place)?.as_str()
+    Some(arguments.get(place)?.as_str()?.trim_end_matches(' '))
 }
 
 fn number(arguments: &[Value], place: usize) -> Option<i32> {

@@ -3,7 +3,7 @@
 use super::Parser;
 use crate::error::{Parsed, SyntaxError};
 use crate::lexer::{Keyword, Symbol, Token, TokenKind, join_lines, undouble};
-use crate::tree::{Name, Span};
+use crate::tree::{Name, Span, without_end_blanks};
 
 impl<'a> Parser<'a> {
     #[inline]
@@ -198,8 +198,15 @@ impl<'a> Parser<'a> {
         self.nth_name(0)
     }
 
-    /// An identifier.
+    /// An identifier, without the blanks at its end: names are compared without them, and nothing else looks at a name's text.
     pub(super) fn name(&mut self) -> Parsed<Name> {
+        let mut name = self.name_as_written()?;
+        name.text.truncate(without_end_blanks(&name.text).len());
+        Ok(name)
+    }
+
+    /// An identifier as it is written: what a column of a result is called.
+    pub(super) fn name_as_written(&mut self) -> Parsed<Name> {
         let token = self.peek();
         let text = match token.kind {
             TokenKind::Word => self.source(token).to_string(),

@@ -439,7 +439,7 @@ impl Parser<'_> {
             self.bump();
             return Ok(Name { text: self.text_value(token), span: self.span_of(token) });
         }
-        self.name()
+        self.name_as_written()
     }
 
     /// An assignment operator.

@@ -42,15 +42,23 @@ pub struct Name {
     pub span: Span,
 }
 
+/// A name without the blanks at its end, which do not count where names are compared. One of blanks alone stays.
+pub fn without_end_blanks(name: &str) -> &str {
+    match name.trim_end_matches(' ') {
+        "" => name,
+        rest => rest,
+    }
+}
+
 impl Name {
     /// The name as text.
     pub fn as_str(&self) -> &str {
         &self.text
     }
 
-    /// Whether it is `word`, without regard to ASCII case.
+    /// Whether it is `word`, without regard to ASCII case and to blanks at the end of the word.
     pub fn is(&self, word: &str) -> bool {
-        self.text.eq_ignore_ascii_case(word)
+        self.text.eq_ignore_ascii_case(without_end_blanks(word))
     }
 }
 
@@ -122,7 +130,10 @@ impl ObjectName {
         if parts.len() > 4 || parts.last().is_none_or(String::is_empty) {
             return None;
         }
-        let mut names = parts.into_iter().rev().map(|text| Name { text, span: Span::default() });
+        let mut names = parts.into_iter().rev().map(|text| {
+            let text = without_end_blanks(&text).to_owned();
+            Name { text, span: Span::default() }
+        });
         let name = names.next()?;
         let mut given = || names.next().filter(|name| !name.text.is_empty());
         Some(ObjectName { name, schema: given(), database: given(), server: given() })
