@@ -374,8 +374,14 @@ fn list_text(cpus: &[usize]) -> String {
     numbers.join(",")
 }
 
-fn unknown(text: String) -> SqlError {
-    SqlError::new(15123, 16, 1, text)
+impl PolicyDefinition {
+    /// Error 15129; of an option that SQL Server does not have it says the values.
+    fn value_invalid(&self, value: &str, values: &str) -> SqlError {
+        match self.name.contains(char::is_lowercase) {
+            true => SqlError::configuration_value_invalid(value, self.name),
+            false => SqlError::policy_value_invalid(value, self.name, values),
+        }
+    }
 }
 
 /// Values are compared without regard to case, blanks and underscores.
@@ -387,7 +393,7 @@ impl ServerConfiguration {
     /// Sets one policy.
     ///
     /// # Errors
-    /// 15123 for a name or a value that is not one; the text names those that there are.
+    /// 15123 for a name and 15129 for a value that is not one; the text names those that there are.
     pub fn set(&mut self, name: &str, value: &str) -> Result<Effect, SqlError> {
         let at = POLICIES.iter().position(|policy| plain(policy.name) == plain(name));
         if let (None, Some(option)) = (at, KeptOption::find(name)) {
@@ -395,10 +401,7 @@ impl ServerConfiguration {
         }
         let Some(at) = at else {
             let names: Vec<&str> = POLICIES.iter().map(|policy| policy.name).collect();
-            return Err(unknown(format!(
-                "The configuration option '{name}' does not exist. The options are {}.",
-                names.join(", ")
-            )));
+            return Err(SqlError::policy_unknown(name, names.join(", ")));
         };
         let policy = &POLICIES[at];
         if at == LOG_WRITER_CPUS
@@ -411,10 +414,8 @@ impl ServerConfiguration {
         if let Some((least, greatest)) = bounds(at) {
             let number = value.trim().parse::<i64>().ok().filter(|number| (least..=greatest).contains(number));
             let number = number.ok_or_else(|| {
-                let name = policy.name;
-                unknown(format!(
-                    "'{value}' is not a value of the configuration option {name}. The values are {least} to {greatest}."
-                ))
+                let values = format!("{least} to {greatest}");
+                policy.value_invalid(value, &values)
             })?;
             self.values[at] = usize::try_from(number - least).unwrap_or(usize::MAX);
             return Ok(policy.takes_effect);
@@ -425,13 +426,11 @@ impl ServerConfiguration {
             let place = value.trim().parse::<usize>().ok()?.checked_sub(first_number(policy.allowed))?;
             (place < words().count()).then_some(place)
         };
-        let by_word = words().position(|allowed| plain(allowed) == plain(value));
+        // A number below zero is none of the words that are numbers.
+        let is_below_zero = value.trim().parse::<i64>().is_ok_and(|number| number < 0);
+        let by_word = words().position(|allowed| !is_below_zero && plain(allowed) == plain(value));
         let Some(chosen) = by_word.or_else(by_number) else {
-            return Err(unknown(format!(
-                "'{value}' is not a value of the configuration option {}. The values are {}.",
-                policy.name,
-                policy.allowed.join(", ")
-            )));
+            return Err(policy.value_invalid(value, &policy.allowed.join(", ")));
         };
         self.values[at] = chosen;
         Ok(policy.takes_effect)
@@ -639,11 +638,8 @@ impl ServerConfiguration {
     fn checked_log_writer_cpus(&self) -> Result<Vec<usize>, OpenError> {
         let allowed = affinity::allowed().map_err(OpenError::Schedulers)?;
         if let Some(other) = self.log_writer_cpus.iter().find(|cpu| !allowed.contains(cpu)) {
-            let text = format!(
-                "LOG_WRITER_CPUS names CPU {other}, which this process may not use. It may use {}.",
-                list_text(&allowed)
-            );
-            return Err(OpenError::Option(unknown(text)));
+            let values = format!("the CPUs that this process may use: {}", list_text(&allowed));
+            return Err(OpenError::Option(SqlError::policy_value_invalid(other, "LOG_WRITER_CPUS", values)));
         }
         Ok(self.log_writer_cpus.clone())
     }
@@ -789,7 +785,7 @@ mod tests {
         assert_eq!(read.reservation(), Reservation::Spinlock);
         let error = read.set("LOG_RESERVATION", "chunky").expect_err("no value");
         assert!(error.message.contains("SPINLOCK, ATOMIC"), "{error}");
-        assert_eq!(read.set("min memory per query (KB)", "511").expect_err("too little").number, 15123);
+        assert_eq!(read.set("min memory per query (KB)", "511").expect_err("too little").number, 15129);
         assert_eq!(read.set("Min Memory Per Query (KB)", "2048").expect("a value"), Effect::Now);
         assert_eq!(read.set("query wait (s)", "7").expect("a value"), Effect::Now);
         let limits = read.workspace(8 << 30);
@@ -821,7 +817,7 @@ mod tests {
         assert_eq!(read.reservation(), Reservation::Atomic);
         assert_eq!(read.set("LOG_WRITERS", "9").expect("AUTO"), Effect::Now);
         assert_eq!(&*read.value(LOG_WRITERS), "AUTO");
-        assert_eq!(read.set("LOG_RESERVATION", "3").expect_err("no word").number, 15123);
+        assert_eq!(read.set("LOG_RESERVATION", "3").expect_err("no word").number, 15129);
         read.set("LOG_IO", "o_dsync").expect("a value");
         assert_eq!(read.log_io(), LogIo::Dsync);
         for wrong in ["", "x", "3-1", "1,", "CPU LIST", "99999"] {

@@ -49,7 +49,7 @@ impl Server {
     /// while the server runs.
     ///
     /// # Errors
-    /// 15123 for a name or value that is not one, saying which there are.
+    /// 15123 for a name and 15129 for a value that is not one, saying which there are.
     pub fn set_policy(&self, name: &str, value: &str) -> Result<Effect, SqlError> {
         let mut configuration = lock(&self.configuration);
         let mut changed = configuration.clone();

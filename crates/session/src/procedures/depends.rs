@@ -36,9 +36,6 @@ pub(super) fn depends(
     let catalog = security::catalog(context);
     let unknown = || SqlError::object_not_in_database(name, database);
     let parts = names::parts(name).ok_or_else(unknown)?;
-    if parts.database.as_ref().is_some_and(|own| !own.eq_ignore_ascii_case(database)) {
-        return Err(SqlError::qualifier_is_another_database());
-    }
     let object = names::find(&catalog, parts.schema.as_deref(), &parts.name).ok_or_else(unknown)?;
     let view_columns = host.view_columns(context);
     let token = context.token();

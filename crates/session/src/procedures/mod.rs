@@ -25,6 +25,7 @@ mod table_option;
 mod trigger_order;
 
 use crate::host::SessionHost;
+use crate::names;
 use crate::security::{MemberOf, change_membership};
 use crate::unsupported;
 pub(crate) use odbc::described_columns;
@@ -395,8 +396,16 @@ const QUALIFIED: [&str; 9] = [
 ];
 
 /// # Errors
-/// 15250 for a qualifier that is another database.
+/// 15250 for a qualifier that is another database, and for the name of an object of one.
 fn check_qualifiers(procedure: &Procedure, arguments: &Arguments<'_>, database: &str) -> Result<(), SqlError> {
+    // sp_rename looks at names itself: of a column they have a part more.
+    if procedure.parameters.first() == Some(&"@objname") && procedure.name != "sp_rename" {
+        let named = arguments.text(0).and_then(|name| names::parts(&name)?.database);
+        return match named {
+            Some(named) if !named.eq_ignore_ascii_case(database) => Err(SqlError::qualifier_is_another_database()),
+            _ => Ok(()),
+        };
+    }
     if !QUALIFIED.contains(&procedure.name) {
         return Ok(());
     }
