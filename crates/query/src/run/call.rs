@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::frame::{Alone, Frame, Return};
 use super::prepared::PreparedProcedure;
 use super::promise::Promised;
+use super::recover::Origin;
 use super::statement::StatementState;
 use super::text_procedure::TextProcedure;
 use super::transaction::Capturing;
@@ -184,7 +185,7 @@ impl Machine<'_> {
         let identity = ProcedureIdentity::of(&found, owner);
         let context = self.context.compile_context_of(&*self.host, &found);
         let compiled = compile_procedure(&found.text, identity, &context);
-        let program = compiled.map_err(first_error)?;
+        let program = compiled.map_err(first_error).inspect_err(|_| self.origin = Origin::Callee)?;
         self.context.plans.keep_procedure(database, found.object_id, &program);
         Ok(program)
     }
@@ -218,7 +219,8 @@ impl Machine<'_> {
     pub(crate) fn execute_text(&mut self, text: &Expr) -> Result<(), Fault> {
         let text = text.eval(&mut self.env())?;
         let text = text.as_str().unwrap_or_default();
-        let program = crate::prepare(text, "", self.context, &*self.host).map_err(first_error)?;
+        let program = crate::prepare(text, "", self.context, &*self.host).map_err(first_error);
+        let program = program.inspect_err(|_| self.origin = Origin::Callee)?;
         self.call(program, &[], None, "")
     }
 
@@ -243,7 +245,8 @@ impl Machine<'_> {
             self.context.move_back(&home);
         }
         let shown: String = format!("({declared}){text}").chars().take(QUOTED_TEXT_MAX).collect();
-        self.call(program?, arguments, call.status, &shown)?;
+        let program = program.inspect_err(|_| self.origin = Origin::Callee)?;
+        self.call(program, arguments, call.status, &shown)?;
         self.context.state.procedure_levels += 1;
         self.frame.is_of_procedure = true;
         elsewhere.map_or(Ok(()), |database| self.context.move_to(&database))

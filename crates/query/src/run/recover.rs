@@ -24,6 +24,8 @@ pub(crate) enum Origin {
     RaiseError,
     /// THROW: ends the batch.
     Throw,
+    /// A text or module that the statement calls could not be compiled: it has ended, and who called it has not.
+    Callee,
 }
 
 impl Machine<'_> {
@@ -31,7 +33,7 @@ impl Machine<'_> {
     pub(crate) async fn handle(&mut self, error: SqlError) -> Option<SqlError> {
         let origin = std::mem::take(&mut self.origin);
         let mut error = error.at_line(self.line());
-        if let Some(name) = self.procedure_name() {
+        if let Some(name) = self.procedure_name().filter(|_| origin != Origin::Callee) {
             error = error.in_procedure(&name);
         }
         // An error in a function is one of the statement that reads its rows.
@@ -158,7 +160,8 @@ impl Machine<'_> {
             // CREATE TABLE of a name that is taken, or in a schema that is not there.
             _ if matches!(error.number, 2714 | 2760) && self.creates_table() => Reach::Transaction,
             _ => match errors::reach(error) {
-                Reach::Scope => Reach::Scope,
+                Reach::Scope if origin != Origin::Callee => Reach::Scope,
+                Reach::Scope if !abort => Reach::Statement,
                 _ if abort => Reach::Transaction,
                 reach => reach,
             },

@@ -3,6 +3,7 @@
 
 use super::Machine;
 use super::call::first_error;
+use super::recover::Origin;
 use crate::expression::Fault;
 use crate::program::Execute;
 use pikepole_tsql::DataType;
@@ -205,7 +206,8 @@ impl Machine<'_> {
             return Err(Box::new(missing.in_procedure(procedure.name())));
         }
         let text = procedure.text(&given)?;
-        let program = crate::prepare(&text, "", self.context, &*self.host).map_err(first_error)?;
+        let program = crate::prepare(&text, "", self.context, &*self.host).map_err(first_error);
+        let program = program.inspect_err(|_| self.origin = Origin::Callee)?;
         self.call(program, &[], call.status, procedure.name())
     }
 }
