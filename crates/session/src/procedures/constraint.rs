@@ -87,27 +87,35 @@ fn constraints(catalog: &Catalog, database: &str, table: &Table) -> Vec<Vec<Valu
 }
 
 /// `sp_helpconstraint`: `@nomsg` leaves the table's name out.
-pub(super) fn help(
+pub(super) fn of_call(
     arguments: &Arguments<'_>,
     context: &ExecutionContext,
     output: &mut dyn Output,
 ) -> Result<(), SqlError> {
-    let name = arguments.text(0).unwrap_or_default();
+    let is_quiet = arguments.text(1).is_some_and(|said| said.eq_ignore_ascii_case("nomsg"));
+    help((&arguments.text(0).unwrap_or_default(), !is_quiet), context, output)
+}
+
+/// The constraints of a table and those that refer to it, with the table's name before them or without it.
+pub(super) fn help(
+    (name, is_named): (&str, bool),
+    context: &ExecutionContext,
+    output: &mut dyn Output,
+) -> Result<(), SqlError> {
     let catalog = &*security::catalog(context);
     let database = context.database().name();
-    let found = object(catalog, &name, database)?;
+    let found = object(catalog, name, database)?;
     let Some(table) = catalog.table_by_id(found.object_id) else {
-        return Err(SqlError::object_not_in_database(&name, database));
+        return Err(SqlError::object_not_in_database(name, database));
     };
-    if !arguments.text(1).is_some_and(|said| said.eq_ignore_ascii_case("nomsg")) {
+    if is_named {
         let mut set = ResultSet::new(&[("Object Name", text(776))]);
-        set.push(vec![string(&name)]);
+        set.push(vec![string(name)]);
         set.send(output);
     }
     let rows = constraints(catalog, database, table);
     if rows.is_empty() {
-        let text = format!("No constraints are defined on object '{name}', or you do not have permissions.");
-        output.message(&SqlError::new(15469, 10, 1, text));
+        output.message(&SqlError::object_without_constraints(name));
     } else {
         let mut set = ResultSet::new(&[
             ("constraint_type", text(146)),
@@ -127,9 +135,7 @@ pub(super) fn help(
         .map(|(from, key)| vec![string(format!("{database}.{}.{}: {}", from.schema, from.name, key.name))])
         .collect();
     if referring.is_empty() {
-        let text =
-            format!("No foreign keys reference table '{name}', or you do not have permissions on referencing tables.");
-        output.message(&SqlError::new(15470, 10, 1, text));
+        output.message(&SqlError::table_not_referenced(name));
         return Ok(());
     }
     let mut set = ResultSet::new(&[("Table is referenced by foreign key", text(516))]);

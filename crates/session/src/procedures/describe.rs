@@ -4,19 +4,18 @@ use super::Arguments;
 use super::odbc::matches;
 use super::odbc_types::Odbc;
 use crate::dependencies::is_bound;
-use crate::host::{SessionHost, count_rows, count_table};
+use crate::host::SessionHost;
 use crate::modules;
 use crate::names::{self, Found};
 use crate::result_set::{NAME, ResultSet, string, text};
 use crate::security;
 use crate::views;
 use pikepole_engine::{
-    Catalog, Column, DEFAULT_SCHEMA, Identity, Module, ModuleDefinition, Object, Permission, PutMode, Table, UserType,
-    UserTypeKind,
+    Catalog, Column, Identity, ModuleDefinition, Object, Permission, PutMode, UserType, UserTypeKind,
 };
 use pikepole_query::{ColumnInfo, ExecutionContext, Output, Provenance, columns_made_now, declared_names};
 use pikepole_tsql::{ParseOptions, parse_with};
-use pikepole_types::{SecondName, SqlError, SqlType, Value};
+use pikepole_types::{SqlError, SqlType, Value};
 use std::borrow::Cow;
 use std::sync::Arc;
 
@@ -27,108 +26,6 @@ const TEXT_ROW_CHARACTERS: usize = 255;
 pub(super) fn object(catalog: &Catalog, name: &str, database: &str) -> Result<Found, SqlError> {
     let found = names::parts(name).and_then(|parts| names::find(catalog, parts.schema.as_deref(), &parts.name));
     found.ok_or_else(|| SqlError::object_not_in_database(name, database))
-}
-
-/// What `sp_help` calls an object's kind.
-fn kind(code: &str) -> &'static str {
-    match code.trim() {
-        "U" => "user table",
-        "V" => "view",
-        "P" => "stored procedure",
-        "PK" => "primary key cns",
-        "UQ" => "unique cns",
-        "F" => "foreign key cns",
-        "FN" => "scalar function",
-        "IF" => "inline function",
-        "TF" => "table function",
-        "TR" => "trigger",
-        "C" => "check cns",
-        "SP" => "security policy",
-        _ => "default cns",
-    }
-}
-
-/// `sp_help`: without a name, every object; with one, its columns, identity and indexes, or its parameters.
-pub(super) fn help(name: Option<&str>, context: &ExecutionContext, output: &mut dyn Output) -> Result<(), SqlError> {
-    let catalog = &*security::catalog(context);
-    let Some(name) = name else {
-        let mut set = ResultSet::new(&[("Name", NAME), ("Owner", NAME), ("Object_type", text(31))]);
-        for row in views::objects::object_rows(catalog) {
-            set.push(vec![string(row.name), string("dbo"), string(kind(row.code))]);
-        }
-        set.send(output);
-        return Ok(());
-    };
-    let found = match object(catalog, name, context.database().name()) {
-        Ok(found) => found,
-        Err(missing) => {
-            let set = type_of(catalog, name).ok_or(missing)?;
-            set.send(output);
-            return Ok(());
-        }
-    };
-    let created_us = views::objects::object_rows(catalog)
-        .iter()
-        .find(|row| row.object_id == found.object_id)
-        .map(|row| row.created_us);
-    let mut set =
-        ResultSet::new(&[("Name", NAME), ("Owner", NAME), ("Type", text(31)), ("Created_datetime", SqlType::DateTime)]);
-    let created = created_us.map_or(Value::Null, views::datetime);
-    set.push(vec![string(&found.name), string("dbo"), string(kind(found.code)), created]);
-    set.send(output);
-    if let Some(table) = catalog.table_by_id(found.object_id) {
-        table_columns(table, output);
-        table_identity(table, output);
-        table_indexes(table, output);
-    }
-    if let Some(module) = catalog.procedures().find(|module| module.object_id == found.object_id) {
-        procedure_parameters(catalog, module, output);
-    }
-    Ok(())
-}
-
-/// What `sp_help` says of a type of the system's or of a user's; none for one that is not there or is a table.
-fn type_of(catalog: &Catalog, name: &str) -> Option<ResultSet> {
-    let parts = names::parts(name)?;
-    let own = catalog.user_types().find(|user_type| {
-        let schema = parts.schema.as_deref().unwrap_or(DEFAULT_SCHEMA);
-        user_type.name.eq_ignore_ascii_case(&parts.name) && user_type.schema.eq_ignore_ascii_case(schema)
-    });
-    let second = SecondName::by_name(&parts.name).filter(|_| own.is_none());
-    let (shown, ty, nullable) = match (own.map(|own| (&own.name, &own.kind)), second) {
-        (Some((name, UserTypeKind::Alias { ty, nullable })), _) => (name.as_str(), *ty, *nullable),
-        (Some((_, UserTypeKind::Table(_) | UserTypeKind::SchemaCollection { .. })), _) => return None,
-        (None, Some(second)) => (second.name, second.ty, second.nullable),
-        (None, None) => {
-            let ty = views::columns::TYPES.iter().find(|ty| ty.name().eq_ignore_ascii_case(&parts.name))?;
-            (ty.name(), *ty, true)
-        }
-    };
-    let stored = second.filter(|second| second.system_type_id != ty.system_type_id());
-    let mut set = ResultSet::new(&[
-        ("Type_name", NAME),
-        ("Storage_type", NAME),
-        ("Length", SqlType::SmallInt),
-        ("Prec", SqlType::Int),
-        ("Scale", SqlType::Int),
-        ("Nullable", text(35)),
-        ("Default_name", NAME),
-        ("Rule_name", NAME),
-        ("Collation", NAME),
-    ]);
-    let digits = |number: u8| if ty.is_number() { Value::Int(number.into()) } else { Value::Null };
-    set.push(vec![
-        string(shown),
-        string(stored.map_or(ty.name(), |second| second.name)),
-        Value::SmallInt(ty.max_length()),
-        digits(ty.precision()),
-        digits(ty.scale()),
-        string(if nullable { "yes" } else { "no" }),
-        string("none"),
-        string("none"),
-        if ty.is_string() { string(views::columns::COLLATION) } else { Value::Null },
-    ]);
-    Some(set)
 }
 
 /// `sp_recompile`: plans that use an object are made again.
@@ -206,132 +103,6 @@ pub(super) async fn refresh(
     refreshed
 }
 
-fn table_columns(table: &Table, output: &mut dyn Output) {
-    let mut set = ResultSet::new(&[
-        ("Column_name", NAME),
-        ("Type", NAME),
-        ("Computed", text(35)),
-        ("Length", SqlType::Int),
-        ("Prec", SqlType::Char(5)),
-        ("Scale", SqlType::Char(5)),
-        ("Nullable", text(35)),
-        ("TrimTrailingBlanks", text(35)),
-        ("FixedLenNullInSource", text(35)),
-        ("Collation", NAME),
-    ]);
-    for column in &table.columns {
-        let ty = &column.ty;
-        let digits = |number: u8| string(if ty.is_number() { format!("{number:<5}") } else { " ".repeat(5) });
-        let is_of_bytes = ty.is_binary() || ty.is_string() && !ty.is_unicode();
-        let yes_or_no = |yes: bool| if yes { "yes" } else { "no" };
-        let of_bytes = |yes: bool| string(if is_of_bytes { yes_or_no(yes) } else { "(n/a)" });
-        set.push(vec![
-            string(&column.name),
-            string(type_name(column)),
-            string(yes_or_no(column.computed.is_some())),
-            Value::Int(column.ty.max_length().into()),
-            digits(ty.precision()),
-            digits(ty.scale()),
-            string(yes_or_no(column.nullable)),
-            of_bytes(false),
-            of_bytes(column.nullable),
-            if ty.is_string() { string(column.collation.name()) } else { Value::Null },
-        ]);
-    }
-    set.send(output);
-}
-
-fn table_identity(table: &Table, output: &mut dyn Output) {
-    let mut set = ResultSet::new(&[("Identity", NAME), ("Seed", SqlType::BigInt), ("Increment", SqlType::BigInt)]);
-    let column = table.identity_column().map(|place| &table.columns[place]);
-    set.push(match column.and_then(|column| Some((column, column.identity?))) {
-        Some((column, identity)) => {
-            vec![string(&column.name), Value::BigInt(identity.seed), Value::BigInt(identity.increment)]
-        }
-        None => vec![string("No identity column defined."), Value::Null, Value::Null],
-    });
-    set.send(output);
-}
-
-fn table_indexes(table: &Table, output: &mut dyn Output) {
-    // Indexes of xml have no statistics, which is what the procedure goes by.
-    let mut indexes: Vec<_> = table.indexes.iter().filter(|index| index.xml.is_none()).collect();
-    if indexes.is_empty() {
-        return;
-    }
-    let mut set = ResultSet::new(&[("index_name", NAME), ("index_description", text(210)), ("index_keys", text(2126))]);
-    indexes.sort_by_key(|index| index.name.to_lowercase());
-    for index in indexes {
-        let mut description = String::from(if index.is_clustered() { "clustered" } else { "nonclustered" });
-        if index.columnstore.is_some() {
-            description.push_str(" columnstore");
-        }
-        if index.ignores_duplicates {
-            description.push_str(", ignore duplicate keys");
-        }
-        if index.unique {
-            description.push_str(", unique");
-        }
-        match (index.primary_key, index.constraint) {
-            (true, _) => description.push_str(", primary key"),
-            (false, true) => description.push_str(", unique key"),
-            (false, false) => {}
-        }
-        description.push_str(" located on PRIMARY");
-        let keys: Vec<String> = index
-            .columns
-            .iter()
-            .map(|key| format!("{}{}", table.columns[key.column].name, if key.descending { "(-)" } else { "" }))
-            .collect();
-        set.push(vec![string(&index.name), string(description), string(keys.join(", "))]);
-    }
-    set.send(output);
-}
-
-/// `sp_helpindex`: the indexes of a table.
-pub(super) fn help_index(name: &str, context: &ExecutionContext, output: &mut dyn Output) -> Result<(), SqlError> {
-    let catalog = context.catalog();
-    let catalog = catalog.definitions();
-    let found = object(catalog, name, context.database().name())?;
-    let Some(table) = catalog.table_by_id(found.object_id) else { return Ok(()) };
-    if table.indexes.is_empty() {
-        let text = format!("The object '{name}' does not have any indexes, or you do not have permissions.");
-        output.message(&SqlError::new(15472, 10, 1, text));
-        return Ok(());
-    }
-    table_indexes(table, output);
-    Ok(())
-}
-
-fn procedure_parameters(catalog: &Catalog, module: &Module, output: &mut dyn Output) {
-    let mut set = ResultSet::new(&[
-        ("Parameter_name", NAME),
-        ("Type", NAME),
-        ("Length", SqlType::SmallInt),
-        ("Prec", SqlType::Int),
-        ("Scale", SqlType::Int),
-        ("Param_order", SqlType::Int),
-    ]);
-    for (place, parameter) in modules::parameters(catalog, module).into_iter().enumerate() {
-        let ty = parameter.declared.scalar();
-        let (user_type, second) = (parameter.declared.user_type(), parameter.declared.second_name());
-        let name = match (user_type, second) {
-            (Some(user_type), _) => user_type.name.as_str(),
-            (None, Some(second)) => second.name,
-            (None, None) => ty.map_or("", |ty| ty.name()),
-        };
-        set.push(vec![
-            string(parameter.name.as_str()),
-            string(name),
-            Value::SmallInt(ty.map_or(-1, |ty| ty.max_length())),
-            Value::Int(ty.map_or(0, |ty| ty.precision().into())),
-            Value::Int(ty.map_or(0, |ty| ty.scale().into())),
-            Value::Int(place as i32 + 1),
-        ]);
-    }
-    set.send(output);
-}
-
 /// `sp_helptext`: the text of a procedure, view or default, a row for each line.
 pub(super) fn help_text(name: &str, context: &ExecutionContext, output: &mut dyn Output) -> Result<(), SqlError> {
     let catalog = &*security::catalog(context);
@@ -394,7 +165,7 @@ impl Wanted<'_> {
 type Shape<'a> = (&'a str, &'a str, Cow<'a, [Column]>);
 
 /// A view's column as one of a table.
-fn viewed(info: ColumnInfo) -> Column {
+pub(super) fn viewed(info: ColumnInfo) -> Column {
     let identity = (info.provenance == Provenance::Identity).then_some(Identity { seed: 1, increment: 1 });
     let user_type = info.second_name().map(|second| second.user_type_id);
     Column {
@@ -541,63 +312,4 @@ fn extended_values(column: &Column) -> Vec<Value> {
     let mut values: Vec<Value> = flags.iter().map(|flag| Value::SmallInt((*flag).into())).collect();
     values.resize(EXTENDED.len(), Value::Null);
     values
-}
-
-/// `sp_spaceused`: of a table its rows and pages, long values among the data; of the database the size of its files.
-pub(super) async fn space_used(
-    name: Option<&str>,
-    context: &mut ExecutionContext,
-    output: &mut dyn Output,
-) -> Result<(), SqlError> {
-    let Some(name) = name else {
-        let database = Arc::clone(context.database());
-        let (data, log) = (views::files::data_bytes(&database), database.log_stats().bytes);
-        let rows: u64 = count_rows(context).await?.values().sum();
-        let mut set = ResultSet::new(&[
-            ("database_name", NAME),
-            ("database_size", text(18)),
-            ("data_size", text(18)),
-            ("log_size", text(18)),
-            ("rows", SqlType::BigInt),
-        ]);
-        let megabytes = |bytes: u64| string(format!("{:.2} MB", bytes as f64 / 1_048_576.0));
-        let rows = Value::BigInt(i64::try_from(rows).unwrap_or(i64::MAX));
-        set.push(vec![string(database.name()), megabytes(data + log), megabytes(data), megabytes(log), rows]);
-        set.send(output);
-        return Ok(());
-    };
-    let catalog = security::catalog(context);
-    let found = object(&catalog, name, context.database().name())?;
-    let Some(table) = catalog.table_by_id(found.object_id).cloned() else {
-        return Err(SqlError::object_not_in_database(name, context.database().name()));
-    };
-    let rows = count_table(context, &table).await?;
-    let mut set = ResultSet::new(&[
-        ("name", NAME),
-        ("rows", SqlType::Char(20)),
-        ("reserved", text(18)),
-        ("data", text(18)),
-        ("index_size", text(18)),
-        ("unused", text(18)),
-    ]);
-    let pages_of = |object| context.database().store().pages_of(object);
-    let of_index = |index: &&pikepole_engine::Index| !index.clustered;
-    let indexes = table.live_indexes().filter(of_index).map(|index| index.storage.object);
-    let add = |(used, reserved): (u64, u64), object| {
-        let more = pages_of(object);
-        (used + more.0, reserved + more.1)
-    };
-    let (used, reserved) = table.storages().map(|storage| storage.object).fold((0, 0), add);
-    let (of_indexes, _) = indexes.fold((0, 0), add);
-    let kilobytes = |pages: u64| string(format!("{} KB", pages * 8));
-    set.push(vec![
-        string(found.name),
-        string(format!("{rows:<20}")),
-        kilobytes(reserved),
-        kilobytes(used - of_indexes),
-        kilobytes(of_indexes),
-        kilobytes(reserved - used),
-    ]);
-    set.send(output);
-    Ok(())
 }

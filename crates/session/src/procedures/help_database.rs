@@ -6,9 +6,10 @@ use crate::views::databases::COMPATIBILITY_LEVEL;
 use crate::views::{self, files};
 use pikepole_engine::{DBO, Database, DatabaseInfo};
 use pikepole_query::Output;
-use pikepole_types::{SqlError, SqlType, Value, to_text};
+use pikepole_types::{SqlError, SqlType, Value, convert};
 use std::sync::Arc;
 
+const CREATED: SqlType = text(11);
 const BYTES_PER_MB: f64 = 1_048_576.0;
 
 /// Every database, or the one that is named and its two files.
@@ -29,7 +30,7 @@ pub(super) fn help(host: &SessionHost, name: Option<&str>, output: &mut dyn Outp
         ("db_size", text(13)),
         ("owner", NAME),
         ("dbid", SqlType::SmallInt),
-        ("created", text(11)),
+        ("created", CREATED),
         ("status", text(600)),
         ("compatibility_level", SqlType::TinyInt),
     ]);
@@ -38,13 +39,14 @@ pub(super) fn help(host: &SessionHost, name: Option<&str>, output: &mut dyn Outp
         let size = open.as_ref().map(|open| files::data_bytes(open) + open.log_stats().bytes);
         let size = size.map_or(Value::Null, |bytes| string(format!("{:>10.2} MB", bytes as f64 / BYTES_PER_MB)));
         let owner = open.as_ref().and_then(|open| owner(host, open)).map_or(Value::Null, string);
-        let created = to_text(&views::datetime(info.created_us), &SqlType::DateTime);
+        // The day, with the month in letters.
+        let created = convert(&views::datetime(info.created_us), &SqlType::DateTime, &CREATED, Some(0))?;
         set.push(vec![
             string(&info.name),
             size,
             owner,
             Value::SmallInt(info.id as i16),
-            string(created.split(' ').next().unwrap_or_default()),
+            created,
             string(status(info)),
             Value::TinyInt(COMPATIBILITY_LEVEL as u8),
         ]);

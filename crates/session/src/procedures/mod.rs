@@ -7,6 +7,7 @@ mod depends;
 mod describe;
 mod error_log;
 mod extended_property;
+mod help;
 mod help_database;
 mod managed;
 mod message;
@@ -21,6 +22,7 @@ mod privileges;
 mod rename;
 mod sequence;
 mod server;
+mod space;
 mod table_option;
 mod trigger_order;
 
@@ -115,7 +117,7 @@ const PROCEDURES: &[Procedure] = &[
         parameters: &["@table_name", "@table_owner", "@table_qualifier", "@column_name", "@ODBCVer"],
         required: 1,
     },
-    Procedure { name: "sp_spaceused", parameters: &["@objname", "@updateusage"], required: 0 },
+    Procedure { name: "sp_spaceused", parameters: space::PARAMETERS, required: 0 },
     Procedure { name: "sp_settriggerorder", parameters: trigger_order::PARAMETERS, required: 3 },
     Procedure { name: "sp_addrolemember", parameters: &["@rolename", "@membername"], required: 2 },
     Procedure { name: "sp_droprolemember", parameters: &["@rolename", "@membername"], required: 2 },
@@ -505,7 +507,7 @@ pub(crate) async fn call(
         "sp_addrole" | "sp_droprole" => principals::change_role(procedure.name, &arguments, host, context).await?,
         "sp_recompile" => describe::recompile(&arguments.text(0).unwrap_or_default(), host, context, output)?,
         "sp_catalogs" => return Err(server::not_linked(host, &arguments.text(0).unwrap_or_default())),
-        "sp_help" => describe::help(arguments.text(0).as_deref(), context, output)?,
+        "sp_help" => help::help(arguments.text(0).as_deref(), host, context, output)?,
         "sp_helptext" => describe::help_text(&arguments.text(0).unwrap_or_default(), context, output)?,
         "sp_columns" | "sp_columns_100" | "sp_table_type_columns_100" => {
             let (table, owner, column) = (arguments.text(0), arguments.text(1), arguments.text(3));
@@ -522,7 +524,7 @@ pub(crate) async fn call(
         "sp_statistics" | "sp_statistics_100" => odbc::statistics(&arguments, context, output),
         "sp_table_privileges" => privileges::of_tables(&arguments, context, output),
         "sp_column_privileges" => privileges::of_columns(&arguments, context, output),
-        "sp_helpconstraint" => constraint::help(&arguments, context, output)?,
+        "sp_helpconstraint" => constraint::of_call(&arguments, context, output)?,
         "sp_special_columns" | "sp_special_columns_100" => odbc::special_columns(&arguments, odbc, context, output),
         "sp_sproc_columns" => odbc_routines::columns(&arguments, (false, odbc), context, output),
         "sp_sproc_columns_100" => odbc_routines::columns(&arguments, (true, odbc), context, output),
@@ -532,7 +534,7 @@ pub(crate) async fn call(
         "sp_server_info" => odbc::server_info(&arguments, output),
         "sp_tablecollations_100" => odbc::table_collations(&arguments, context, output),
         "sp_depends" => depends::depends(&arguments.text(0).unwrap_or_default(), host, context, output)?,
-        "sp_helpindex" => describe::help_index(&arguments.text(0).unwrap_or_default(), context, output)?,
+        "sp_helpindex" => help::help_index(&arguments.text(0).unwrap_or_default(), context, output)?,
         "sp_helplanguage" => server::languages(arguments.text(0).as_deref(), output)?,
         "sp_who2" => server::who2(host, arguments.text(0).as_deref(), context, output),
         "sp_describe_first_result_set" => called_columns::describe(&arguments, host, context, output).await?,
@@ -550,7 +552,7 @@ pub(crate) async fn call(
         }
         "sp_tableoption" => table_option::set(&arguments, context)?,
         "sp_rename" | "sp_renamedb" => rename::rename(procedure.name, &arguments, host, context, output).await?,
-        _ => describe::space_used(arguments.text(0).as_deref(), context, output).await?,
+        _ => space::used(&arguments, context, output).await?,
     }
     Ok(0)
 }

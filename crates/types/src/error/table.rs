@@ -1093,10 +1093,14 @@ error_table! {
     15459 10 1 object_references_following() "In the current database, the specified object references the following:";
     15460 10 1 object_referenced_by_following() "In the current database, the specified object is referenced by the following:";
     15461 10 1 object_without_dependencies() "Object does not reference any object, and no objects reference it.";
+    15469 10 1 object_without_constraints(name) "No constraints are defined on object '{name}', or you do not have permissions.";
+    15470 10 1 table_not_referenced(name) "No foreign keys reference table '{name}', or you do not have permissions on referencing tables.";
     15471 10 1 text_is_encrypted(name) "The text for object '{name}' is encrypted.";
+    15472 10 1 object_without_indexes(name) "The object '{name}' does not have any indexes, or you do not have permissions.";
     15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
     15530 16 1 transferred_name_exists(name) "The object with name \"{name}\" already exists.";
     15600 15 1 invalid_parameter_or_option(procedure) "An invalid parameter or option was specified for procedure '{procedure}'.";
+    15647 10 1 no_views_bound(name) "No views with schema binding reference table '{name}'.";
     15664 16 1 session_key_read_only(key) "Cannot set key '{key}' in the session context. The key has been set as read_only for this session.";
     15665 16 1 session_context_full(key) "The value was not set for key '{key}' because the total size of keys and values in the session context would exceed the 1 MB limit.";
     15666 16 1 session_key_too_long(key) "Cannot set key '{key}' in the session context. The size of the key cannot exceed 256 bytes.";
