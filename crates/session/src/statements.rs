@@ -6,7 +6,8 @@ use crate::{backups, configuration, dbcc, security, unsupported};
 use pikepole_engine::{Object, Permission, ProcessAffinity, Securable, Table};
 use pikepole_query::{ExecutionContext, Output, check_key_column};
 use pikepole_tsql::{
-    Backup, CreateStatistics, Dbcc, Kill, Literal, ServerConfiguration, SettingValue, Statement, StatementKind,
+    Backup, CreateStatistics, Dbcc, Drop, DropKind, Kill, Literal, ObjectName, ServerConfiguration, SettingValue,
+    Statement, StatementKind,
 };
 use pikepole_types::SqlError;
 use std::sync::Arc;
@@ -36,6 +37,7 @@ pub(crate) async fn run(
         StatementKind::Restore(restore) => backups::restore(host, restore, context, output).await,
         StatementKind::Permission(permission) => security::change_permissions(host, permission, context, output).await,
         StatementKind::Principal(principal) => security::define_principal(host, principal, context).await,
+        StatementKind::Drop(drop) if drop.kind == DropKind::Statistics => drop_statistics(drop, context),
         StatementKind::Drop(drop) => security::drop_principals(host, drop, context).await,
         StatementKind::ExecuteAs(execute_as) => security::execute_as(execute_as, context),
         StatementKind::Revert => security::revert(context),
@@ -48,29 +50,41 @@ pub(crate) async fn run(
 
 /// CREATE STATISTICS: whether there could be such. Nothing is kept, since no plan asks for any.
 fn check_statistics(host: &SessionHost, create: &CreateStatistics, context: &ExecutionContext) -> Result<(), SqlError> {
-    let missing = || SqlError::object_not_found(create.table.dotted());
     let (statistics, shown) = (create.name.text.as_str(), create.table.dotted());
-    let has_column = |table: &Table| {
-        create.columns.iter().try_for_each(|column| {
-            let place = table.column(&column.text).ok_or_else(|| SqlError::key_column_unknown(&column.text))?;
-            check_key_column(table, place, (statistics, &shown), context, host)
-        })
-    };
-    // A temporary table is the session's own.
-    if create.table.is_temporary() {
-        let table = context.temporary_table(&create.table.name.text).ok_or_else(missing)?;
-        return has_column(&table);
+    let table = table_of_statistics(&create.table, context).ok_or_else(|| SqlError::object_not_found(&shown))?;
+    create.columns.iter().try_for_each(|column| {
+        let place = table.column(&column.text).ok_or_else(|| SqlError::key_column_unknown(&column.text))?;
+        check_key_column(&table, place, (statistics, &shown), context, host)
+    })
+}
+
+/// DROP STATISTICS: whether its table is there. None are kept, so any name that is no index's will do.
+fn drop_statistics(drop: &Drop, context: &ExecutionContext) -> Result<(), SqlError> {
+    for name in &drop.names {
+        let Some(table) = name.schema.clone() else {
+            return Err(SqlError::statistics_without_table());
+        };
+        let (schema, database) = (name.database.clone(), name.server.clone());
+        let table = ObjectName { server: None, database, schema, name: table };
+        let missing = || SqlError::object_missing("drop", "statistics", name.dotted());
+        let table = table_of_statistics(&table, context).ok_or_else(missing)?;
+        if table.indexes.iter().any(|index| name.name.is(&index.name)) {
+            return Err(SqlError::index_not_statistics(name.dotted()));
+        }
+    }
+    Ok(())
+}
+
+/// A table of the session or of its database that it may alter.
+fn table_of_statistics(name: &ObjectName, context: &ExecutionContext) -> Option<Arc<Table>> {
+    if name.is_temporary() {
+        return context.temporary_table(&name.name.text);
     }
     let view = context.catalog();
     let catalog = view.definitions();
-    let table =
-        catalog.table(create.table.schema_str().unwrap_or(pikepole_engine::DEFAULT_SCHEMA), &create.table.name.text);
-    let table = table.ok_or_else(missing)?;
+    let table = catalog.table(name.schema_str().unwrap_or(pikepole_engine::DEFAULT_SCHEMA), &name.name.text)?;
     let securable = catalog.securable(&Object::Table(table.clone()));
-    if !context.token().has(Permission::Alter, securable) {
-        return Err(missing());
-    }
-    has_column(table)
+    context.token().has(Permission::Alter, securable).then(|| table.clone())
 }
 
 /// The permissions of statements about the server and its databases. Statements that change principals check their own.

@@ -1,5 +1,6 @@
 //! Table hints: what a scan locks, and what it does about the locks of others. Those that say how to find rows change no result.
 
+use crate::access::Table;
 use crate::expression::Fault;
 use pikepole_engine::{ReadHints, ReadLevel, ReadMode};
 use pikepole_tsql as tree;
@@ -59,4 +60,57 @@ pub(super) fn target_hints(in_from: &[tree::TableHint], of_target: &[tree::Table
     // A lock of the whole table is taken for each change.
     let hints = read_hints(in_from.iter().chain(of_target))?;
     Ok(ReadHints { changes: true, table_exclusive: hints.table_exclusive || hints.table, ..hints })
+}
+
+/// Checks that the indexes that hints name are there and can be read; no plan is chosen by them.
+///
+/// # Errors
+/// 307 and 308 for an index that is not there or is hypothetical, 309 for one of xml, 315 and 316 for a disabled one.
+pub(super) fn check_index_hints(
+    table: &Table,
+    name: &tree::ObjectName,
+    hints: &[tree::TableHint],
+) -> Result<(), Fault> {
+    for hint in hints {
+        let named = match hint.name.as_str() {
+            "INDEX" => &hint.arguments[..],
+            // Behind the index are its columns.
+            "FORCESEEK" => hint.arguments.get(..1).unwrap_or_default(),
+            _ => &[],
+        };
+        for argument in named {
+            check_index_hint(table, name, argument).map_err(|error| error.at_line(argument.span.line))?;
+        }
+    }
+    Ok(())
+}
+
+fn check_index_hint(table: &Table, name: &tree::ObjectName, argument: &tree::Expr) -> Result<(), SqlError> {
+    let shown = name.dotted();
+    let indexes = || table.engine.indexes.iter().filter(|index| index.hypothetical.is_none());
+    match &argument.kind {
+        tree::ExprKind::Column(column) => {
+            let written = &column.name.text;
+            let found = indexes().find(|index| index.name.to_lowercase() == written.to_lowercase());
+            let index = found.ok_or_else(|| SqlError::hinted_index_unknown(written, &shown))?;
+            match index {
+                index if index.xml.is_some() => Err(SqlError::hinted_index_is_xml(written, shown)),
+                index if index.disabled => Err(SqlError::hinted_index_disabled(written, shown)),
+                _ => Ok(()),
+            }
+        }
+        tree::ExprKind::Literal(tree::Literal::Int(number)) => {
+            // The heap, or the clustered index without a look-up.
+            if *number == 0 {
+                return Ok(());
+            }
+            let found = indexes().find(|index| i64::from(index.index_id) == i64::from(*number));
+            match found {
+                None => Err(SqlError::hinted_number_unknown(number, shown)),
+                Some(index) if index.disabled => Err(SqlError::hinted_number_disabled(number, shown)),
+                Some(_) => Ok(()),
+            }
+        }
+        _ => Ok(()),
+    }
 }

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::change::NewValue;
-use super::hint::target_hints;
+use super::hint::{check_index_hints, target_hints};
 use super::insert_values::{check_given, check_identity};
 use super::join::{JoinTree, Leaf};
 use super::output::OutputRows;
@@ -588,6 +588,10 @@ impl Binder<'_> {
             _ => return Err(errors::unsupported("UPDATE or DELETE with a join in FROM")),
         };
         let table = self.target_table(name)?;
+        check_index_hints(&table, name, of_target)?;
+        if let [tree::TableSource::Table(own)] = from {
+            check_index_hints(&table, name, &own.hints)?;
+        }
         let columns: Vec<SourceColumn> = table_columns(&table);
         let registers = self.registers(columns.len());
         let shown = alias.unwrap_or(&name.name);

@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::asked_arguments::selected;
-use super::hint::read_hints;
+use super::hint::{check_index_hints, read_hints};
 use super::join::{JoinTree, Leaf};
 use super::kept_columns::name_columns;
 use super::open_query::can_fail;
@@ -88,6 +88,9 @@ impl Binder<'_> {
             Leaf::Table(table) => Some(Arc::clone(table)),
             _ => None,
         };
+        if let Some(read) = &read {
+            check_index_hints(read, &table.name, &table.hints)?;
+        }
         let leaf = self.row_of_cursor(leaf);
         let virtual_columns = if read.is_some() { self.virtual_columns() } else { VirtualColumns::None };
         let (leaf, columns) = self.filtered_leaf(leaf, columns, &table.hints)?;

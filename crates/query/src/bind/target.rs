@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::check_option::RowConditions;
-use super::hint::target_hints;
+use super::hint::{check_index_hints, target_hints};
 use super::join::{JoinTree, Leaf};
 use super::kept_columns::name_columns;
 use super::permission::TargetNeeds;
@@ -242,6 +242,8 @@ impl Binder<'_> {
         let table = self.target_table(&reference.name)?;
         let needs = self.require_target(&reference.name)?;
         let hints = target_hints(&reference.hints, &self.target_hints)?;
+        check_index_hints(&table, &reference.name, &reference.hints)?;
+        check_index_hints(&table, &reference.name, &self.target_hints)?;
         if let Some(filtered) = self.filtered_target(reference, &table, schema.clone(), &needs)? {
             return Ok(filtered);
         }

@@ -632,8 +632,8 @@ impl<'a> Compiler<'a> {
             | StatementKind::Merge(_) => {
                 self.late_statement(LateKind::Statement(Arc::new(statement.clone())));
             }
-            // Principals are the session's.
-            StatementKind::Drop(drop) if drop.kind.is_principal() => {
+            // Principals are the session's; statistics are not kept.
+            StatementKind::Drop(drop) if drop.kind.is_principal() || drop.kind == tree::DropKind::Statistics => {
                 self.emit(Instruction::Host(Arc::new(statement.clone())));
             }
             StatementKind::Truncate(_)

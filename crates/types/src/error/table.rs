@@ -148,9 +148,14 @@ error_table! {
     302 16 0 sequential_id_outside_default() "The newsequentialid() built-in function can only be used in a DEFAULT expression for a column of type 'uniqueidentifier' in a CREATE TABLE or ALTER TABLE statement. It cannot be combined with other operators to form a complex scalar expression.";
     305 16 1 xml_not_comparable() "The XML data type cannot be compared or sorted, except when using the IS NULL operator.";
     306 16 2 text_not_comparable() "The text, ntext, and image data types cannot be compared or sorted, except when using IS NULL or LIKE operator.";
+    307 16 1 hinted_number_unknown(number, table) "Index ID {number} on table '{table}' (specified in the FROM clause) does not exist.";
+    308 16 1 hinted_index_unknown(index, table) "Index '{index}' on table '{table}' (specified in the FROM clause) does not exist.";
+    309 16 1 hinted_index_is_xml(index, table) "Cannot use index \"{index}\" on table \"{table}\" in a hint. XML indexes are not allowed in hints.";
     310 15 1 recursion_limit_invalid(value, maximum) "The value {value} specified for the MAXRECURSION option exceeds the allowed maximum of {maximum}.";
     311 16 1 text_in_transition_table() "Cannot use text, ntext, or image columns in the 'inserted' and 'deleted' tables.";
     313 16 2 too_few_arguments(name) "An insufficient number of arguments were supplied for the procedure or function {name}.";
+    315 16 1 hinted_index_disabled(index, table) "Index \"{index}\" on table \"{table}\" (specified in the FROM clause) is disabled or resides in a filegroup which is not online.";
+    316 16 1 hinted_number_disabled(number, table) "The index ID {number} on table \"{table}\" (specified in the FROM clause) is disabled or resides in a filegroup which is not online.";
     318 15 0 nodes_without_alias() "The table (and its columns) returned by a table-valued method need to be aliased.";
     319 15 1 with_needs_semicolon() "Incorrect syntax near the keyword 'with'. If this statement is a common table expression, an xmlnamespaces clause or a change tracking context clause, the previous statement must be terminated with a semicolon.";
     324 15 1 set_operator_all(operator) "The 'ALL' version of the {operator} operator is not supported.";
@@ -479,6 +484,7 @@ error_table! {
     3732 16 1 type_is_referenced(name, by) "Cannot drop type '{name}' because it is being referenced by object '{by}'. There may be other objects that reference this type.";
     3734 16 1 primary_key_of_xml_index(constraint) "Could not drop the primary key constraint '{constraint}' because the table has an XML or spatial index.";
 
+    3739 16 1 index_not_statistics(name) "Cannot DROP the index '{name}' because it is not a statistics collection.";
     3901 16 1 mark_needs_name() "The transaction name must be specified when it is used with the mark option.";
     // Transactions.
     3902 16 1 commit_without_begin() "The COMMIT TRANSACTION request has no corresponding BEGIN TRANSACTION.";
