@@ -1,4 +1,4 @@
-//! The command line: `pikepole sql | sqlcmd | serve | ping | passwd | trust | backup | restore | stress | lab | log | check`.
+//! The command line: `pikepole demo | sql | sqlcmd | serve | ping | passwd | trust | backup | restore | stress | lab | log | check`.
 //! By the name `sqlcmd` it is that command.
 
 mod command;
@@ -19,6 +19,7 @@ struct Arguments {
 
 const EXAMPLES: &str = "\
 Examples:
+  pikepole demo                        a server with a sample, a query's answer, how to connect
   pikepole stress                      insert with 1 to 32 sessions, see what waits
   pikepole stress --seconds 2 -n 8 --policy LOG_RESERVATION=SPINLOCK
   pikepole sql                         a T-SQL shell on ./pikepole-data
@@ -37,6 +38,8 @@ the database master in it. `pikepole <COMMAND> --help` has more on each command.
 
 #[derive(Subcommand)]
 enum Command {
+    /// Start a server with a sample, query it as a client, and show how drivers connect
+    Demo(command::demo::Arguments),
     /// Run T-SQL: a script, a batch, or an interactive shell
     Sql(command::sql::Arguments),
     /// Run T-SQL on a server as the vendor's sqlcmd does; `sqlcmd -?` lists its options
@@ -99,6 +102,7 @@ fn main() -> ExitCode {
     }
     let arguments = Arguments::try_parse().unwrap_or_else(|error| refuse(&error));
     end(match arguments.command {
+        Command::Demo(arguments) => command::demo::run(&arguments),
         Command::Sql(arguments) => command::sql::run(&arguments),
         Command::Sqlcmd(arguments) => command::sqlcmd::run(&program, arguments.arguments),
         Command::Serve(arguments) => command::serve::run(&arguments),

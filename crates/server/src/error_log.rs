@@ -48,6 +48,17 @@ pub fn start_log(format: LogFormat, disk: &Disk, folder: &Path) -> io::Result<()
     Ok(())
 }
 
+/// Starts the log of this process with lines in the file only. A second call changes nothing.
+///
+/// # Errors
+/// When the file cannot be made.
+pub fn start_log_file(disk: &Disk, folder: &Path) -> io::Result<()> {
+    let file = ErrorFile { file: Mutex::new((next_file(disk, folder)?, 0)) };
+    // Only a process that has started its log already refuses another; that one goes on.
+    let _ = tracing::subscriber::set_global_default(tracing_subscriber::registry().with(LevelFilter::INFO).with(file));
+    Ok(())
+}
+
 /// Writes a line of the process to standard output, as JSON where the log is. It does not come into the log's file.
 ///
 /// # Errors

@@ -36,7 +36,7 @@ mod transport;
 mod start_tests;
 
 pub use bound::Bound;
-pub use error_log::{LogFormat, READY, announce, complain, start_log};
+pub use error_log::{LogFormat, READY, announce, complain, start_log, start_log_file};
 pub use options::{Options, PORT, TlsMode};
 pub use tls::{make_authority, make_signed_pair, own_pair_files};
 

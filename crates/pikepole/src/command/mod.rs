@@ -2,6 +2,7 @@
 
 pub mod backup;
 pub mod check;
+pub mod demo;
 mod folders;
 pub mod lab;
 pub mod log;

@@ -5,8 +5,9 @@ use crate::tool::Folder;
 #[test]
 fn help_teaches_and_fits_a_terminal() {
     let folder = Folder::new("help");
-    let wanted: [(&[&str], &[&str]); 14] = [
+    let wanted: [(&[&str], &[&str]); 15] = [
         (&["--help"], &["sql ", "stress ", "check ", "Examples:", "pikepole check ./data", "--help"]),
+        (&["demo", "--help"], &["--keep", "--once", "--json", "PIKEPOLE_SA_PASSWORD", "Exit status", "Examples:"]),
         (
             &["sql", "--help"],
             &["GO 5", "Exit status", "--json", "--csv", "Examples:", "dm_pikepole_policies", "-Q \"SELECT"],

@@ -3,6 +3,7 @@
 mod commands;
 mod cpu_time;
 mod damage;
+mod demo;
 mod folder;
 mod full_disk;
 mod help;

@@ -7,10 +7,13 @@ mod listen;
 mod settings;
 mod stop;
 
+pub use fresh::Fresh;
+pub use listen::Listen;
+pub use settings::given_password;
+pub use stop::Stop;
+
 use super::{CommandError, password};
-use fresh::Fresh;
 use init::{Init, State, Step};
-use listen::Listen;
 use pikepole::Options;
 use pikepole_engine::{OpenError, Server};
 use pikepole_server::{Bound, LogFormat, NetworkServer, READY, TlsMode};
@@ -21,10 +24,9 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
-use stop::Stop;
 
 /// The variable that holds the first password of `sa`.
-const PASSWORD_VARIABLE: &str = "PIKEPOLE_SA_PASSWORD";
+pub const PASSWORD_VARIABLE: &str = "PIKEPOLE_SA_PASSWORD";
 
 /// What to serve, where and how.
 #[derive(clap::Args)]
@@ -166,29 +168,7 @@ fn serve(arguments: &Arguments, format: LogFormat) -> Result<ExitCode, CommandEr
     let made: Vec<Fresh> =
         std::iter::once(&settings.data).chain(&settings.backups).map(|path| Fresh::look(path)).collect();
     let start = Start { arguments, settings: &settings, steps: &steps, stop: &stop, format };
-    let server = match start.open() {
-        Ok(server) => server,
-        Err(error) => {
-            // One that is in use is another server's, however new it is.
-            if !matches!(error, CommandError::Look(OpenError::InUse { .. })) {
-                undo(&made, format);
-            }
-            return Err(error);
-        }
-    };
-    let network = match start.finish(&server, bound, network_options) {
-        Ok(network) => network,
-        Err(error) => {
-            // The lock is held until the server is dropped.
-            let closed = server.schedulers().block_on(server.shutdown());
-            server.schedulers().shutdown();
-            if closed.is_ok() {
-                undo(&made, format);
-            }
-            return Err(error);
-        }
-    };
-    drop(server);
+    let network = or_undo(&made, format, || start.open(), |server| start.finish(server, bound, network_options))?;
     // From here on clients may have changed something: whatever comes, the folder stays.
     if let Err(error) = start.tell(&network) {
         network.shutdown().map_err(|error| CommandError::Engine(error.into()))?;
@@ -200,8 +180,35 @@ fn serve(arguments: &Arguments, format: LogFormat) -> Result<ExitCode, CommandEr
     Ok(ExitCode::SUCCESS)
 }
 
+/// Opens folders of databases and does what a start has to do with them. When one of the two fails, what it has made is gone again.
+pub fn or_undo<T>(
+    made: &[Fresh],
+    format: LogFormat,
+    open: impl FnOnce() -> Result<Arc<Server>, CommandError>,
+    finish: impl FnOnce(&Arc<Server>) -> Result<T, CommandError>,
+) -> Result<T, CommandError> {
+    let server = match open() {
+        Ok(server) => server,
+        Err(error) => {
+            // One that is in use is another server's, however new it is.
+            if !matches!(error, CommandError::Look(OpenError::InUse { .. })) {
+                undo(made, format);
+            }
+            return Err(error);
+        }
+    };
+    finish(&server).inspect_err(|_| {
+        // The lock is held until the server is dropped.
+        let closed = server.schedulers().block_on(server.shutdown());
+        server.schedulers().shutdown();
+        if closed.is_ok() {
+            undo(made, format);
+        }
+    })
+}
+
 /// Removes the folders that a start which failed has made.
-fn undo(made: &[Fresh], format: LogFormat) {
+pub fn undo(made: &[Fresh], format: LogFormat) {
     for fresh in made {
         if let Err(error) = fresh.undo() {
             pikepole_server::complain(format, true, &format!("what the start had made could not be removed: {error}"));
@@ -270,9 +277,9 @@ impl Start<'_> {
         pikepole_server::log_open_modes(server);
         let registry = Registry::of_server(server);
         let had_password = server.has_sa_password();
-        let made = first_password(server, settings.password.as_ref().map(|(_, password)| password.as_str()))?;
-        let mut network = NetworkServer::new(Arc::clone(server), Arc::clone(&registry), options)?;
         let given = settings.password.as_ref().map(|(_, password)| password.as_str());
+        let made = first_password(server, given, password::can_ask())?;
+        let mut network = NetworkServer::new(Arc::clone(server), Arc::clone(&registry), options)?;
         let init =
             Init { server, registry: &registry, network: &network, stop: self.stop, password: made.or_given(given) };
         init.run(settings.first.as_ref(), self.steps)?;
@@ -345,7 +352,7 @@ fn network_options(arguments: &Arguments, settings: &Settings) -> pikepole_serve
 }
 
 /// What became of the first password of `sa`.
-enum Made {
+pub enum Made {
     /// It has one of an earlier start.
     Not,
     /// That of the environment.
@@ -364,8 +371,11 @@ impl Made {
     }
 }
 
-/// Sets the password of `sa` at the first start.
-fn first_password(server: &Arc<Server>, given: Option<&str>) -> Result<Made, CommandError> {
+/// Sets the password of `sa` at the first start: the one that is given, one that is asked for, one by chance.
+///
+/// # Errors
+/// A password that the engine refuses; a terminal that ends.
+pub fn first_password(server: &Arc<Server>, given: Option<&str>, asks: bool) -> Result<Made, CommandError> {
     if server.has_sa_password() {
         return Ok(Made::Not);
     }
@@ -373,7 +383,7 @@ fn first_password(server: &Arc<Server>, given: Option<&str>) -> Result<Made, Com
     if let Some(password) = given {
         return set(password).map(|()| Made::Given);
     }
-    let typed = if password::can_ask() { password::ask_new("sa", "one is made")? } else { None };
+    let typed = if asks { password::ask_new("sa", "one is made")? } else { None };
     match typed {
         Some(password) => set(&password).map(|()| Made::Typed(password)),
         None => {

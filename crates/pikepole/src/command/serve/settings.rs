@@ -219,6 +219,12 @@ fn number(name: &str, value: String) -> Result<String, CommandError> {
     }
 }
 
+/// The password of `sa` that the environment gives, and its variable.
+pub fn given_password() -> Option<(&'static str, String)> {
+    let set = |name| std::env::var(name).ok().filter(|value| !value.is_empty());
+    PASSWORDS.into_iter().find_map(|name| Some((name, set(name)?)))
+}
+
 /// The environment's variables, and what there is to say of them.
 struct Variables {
     values: BTreeMap<String, String>,
