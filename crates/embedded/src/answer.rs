@@ -1,6 +1,6 @@
 //! What a batch sends back, event by event or gathered.
 
-use crate::rows::{Column, Row, Rows};
+use crate::rows::{Column, FromSql, Row, Rows};
 use crate::{Error, SqlError, Value};
 
 /// One thing a batch sends back; events come in the order in which they arise.
@@ -58,6 +58,19 @@ pub struct Outcome {
     pub parameters: Vec<(String, Value)>,
 }
 
+impl Outcome {
+    /// The value that the batch left in a parameter, by name (without regard to case), as a Rust type.
+    ///
+    /// # Errors
+    /// [`Error::Usage`] when there is no such parameter or its value does not fit the type.
+    pub fn parameter<T: FromSql>(&self, name: &str) -> Result<T, Error> {
+        let found = self.parameters.iter().find(|(parameter, _)| parameter.eq_ignore_ascii_case(name));
+        let (_, value) = found.ok_or_else(|| Error::Usage(format!("there is no parameter {name}")))?;
+        let misfit = || Error::Usage(format!("the value of {name} does not fit {}", std::any::type_name::<T>()));
+        T::from_sql(value).ok_or_else(misfit)
+    }
+}
+
 /// Gathers events to an [`Outcome`]; the first error is kept while the rest of the batch drains.
 #[derive(Default)]
 pub struct Gathering {
@@ -95,6 +108,42 @@ impl Gathering {
 
 /// The first result set of an outcome.
 pub(crate) fn first_set(outcome: Outcome) -> Result<Rows, Error> {
-    let none = || Error::Usage("the batch returned no result set".to_string());
-    outcome.sets.into_iter().next().ok_or_else(none)
+    outcome.sets.into_iter().next().ok_or_else(no_result_set)
+}
+
+fn no_result_set() -> Error {
+    Error::Usage("the batch returned no result set".to_string())
+}
+
+/// Keeps the first row of the first result set, and drops the others.
+#[derive(Default)]
+pub(crate) struct FirstRow {
+    row: Option<Row>,
+    sets: usize,
+    error: Option<SqlError>,
+}
+
+impl FirstRow {
+    pub(crate) fn add(&mut self, event: Event) {
+        match event {
+            Event::Columns(_) => self.sets += 1,
+            Event::Row(row) if self.sets == 1 => {
+                self.row.get_or_insert(row);
+            }
+            Event::Error(error) => {
+                self.error.get_or_insert(error);
+            }
+            Event::Row(_) | Event::Done { .. } | Event::Message(_) => {}
+        }
+    }
+
+    /// # Errors
+    /// The first error; [`Error::Usage`] when there was no result set.
+    pub(crate) fn finish(self) -> Result<Option<Row>, Error> {
+        match self.error {
+            Some(error) => Err(error.into()),
+            None if self.sets == 0 => Err(no_result_set()),
+            None => Ok(self.row),
+        }
+    }
 }

@@ -3,11 +3,13 @@
 use crate::connection::Connection;
 use crate::mailbox::Mailbox;
 use crate::task;
+use crate::temporary::TemporaryFolder;
 use crate::{Error, blocking};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_engine::{
     DatabaseMemory, OpenError, PolicyRow, RecoveryProgress, RecoveryWatch, SchedulerChoice, Server, ServerOptions,
 };
+use pikepole_machine::memory::MemoryLimit;
 use pikepole_machine::{Disk, SlowDevice, SystemFiles};
 use pikepole_scheduler::{JoinHandle, Placement};
 use pikepole_session::{Registry, Session, SessionOptions};
@@ -26,6 +28,7 @@ use std::sync::{Arc, Weak};
 #[derive(Debug, Clone)]
 pub struct Options {
     folder: PathBuf,
+    place: Place,
     create: bool,
     buffer_pool_bytes: Option<u64>,
     log_bytes_max: Option<u64>,
@@ -40,11 +43,52 @@ pub struct Options {
     working_folder: Option<PathBuf>,
 }
 
+/// Where the folder of an engine is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Place {
+    Disk,
+    /// On the disk, made for the engine and removed with it.
+    Temporary,
+    /// In memory, of so many bytes at most; `None`: half of what the process may have.
+    Memory(Option<u64>),
+}
+
+/// The folder of an engine in memory, on a disk of its own.
+const MEMORY_FOLDER: &str = "/pikepole-in-memory";
+/// The part of the process's memory that an engine in memory has for its files.
+const MEMORY_PART: u64 = 2;
+
 impl Options {
     /// The folder of databases; it is made when it is not there.
     pub fn new(folder: impl Into<PathBuf>) -> Options {
+        Options::at(Place::Disk, folder.into())
+    }
+
+    /// Databases in memory, which end with the engine: no file is written. Files of databases and of their logs have half of the memory that
+    /// the process may have, unless [`Options::memory_bytes_max`] says otherwise; beyond it statements fail with error 1105 or 9002.
+    /// BACKUP and loads find no files of the system.
+    pub fn in_memory() -> Options {
+        Options::at(Place::Memory(None), PathBuf::from(MEMORY_FOLDER))
+    }
+
+    /// A folder of databases in the system's folder for temporary files, made when the engine is opened and removed when it is closed.
+    /// A process that is killed leaves it.
+    pub fn temporary() -> Options {
+        Options::at(Place::Temporary, crate::temporary::new_path())
+    }
+
+    /// Bytes that the files of an engine in memory may have; nothing else is concerned.
+    pub fn memory_bytes_max(mut self, bytes: u64) -> Options {
+        if let Place::Memory(bytes_max) = &mut self.place {
+            *bytes_max = Some(bytes);
+        }
+        self
+    }
+
+    fn at(place: Place, folder: PathBuf) -> Options {
         Options {
-            folder: folder.into(),
+            folder,
+            place,
             create: true,
             buffer_pool_bytes: None,
             log_bytes_max: None,
@@ -135,8 +179,18 @@ impl Options {
         self
     }
 
-    /// The options of the engine itself, for a program that runs more than this API over it.
+    /// The options of the engine itself, for a program that runs more than this API over it. A temporary folder is that program's to remove.
     pub fn into_server_options(self) -> ServerOptions {
+        let disk = match self.place {
+            Place::Disk | Place::Temporary => Disk::real(),
+            Place::Memory(bytes_max) => {
+                let half = || match MemoryLimit::of(&self.machine).bytes {
+                    0 => u64::MAX,
+                    bytes => bytes / MEMORY_PART,
+                };
+                Disk::memory(bytes_max.unwrap_or_else(half))
+            }
+        };
         ServerOptions {
             schedulers: SchedulerChoice::Threads { cpus: self.cpus, pin: true },
             buffer_pool_bytes: self.buffer_pool_bytes,
@@ -144,7 +198,7 @@ impl Options {
             policies: self.policies,
             trace_flags: self.trace_flags,
             machine: self.machine,
-            disk: self.slow_device.map_or_else(Disk::real, |device| Disk::real().slowed(device)),
+            disk: self.slow_device.map_or_else(|| disk.clone(), |device| disk.clone().slowed(device)),
             recovery_watch: self.recovery_watch,
             backup_folders: self.backup_folders,
             load_folders: self.load_folders,
@@ -172,17 +226,13 @@ pub struct Policy {
 ///
 /// ```
 /// # let folder = std::env::temp_dir().join(format!("pikepole-doc-engine-{}", std::process::id()));
-/// use pikepole_embedded::{Engine, Options, Value};
+/// use pikepole_embedded::{Engine, Options, params};
 ///
 /// let engine = Engine::open(Options::new(&folder))?;
 /// let mut connection = engine.connect_blocking()?;
-/// connection.execute("CREATE TABLE dbo.reading (id int PRIMARY KEY, celsius float NOT NULL)", &[])?;
-/// connection.execute(
-///     "INSERT dbo.reading (id, celsius) VALUES (@id, @celsius)",
-///     &[("@id", Value::Int(1)), ("@celsius", Value::Float(21.5))],
-/// )?;
-/// let rows = connection.query("SELECT id, celsius FROM dbo.reading", &[])?;
-/// for row in &rows {
+/// connection.execute("CREATE TABLE dbo.reading (id int PRIMARY KEY, celsius float NOT NULL)", [])?;
+/// connection.execute("INSERT dbo.reading (id, celsius) VALUES (@id, @celsius)", params![@id = 1, @celsius = 21.5])?;
+/// for row in &connection.query("SELECT id, celsius FROM dbo.reading", [])? {
 ///     let celsius: f64 = row.get("celsius")?;
 ///     assert_eq!(celsius, 21.5);
 /// }
@@ -206,6 +256,8 @@ struct Running {
     /// Absent after a shutdown: the folder is let go of with the last owner of the server.
     server: Option<Arc<Server>>,
     sessions: Vec<(Weak<Mailbox>, JoinHandle<()>)>,
+    /// The folder, where it goes with the engine.
+    temporary: Option<TemporaryFolder>,
 }
 
 impl Opened {
@@ -235,6 +287,8 @@ impl Opened {
         let Some(server) = self.end_sessions() else { return Ok(()) };
         let result = server.schedulers().block_on(server.shutdown());
         server.schedulers().shutdown();
+        drop(server);
+        drop(self.running().temporary.take());
         result.map_err(Error::Sql)
     }
 }
@@ -253,18 +307,45 @@ impl Engine {
     /// [`Error::Open`], which says why: in use elsewhere, not writable, not a folder, another version's, a policy that is not
     /// one.
     pub fn open(options: Options) -> Result<Engine, Error> {
-        check_folder(&options)?;
+        let temporary = match options.place {
+            Place::Disk => check_folder(&options).map(|()| None)?,
+            Place::Temporary => Some(TemporaryFolder::make(&options.folder).map_err(|error| {
+                Error::Open(format!("the folder {} cannot be made: {error}", options.folder.display()))
+            })?),
+            Place::Memory(_) => None,
+        };
         let server = Server::open(options.into_server_options()).map_err(|error| refused(&error))?;
         let registry = Registry::of_server(&server);
-        let running = Running { server: Some(server), sessions: Vec::new() };
+        let running = Running { server: Some(server), sessions: Vec::new(), temporary };
         let opened = Opened { registry, running: Mutex::new(running) };
         Ok(Engine { opened: Arc::new(opened) })
+    }
+
+    /// An engine in memory; see [`Options::in_memory`].
+    ///
+    /// # Errors
+    /// [`Error::Open`], which says why.
+    pub fn in_memory() -> Result<Engine, Error> {
+        Engine::open(Options::in_memory())
+    }
+
+    /// An engine in a folder that goes with it; see [`Options::temporary`].
+    ///
+    /// # Errors
+    /// [`Error::Open`], which says why.
+    pub fn temporary() -> Result<Engine, Error> {
+        Engine::open(Options::temporary())
+    }
+
+    /// The folder of databases; that of an engine in memory is on no disk.
+    pub fn folder(&self) -> Option<PathBuf> {
+        self.opened.running().server.as_ref().map(|server| server.folder().to_path_buf())
     }
 
     /// An engine over a server that a program has opened itself, for work of its own beside what the server does. It ends with
     /// [`Engine::let_go`]; when it is dropped or shut down, the server is closed.
     pub fn over(server: Arc<Server>, registry: Arc<Registry>) -> Engine {
-        let running = Running { server: Some(server), sessions: Vec::new() };
+        let running = Running { server: Some(server), sessions: Vec::new(), temporary: None };
         Engine { opened: Arc::new(Opened { registry, running: Mutex::new(running) }) }
     }
 

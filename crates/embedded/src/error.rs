@@ -14,9 +14,30 @@ pub enum Error {
     /// The connection or its engine has been shut down.
     #[error("the connection is closed")]
     Closed,
+    /// A query that was to give a row has given none.
+    #[error("the query returned no row")]
+    NoRow,
+    /// The transaction of a guard is not open any more: an error, a deadlock for one, or a text has ended it. It can be tried again as a whole.
+    #[error("the transaction has ended already")]
+    TransactionEnded,
     /// The call itself asks for something that is not there: a column, a type that does not fit, a policy.
     #[error("{0}")]
     Usage(String),
+}
+
+impl Error {
+    /// The statement's error, with number, severity, state and line.
+    pub fn sql(&self) -> Option<&SqlError> {
+        match self {
+            Error::Sql(error) => Some(error),
+            _ => None,
+        }
+    }
+
+    /// The number of the statement's error.
+    pub fn number(&self) -> Option<i32> {
+        self.sql().map(|error| error.number)
+    }
 }
 
 impl From<SqlError> for Error {

@@ -12,21 +12,32 @@
 //! [`blocking::Connection`] the form for plain threads.
 
 mod answer;
+mod appender;
 pub mod blocking;
 mod connection;
 mod engine;
 mod error;
 mod mailbox;
+mod parameter;
 mod rows;
+mod statement;
 mod task;
+mod temporary;
+mod transaction;
 
 pub use answer::{Event, Gathering, Message, Outcome};
+pub use appender::Appender;
 pub use connection::{Canceller, Connection, Events};
 pub use engine::{CheckReport, Engine, Options, Policy, check};
 pub use error::Error;
-pub use rows::{Column, ColumnIndex, FromValue, Row, Rows};
+pub use parameter::{GivenParameter, Parameter, Parameters, ToSql};
+pub use rows::{Column, ColumnIndex, FromSql, Row, Rows};
+pub use statement::{Statement, Text, ToStatement};
+pub use transaction::Transaction;
 
 pub use pikepole_engine::{DatabaseMemory, RecoveryProgress, placement};
 pub use pikepole_machine::memory::CountingAllocator;
 pub use pikepole_machine::{SlowDevice, SystemFiles};
-pub use pikepole_types::{SqlError, SqlType, Value};
+pub use pikepole_types::{
+    Date, DateTime, DateTime2, DateTimeOffset, Decimal, SmallDateTime, SqlError, SqlType, Time, Value, ValueMismatch,
+};

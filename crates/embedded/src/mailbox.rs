@@ -3,8 +3,9 @@
 //! ```text
 //!   caller                           session's task
 //!     put(request) ----------------->  poll_request()
-//!     take() / poll_take() <---------  send(events), poll_room() when EVENTS_MAX are waiting
+//!     poll_take() <------------------  send(events), poll_room() when EVENTS_MAX are waiting
 //!                          <---------  finish(last events, parameters)
+//!     forget(id), roll_back() ------>  come with poll_request()
 //!     close()      ----------------->  poll_request() gives None, the task ends
 //! ```
 //!
@@ -15,10 +16,13 @@
 //!   change: a wake-up of another core's thread costs more than a small statement.
 
 use crate::answer::Event;
+use crate::parameter::GivenParameter;
+use crate::statement::PreparedText;
 use crate::{Error, Value};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_contention::sync::{Condvar, Mutex, MutexGuard};
 use std::collections::VecDeque;
+use std::pin::pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
@@ -28,10 +32,30 @@ const EVENTS_MAX: usize = 1024;
 /// Bytes of texts and binaries in them, likewise.
 const EVENTS_BYTES_MAX: usize = 4 << 20;
 
-/// A batch and its parameters.
-pub(crate) struct Request {
-    pub(crate) sql: String,
-    pub(crate) parameters: Vec<(String, Value)>,
+/// What a session is asked for.
+pub(crate) enum Request {
+    /// A batch with its parameters.
+    Batch { sql: String, parameters: Vec<GivenParameter> },
+    /// A statement of given declarations is to be compiled, and kept.
+    Prepare(PreparedText),
+    /// A statement with its parameters; one without declarations is kept from its first run on.
+    Execute { statement: PreparedText, parameters: Vec<GivenParameter> },
+    /// A load begins: the answer is the table's columns, without rows. The names of columns are as T-SQL writes them.
+    BeginLoad { id: u64, table: String, columns: Vec<String> },
+    /// A portion of a load.
+    Load { id: u64, rows: Vec<Vec<Value>> },
+    /// The transaction is rolled back.
+    RollBack,
+}
+
+/// What the session does next.
+#[derive(Default)]
+pub(crate) struct Work {
+    /// Statements and loads that the caller has dropped.
+    pub(crate) forgotten: Vec<u64>,
+    /// A transaction that the caller has dropped; before the request.
+    pub(crate) rolls_back: bool,
+    pub(crate) request: Option<Request>,
 }
 
 /// What the caller takes: the events, then the end.
@@ -43,7 +67,7 @@ pub(crate) enum Taken {
 
 #[derive(Default)]
 struct State {
-    request: Option<Request>,
+    work: Work,
     events: VecDeque<Event>,
     /// Bytes of texts and binaries that were sent since the caller had taken all events.
     bytes: usize,
@@ -103,13 +127,13 @@ impl Mailbox {
         if state.session_ended {
             return Err(Error::Closed);
         }
-        assert!(state.request.is_none(), "one request at a time");
+        assert!(state.work.request.is_none(), "one request at a time");
         state.events.clear();
         state.bytes = 0;
         state.answer = None;
         state.cancelled = false;
         self.cancel_switch.store(false, Ordering::Relaxed);
-        state.request = Some(request);
+        state.work.request = Some(request);
         let session = state.session.take();
         drop(state);
         wake(session);
@@ -132,19 +156,36 @@ impl Mailbox {
         }
     }
 
-    pub(crate) fn take(&self) -> Result<Taken, Error> {
-        let mut state = self.lock();
+    /// Runs a future that waits for nothing but this mailbox, and blocks the thread where it waits.
+    pub(crate) fn block_on<T>(&self, future: impl Future<Output = T>) -> T {
+        let mut future = pin!(future);
+        let mut context = Context::from_waker(Waker::noop());
         loop {
-            if let Some(taken) = next(&mut state) {
-                state.caller_blocks = false;
-                let session = state.room_made();
-                drop(state);
-                wake(session);
-                return taken;
+            if let Poll::Ready(output) = future.as_mut().poll(&mut context) {
+                return output;
             }
-            state.caller_blocks = true;
-            state = self.arrived.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut state = self.lock();
+            while state.events.is_empty() && state.answer.is_none() && !state.session_ended {
+                state.caller_blocks = true;
+                state = self.arrived.wait(state).unwrap_or_else(|poisoned| poisoned.into_inner());
+            }
+            state.caller_blocks = false;
         }
+    }
+
+    /// The session forgets a statement or a load before its next request.
+    pub(crate) fn forget(&self, id: u64) {
+        self.lock().work.forgotten.push(id);
+    }
+
+    /// The session rolls its transaction back, as soon as the batch under way is over.
+    pub(crate) fn roll_back(&self) {
+        let mut state = self.lock();
+        state.work.rolls_back = true;
+        state.is_in_transaction = false;
+        let session = state.session.take();
+        drop(state);
+        wake(session);
     }
 
     /// The database that the last batch left the session in, and whether a transaction is open; None before the first batch.
@@ -160,7 +201,14 @@ impl Mailbox {
 
     /// Drops what is left of the batch under way and asks the session to end it.
     pub(crate) fn cancel(&self) {
-        self.abandon(self.lock());
+        let mut state = self.lock();
+        if state.answer.is_some() {
+            // It has ended.
+            state.events.clear();
+            state.bytes = 0;
+        } else {
+            self.abandon(state);
+        }
     }
 
     /// The caller goes away.
@@ -182,11 +230,11 @@ impl Mailbox {
 
     // ---- the session's side ----
 
-    /// The next request; `None` when the caller has gone.
-    pub(crate) fn poll_request(&self, context: &mut Context<'_>) -> Poll<Option<Request>> {
+    /// What to do next; `None` when the caller has gone.
+    pub(crate) fn poll_request(&self, context: &mut Context<'_>) -> Poll<Option<Work>> {
         let mut state = self.lock();
-        if let Some(request) = state.request.take() {
-            return Poll::Ready(Some(request));
+        if state.work.request.is_some() || state.work.rolls_back {
+            return Poll::Ready(Some(std::mem::take(&mut state.work)));
         }
         if state.caller_closed {
             return Poll::Ready(None);
@@ -231,7 +279,8 @@ impl Mailbox {
         if state.database != database {
             state.database = database.to_owned();
         }
-        state.is_in_transaction = is_in_transaction;
+        // One that was dropped meanwhile is on its way to be rolled back.
+        state.is_in_transaction = is_in_transaction && !state.work.rolls_back;
         if state.cancelled {
             events.clear();
         }
@@ -279,14 +328,18 @@ fn wake(waker: Option<Waker>) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use std::task::Waker;
+    use std::future::poll_fn;
 
     fn mailbox() -> Mailbox {
         Mailbox::new(Arc::new(AtomicBool::new(false)))
     }
 
+    fn take(mailbox: &Mailbox) -> Result<Taken, Error> {
+        mailbox.block_on(poll_fn(|context| mailbox.poll_take(context)))
+    }
+
     fn request() -> Request {
-        Request { sql: "SELECT 1".to_string(), parameters: Vec::new() }
+        Request::Batch { sql: "SELECT 1".to_string(), parameters: Vec::new() }
     }
 
     fn events(count: usize) -> Vec<Event> {
@@ -301,9 +354,9 @@ mod tests {
         assert!(matches!(mailbox.poll_request(&mut context), Poll::Ready(Some(_))));
         assert!(mailbox.send(&mut events(1), 0));
         mailbox.finish(&mut events(1), Vec::new(), "master", false);
-        assert!(matches!(mailbox.take(), Ok(Taken::Event(_))));
-        assert!(matches!(mailbox.take(), Ok(Taken::Event(_))));
-        assert!(matches!(mailbox.take(), Ok(Taken::End(_))));
+        assert!(matches!(take(&mailbox), Ok(Taken::Event(_))));
+        assert!(matches!(take(&mailbox), Ok(Taken::Event(_))));
+        assert!(matches!(take(&mailbox), Ok(Taken::End(_))));
         assert!(mailbox.poll_take(&mut context).is_pending());
     }
 
@@ -316,7 +369,7 @@ mod tests {
         assert!(!mailbox.send(&mut events(1), 0));
         for _ in 0..=EVENTS_MAX / 2 {
             assert!(mailbox.poll_room(&mut context).is_pending());
-            assert!(matches!(mailbox.take(), Ok(Taken::Event(_))));
+            assert!(matches!(take(&mailbox), Ok(Taken::Event(_))));
         }
         assert!(mailbox.poll_room(&mut context).is_ready());
     }
@@ -333,7 +386,7 @@ mod tests {
         assert!(mailbox.poll_room(&mut context).is_ready());
         assert!(mailbox.send(&mut events(1), 0), "what is sent now is dropped");
         mailbox.finish(&mut events(1), Vec::new(), "master", false);
-        assert!(matches!(mailbox.take(), Ok(Taken::End(_))));
+        assert!(matches!(take(&mailbox), Ok(Taken::End(_))));
     }
 
     #[test]
@@ -343,7 +396,7 @@ mod tests {
         mailbox.close();
         assert!(matches!(mailbox.poll_request(&mut context), Poll::Ready(None)));
         mailbox.session_ended();
-        assert!(matches!(mailbox.take(), Err(Error::Closed)));
+        assert!(matches!(take(&mailbox), Err(Error::Closed)));
         assert!(matches!(mailbox.put(request()), Err(Error::Closed)));
     }
 }

@@ -1,7 +1,7 @@
 //! Result sets: columns, rows, and typed access to a row's values.
 
 use crate::{Error, SqlType, Value};
-use pikepole_types::to_text;
+use pikepole_types::{Date, DateTime2, DateTimeOffset, Decimal, Time, to_text};
 use std::sync::Arc;
 
 /// One column of a result set.
@@ -37,9 +37,9 @@ impl Row {
     ///
     /// # Errors
     /// [`Error::Usage`] when there is no such column or its value does not fit the type.
-    pub fn get<T: FromValue>(&self, column: impl ColumnIndex) -> Result<T, Error> {
+    pub fn get<T: FromSql>(&self, column: impl ColumnIndex) -> Result<T, Error> {
         let place = column.place(&self.columns)?;
-        T::from_value(&self.values[place]).ok_or_else(|| {
+        T::from_sql(&self.values[place]).ok_or_else(|| {
             let (name, kind) = (&self.columns[place].name, &self.columns[place].sql_type);
             Error::Usage(format!("column `{name}` of type {kind} does not fit {}", std::any::type_name::<T>()))
         })
@@ -76,80 +76,36 @@ impl ColumnIndex for &str {
 }
 
 /// A Rust type that a value can be read as.
-pub trait FromValue: Sized {
+pub trait FromSql: Sized {
     /// The value, or `None` when it does not fit.
-    fn from_value(value: &Value) -> Option<Self>;
+    fn from_sql(value: &Value) -> Option<Self>;
 }
 
-macro_rules! from_integers {
+/// The types that `TryFrom` knows.
+macro_rules! from_sql {
     ($($rust:ty),*) => {$(
-        impl FromValue for $rust {
-            fn from_value(value: &Value) -> Option<Self> {
-                integer(value)?.try_into().ok()
+        impl FromSql for $rust {
+            fn from_sql(value: &Value) -> Option<Self> {
+                value.try_into().ok()
             }
         }
     )*};
 }
 
-from_integers!(u8, i16, i32, i64, u32, u64);
+from_sql!(bool, i8, u8, i16, u16, i32, u32, i64, u64, isize, usize, i128, f32, f64, String, Vec<u8>);
+from_sql!(Decimal, Date, Time, DateTime2, DateTimeOffset);
 
-fn integer(value: &Value) -> Option<i64> {
-    match value {
-        Value::Bit(bit) => Some(i64::from(*bit)),
-        Value::TinyInt(number) => Some(i64::from(*number)),
-        Value::SmallInt(number) => Some(i64::from(*number)),
-        Value::Int(number) => Some(i64::from(*number)),
-        Value::BigInt(number) => Some(*number),
-        _ => None,
-    }
-}
-
-impl FromValue for bool {
-    fn from_value(value: &Value) -> Option<Self> {
-        integer(value).map(|number| number != 0)
-    }
-}
-
-impl FromValue for f64 {
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Real(number) => Some(f64::from(*number)),
-            Value::Float(number) => Some(*number),
-            other => integer(other).map(|number| number as f64),
-        }
-    }
-}
-
-impl FromValue for String {
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Str(text) => Some(text.clone()),
-            _ => None,
-        }
-    }
-}
-
-impl FromValue for Vec<u8> {
-    fn from_value(value: &Value) -> Option<Self> {
-        match value {
-            Value::Bin(bytes) => Some(bytes.clone()),
-            Value::Guid(bytes) => Some(bytes.to_vec()),
-            _ => None,
-        }
-    }
-}
-
-impl FromValue for Value {
-    fn from_value(value: &Value) -> Option<Self> {
+impl FromSql for Value {
+    fn from_sql(value: &Value) -> Option<Self> {
         Some(value.clone())
     }
 }
 
-impl<T: FromValue> FromValue for Option<T> {
-    fn from_value(value: &Value) -> Option<Self> {
+impl<T: FromSql> FromSql for Option<T> {
+    fn from_sql(value: &Value) -> Option<Self> {
         match value {
             Value::Null => Some(None),
-            other => T::from_value(other).map(Some),
+            other => T::from_sql(other).map(Some),
         }
     }
 }

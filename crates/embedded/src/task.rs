@@ -1,12 +1,15 @@
 //! A session's task: takes requests from the mailbox, runs them, and sends events back in batches.
 
 use crate::answer::{Event, Message};
-use crate::mailbox::{Mailbox, Request};
+use crate::appender::Load;
+use crate::mailbox::{Mailbox, Request, Work};
+use crate::parameter::GivenParameter;
 use crate::rows::{Column, Row};
+use crate::statement::{KeptStatement, PreparedText};
 use crate::{SqlError, Value};
 use pikepole_machine::memory;
 use pikepole_session::{ColumnInfo, Done, DoneKind, Output, Parameter, Session};
-use pikepole_types::{Length, SqlType};
+use std::collections::HashMap;
 use std::future::poll_fn;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -35,11 +38,14 @@ pub(crate) async fn run(mut session: Session, mailbox: Arc<Mailbox>) {
         bytes: [0; 2],
         full: false,
     };
-    while let Some(request) = next(&session, &mailbox).await {
-        let Request { sql, parameters } = request;
-        let mut parameters: Vec<Parameter> = parameters.into_iter().map(parameter).collect();
-        session.run(&sql, &mut parameters, &mut sender).await;
-        let values = parameters.into_iter().map(|parameter| (parameter.name, parameter.value)).collect();
+    let mut kept = Kept::default();
+    while let Some(work) = next(&session, &mailbox).await {
+        kept.forget(&work.forgotten);
+        if work.rolls_back {
+            session.roll_back().await;
+        }
+        let Some(request) = work.request else { continue };
+        let values = answer(request, &mut session, &mut kept, &mut sender).await;
         (sender.full, sender.bytes) = (false, [0; 2]);
         mailbox.finish(&mut sender.events, values, session.database_name(), session.transaction_mark().open != 0);
     }
@@ -47,8 +53,8 @@ pub(crate) async fn run(mut session: Session, mailbox: Arc<Mailbox>) {
     drop(ending);
 }
 
-/// The next request; `None` when the caller has gone, or the session was killed.
-async fn next(session: &Session, mailbox: &Mailbox) -> Option<Request> {
+/// What to do next; `None` when the caller has gone, or the session was killed.
+async fn next(session: &Session, mailbox: &Mailbox) -> Option<Work> {
     poll_fn(|context| match session.poll_end(context) {
         Poll::Ready(()) => Poll::Ready(None),
         Poll::Pending => mailbox.poll_request(context),
@@ -56,49 +62,59 @@ async fn next(session: &Session, mailbox: &Mailbox) -> Option<Request> {
     .await
 }
 
-/// A parameter whose type follows from its value; every one comes back with what the batch left in it.
-fn parameter((name, value): (String, Value)) -> Parameter {
-    let ty = type_of(&value);
-    Parameter { name, value, ty, output: true, table: None }
+/// What the session keeps for its caller, by number.
+#[derive(Default)]
+struct Kept {
+    statements: HashMap<u64, KeptStatement>,
+    loads: HashMap<u64, Load>,
 }
 
-/// The type that a value is declared with.
-fn type_of(value: &Value) -> SqlType {
-    /// UTF-16 units of an `nvarchar` that is not `(max)`.
-    const TEXT_UNITS_MAX: u16 = 4000;
-    /// Bytes of a `varbinary` that is not `(max)`.
-    const BINARY_BYTES_MAX: u16 = 8000;
-    match value {
-        Value::Null => SqlType::NVarChar(Length::Limit(TEXT_UNITS_MAX)),
-        Value::Bit(_) => SqlType::Bit,
-        Value::TinyInt(_) => SqlType::TinyInt,
-        Value::SmallInt(_) => SqlType::SmallInt,
-        Value::Int(_) => SqlType::Int,
-        Value::BigInt(_) => SqlType::BigInt,
-        Value::Decimal(decimal) => decimal.sql_type(),
-        Value::Money(_) => SqlType::Money,
-        Value::SmallMoney(_) => SqlType::SmallMoney,
-        Value::Real(_) => SqlType::Real,
-        Value::Float(_) => SqlType::Float,
-        Value::Date(_) => SqlType::Date,
-        Value::Time(_) => SqlType::Time(7),
-        Value::DateTime(_) => SqlType::DateTime,
-        Value::SmallDateTime(_) => SqlType::SmallDateTime,
-        Value::DateTime2(_) => SqlType::DateTime2(7),
-        Value::DateTimeOffset(_) => SqlType::DateTimeOffset(7),
-        Value::Str(text) if text.len() <= TEXT_UNITS_MAX.into() => SqlType::NVarChar(Length::Limit(TEXT_UNITS_MAX)),
-        Value::Str(text) if text.encode_utf16().count() <= TEXT_UNITS_MAX.into() => {
-            SqlType::NVarChar(Length::Limit(TEXT_UNITS_MAX))
+impl Kept {
+    fn forget(&mut self, ids: &[u64]) {
+        for id in ids {
+            self.statements.remove(id);
+            self.loads.remove(id);
         }
-        Value::Str(_) => SqlType::NVarChar(Length::Max),
-        Value::Bin(bytes) if bytes.len() <= BINARY_BYTES_MAX.into() => {
-            SqlType::VarBinary(Length::Limit(BINARY_BYTES_MAX))
-        }
-        Value::Bin(_) => SqlType::VarBinary(Length::Max),
-        Value::Guid(_) => SqlType::UniqueIdentifier,
-        Value::Variant(_) => SqlType::Variant,
-        Value::Node(_) => SqlType::Xml,
     }
+}
+
+/// Does what is asked for; the parameters as it has left them.
+async fn answer(request: Request, session: &mut Session, kept: &mut Kept, sender: &mut Sender) -> Vec<(String, Value)> {
+    match request {
+        Request::Batch { sql, parameters } => {
+            let mut parameters: Vec<Parameter> = parameters.into_iter().map(parameter).collect();
+            session.run(&sql, &mut parameters, sender).await;
+            return parameters.into_iter().map(|parameter| (parameter.name, parameter.value)).collect();
+        }
+        Request::Execute { statement: PreparedText { id, sql, .. }, parameters } => {
+            let statement = kept.statements.entry(id).or_insert_with(|| KeptStatement::untyped(&sql, &parameters));
+            return statement.run(parameters, session, sender).await;
+        }
+        Request::Prepare(PreparedText { id, sql, declarations }) => {
+            match KeptStatement::typed(&sql, declarations.as_deref().unwrap_or(""), session) {
+                Ok(statement) => drop(kept.statements.insert(id, statement)),
+                Err(errors) => errors.iter().for_each(|error| sender.error(error)),
+            }
+        }
+        Request::BeginLoad { id, table, columns } => {
+            if let Some(load) = Load::begin(&table, columns, session, sender).await {
+                kept.loads.insert(id, load);
+            }
+        }
+        Request::Load { id, rows } => {
+            if let Some(load) = kept.loads.get(&id) {
+                load.insert(rows, session, sender).await;
+            }
+        }
+        Request::RollBack => session.roll_back().await,
+    }
+    Vec::new()
+}
+
+/// A parameter of a batch; every one comes back with what the batch left in it.
+fn parameter(given: GivenParameter) -> Parameter {
+    let GivenParameter { name, value, ty, .. } = given;
+    Parameter { name, value, ty, output: true, table: None }
 }
 
 /// The output of a session's batches: events gathered, then handed to the mailbox.

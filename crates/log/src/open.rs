@@ -197,7 +197,7 @@ impl Log {
         };
         let lsn = position.lsn;
         let disk = &segments.folder.disk;
-        let device_takes_time = disk.as_simulated().is_none();
+        let device_takes_time = disk.takes_time();
         let queue = match options.io {
             LogIo::IoUring => WriteQueue::new(disk, IN_FLIGHT_MAX as u32),
             // In a simulation, writes are on their way whenever the real disk could have them so.

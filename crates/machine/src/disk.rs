@@ -1,4 +1,4 @@
-//! Files and folders, on the operating system, on a simulated disk or on none, behind one shape.
+//! Files and folders, on the operating system, in memory, on a simulated disk or on none, behind one shape.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -9,6 +9,7 @@ use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 
 use crate::error::{FolderBusy, describe};
 use crate::folder_lock::FolderLock;
+use crate::memory_disk::{MemoryDisk, MemoryFile};
 use crate::null::{NullDisk, NullFile};
 use crate::real::{self, RealFile};
 use crate::simulated::{SimulatedDisk, SimulatedFile};
@@ -31,6 +32,7 @@ enum DiskKind {
     Real,
     Simulated(SimulatedDisk),
     Null(NullDisk),
+    Memory(MemoryDisk),
 }
 
 /// How to open a file. The default opens an existing file for buffered reading and writing.
@@ -53,7 +55,7 @@ impl Disk {
         Self::of(DiskKind::Real)
     }
 
-    /// A disk in memory.
+    /// A disk that can lose its power.
     pub fn simulated(disk: SimulatedDisk) -> Self {
         Self::of(DiskKind::Simulated(disk))
     }
@@ -62,6 +64,12 @@ impl Disk {
     /// where the device is not the limit. It has no locks. Paths are absolute.
     pub fn null() -> Self {
         Self::of(DiskKind::Null(NullDisk::default()))
+    }
+
+    /// A disk in memory whose files have so many bytes together at most. It ends with its last clone and its last open file. Paths are
+    /// absolute.
+    pub fn memory(bytes_max: u64) -> Self {
+        Self::of(DiskKind::Memory(MemoryDisk::new(bytes_max)))
     }
 
     /// This disk as if its device were slower: durable writes and syncs of the files opened from now on take at least as
@@ -84,8 +92,13 @@ impl Disk {
     pub fn as_simulated(&self) -> Option<&SimulatedDisk> {
         match &self.kind {
             DiskKind::Simulated(disk) => Some(disk),
-            DiskKind::Real | DiskKind::Null(_) => None,
+            DiskKind::Real | DiskKind::Null(_) | DiskKind::Memory(_) => None,
         }
+    }
+
+    /// Whether its durable writes take time, or are to be seen as if they did: commits are gathered for them then.
+    pub fn takes_time(&self) -> bool {
+        !matches!(self.kind, DiskKind::Simulated(_) | DiskKind::Memory(_)) || self.is_slowed()
     }
 
     /// Whether this is the operating system's file system.
@@ -107,6 +120,7 @@ impl Disk {
             DiskKind::Real => real::create_dir(path),
             DiskKind::Simulated(disk) => disk.create_dir(path),
             DiskKind::Null(disk) => disk.create_dir(path),
+            DiskKind::Memory(disk) => disk.names().create_dir(path),
         };
         match created {
             Err(error) if error.kind() == io::ErrorKind::AlreadyExists && self.is_dir(path) => {}
@@ -122,6 +136,7 @@ impl Disk {
             DiskKind::Real => std::fs::remove_file(path),
             DiskKind::Simulated(disk) => disk.remove_file(path),
             DiskKind::Null(disk) => disk.remove_file(path),
+            DiskKind::Memory(disk) => disk.names().remove_file(path),
         }
         .map_err(|error| describe("remove", path, error))
     }
@@ -134,6 +149,7 @@ impl Disk {
             DiskKind::Real => std::fs::remove_dir_all(path),
             DiskKind::Simulated(disk) => disk.remove_dir_all(path),
             DiskKind::Null(disk) => disk.remove_dir_all(path),
+            DiskKind::Memory(disk) => disk.names().remove_dir_all(path),
         }
         .map_err(|error| describe("remove the folder", path, error))
     }
@@ -146,6 +162,7 @@ impl Disk {
             DiskKind::Real => std::fs::rename(from, to),
             DiskKind::Simulated(disk) => disk.rename(from, to),
             DiskKind::Null(disk) => disk.rename(from, to),
+            DiskKind::Memory(disk) => disk.names().rename(from, to),
         }
         .map_err(|error| describe("rename", from, error))
     }
@@ -157,6 +174,7 @@ impl Disk {
             DiskKind::Real => real::list(path),
             DiskKind::Simulated(disk) => disk.list(path),
             DiskKind::Null(disk) => disk.list(path),
+            DiskKind::Memory(disk) => disk.names().list(path),
         }
         .map_err(|error| describe("list the folder", path, error))
     }
@@ -167,6 +185,7 @@ impl Disk {
             DiskKind::Real => path.as_ref().exists(),
             DiskKind::Simulated(disk) => disk.exists(path.as_ref()),
             DiskKind::Null(disk) => disk.exists(path.as_ref()),
+            DiskKind::Memory(disk) => disk.names().exists(path.as_ref()),
         }
     }
 
@@ -176,6 +195,7 @@ impl Disk {
             DiskKind::Real => path.as_ref().is_dir(),
             DiskKind::Simulated(disk) => disk.is_dir(path.as_ref()),
             DiskKind::Null(disk) => disk.is_dir(path.as_ref()),
+            DiskKind::Memory(disk) => disk.names().is_dir(path.as_ref()),
         }
     }
 
@@ -183,7 +203,9 @@ impl Disk {
     pub fn is_file(&self, path: impl AsRef<Path>) -> bool {
         match &self.kind {
             DiskKind::Real => path.as_ref().is_file(),
-            DiskKind::Simulated(_) | DiskKind::Null(_) => self.exists(&path) && !self.is_dir(&path),
+            DiskKind::Simulated(_) | DiskKind::Null(_) | DiskKind::Memory(_) => {
+                self.exists(&path) && !self.is_dir(&path)
+            }
         }
     }
 
@@ -192,7 +214,7 @@ impl Disk {
     pub fn open_to_others(&self, path: impl AsRef<Path>) -> Option<(usize, PathBuf)> {
         match &self.kind {
             DiskKind::Real => real::open_to_others(path.as_ref()),
-            DiskKind::Simulated(_) | DiskKind::Null(_) => None,
+            DiskKind::Simulated(_) | DiskKind::Null(_) | DiskKind::Memory(_) => None,
         }
     }
 
@@ -202,7 +224,7 @@ impl Disk {
         match &self.kind {
             DiskKind::Real => real::sync_dir(path),
             DiskKind::Simulated(disk) => disk.sync_dir(path),
-            DiskKind::Null(_) => Ok(()),
+            DiskKind::Null(_) | DiskKind::Memory(_) => Ok(()),
         }
         .map_err(|error| describe("sync the folder", path, error))
     }
@@ -217,6 +239,7 @@ impl Disk {
             DiskKind::Real => RealFile::open(path, options).map(FileKind::Real),
             DiskKind::Simulated(disk) => disk.open(path, options).map(FileKind::Simulated),
             DiskKind::Null(disk) => disk.open(path, options).map(FileKind::Null),
+            DiskKind::Memory(disk) => disk.open(path, options).map(FileKind::Memory),
         }
         .map_err(|error| describe("open", path, error))?;
         Ok(self.file(kind, path, options))
@@ -274,6 +297,7 @@ impl Disk {
             DiskKind::Real => FolderLock::real(path.as_ref()),
             DiskKind::Simulated(disk) => FolderLock::simulated(disk, path.as_ref()),
             DiskKind::Null(_) => Err(io::ErrorKind::Unsupported.into()),
+            DiskKind::Memory(disk) => FolderLock::memory(disk, path.as_ref()),
         }
     }
 
@@ -285,7 +309,7 @@ impl Disk {
     pub fn folder_owner(&self, path: impl AsRef<Path>) -> io::Result<Option<FolderBusy>> {
         match &self.kind {
             DiskKind::Real => FolderLock::owner_of(path.as_ref()),
-            DiskKind::Simulated(_) | DiskKind::Null(_) => Ok(None),
+            DiskKind::Simulated(_) | DiskKind::Null(_) | DiskKind::Memory(_) => Ok(None),
         }
     }
 }
@@ -335,6 +359,7 @@ enum FileKind {
     Real(RealFile),
     Simulated(SimulatedFile),
     Null(NullFile),
+    Memory(MemoryFile),
 }
 
 impl File {
@@ -347,7 +372,7 @@ impl File {
     pub fn is_direct(&self) -> bool {
         match &self.0.kind {
             FileKind::Real(file) => file.is_direct(),
-            FileKind::Simulated(_) | FileKind::Null(_) => self.0.options.direct,
+            FileKind::Simulated(_) | FileKind::Null(_) | FileKind::Memory(_) => self.0.options.direct,
         }
     }
 
@@ -361,6 +386,7 @@ impl File {
             FileKind::Real(file) => file.read_at(buffer, offset),
             FileKind::Simulated(file) => file.read_at(buffer, offset),
             FileKind::Null(file) => file.read_at(buffer, offset),
+            FileKind::Memory(file) => file.read_at(buffer, offset),
         }
         .map_err(|error| self.describe("read", error))
     }
@@ -375,6 +401,7 @@ impl File {
             FileKind::Real(file) => file.read_parts_at(buffers, offset),
             FileKind::Simulated(file) => in_turn(buffers, offset, |buffer, at| file.read_at(buffer, at)),
             FileKind::Null(file) => in_turn(buffers, offset, |buffer, at| file.read_at(buffer, at)),
+            FileKind::Memory(file) => in_turn(buffers, offset, |buffer, at| file.read_at(buffer, at)),
         }
         .map_err(|error| self.describe("read", error))
     }
@@ -392,6 +419,7 @@ impl File {
                 file.extend_to(offset + bytes.len() as u64);
                 Ok(())
             }
+            FileKind::Memory(file) => file.write_at(bytes, offset),
         }
         .map_err(|error| self.describe("write", error))
     }
@@ -412,6 +440,7 @@ impl File {
                 file.extend_to(offset + bytes.len() as u64);
                 Ok(())
             }
+            FileKind::Memory(file) => file.write_at(bytes, offset),
         };
         self.at_device_speed(bytes.len(), write).map_err(|error| self.failed_durable(error))
     }
@@ -443,13 +472,13 @@ impl File {
     pub(crate) fn as_real(&self) -> Option<&RealFile> {
         match &self.0.kind {
             FileKind::Real(file) => Some(file),
-            FileKind::Simulated(_) | FileKind::Null(_) => None,
+            FileKind::Simulated(_) | FileKind::Null(_) | FileKind::Memory(_) => None,
         }
     }
 
     pub(crate) fn as_simulated(&self) -> Option<&SimulatedFile> {
         match &self.0.kind {
-            FileKind::Real(_) | FileKind::Null(_) => None,
+            FileKind::Real(_) | FileKind::Null(_) | FileKind::Memory(_) => None,
             FileKind::Simulated(file) => Some(file),
         }
     }
@@ -476,7 +505,7 @@ impl File {
         let sync = || match &self.0.kind {
             FileKind::Real(file) => file.sync(),
             FileKind::Simulated(file) => file.sync(),
-            FileKind::Null(_) => Ok(()),
+            FileKind::Null(_) | FileKind::Memory(_) => Ok(()),
         };
         self.at_device_speed(0, sync).map_err(|error| {
             self.0.sync_failed.store(true, Ordering::Relaxed);
@@ -490,6 +519,7 @@ impl File {
             FileKind::Real(file) => file.len(),
             FileKind::Simulated(file) => file.len(),
             FileKind::Null(file) => Ok(file.len()),
+            FileKind::Memory(file) => Ok(file.len()),
         }
         .map_err(|error| self.describe("read the length of", error))
     }
@@ -508,6 +538,7 @@ impl File {
                 file.set_len(len);
                 Ok(())
             }
+            FileKind::Memory(file) => file.set_len(len),
         }
         .map_err(|error| self.describe("set the length of", error))
     }
@@ -528,6 +559,7 @@ impl File {
                 file.extend_to(offset.saturating_add(len));
                 Ok(())
             }
+            FileKind::Memory(file) => file.allocate(offset, len),
         }
         .map_err(|error| self.describe("allocate space for", error))
     }

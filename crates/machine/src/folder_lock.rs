@@ -5,12 +5,13 @@ use std::fs;
 use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::os::fd::AsRawFd;
 use std::os::unix::fs::{MetadataExt, OpenOptionsExt};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use pikepole_contention::sync::{Mutex, OnceLock};
 
 use crate::SimulatedDisk;
 use crate::error::{FolderBusy, describe};
+use crate::memory_disk::MemoryDisk;
 use crate::real::OWNER_ONLY_FILE;
 
 /// The name of the file, inside the folder, that carries the lock. It stays when the lock is gone.
@@ -38,6 +39,11 @@ enum Holder {
     Simulated {
         disk: SimulatedDisk,
         folder: usize,
+    },
+    /// The name that says so among those of a disk in memory.
+    Memory {
+        disk: MemoryDisk,
+        name: PathBuf,
     },
 }
 
@@ -101,6 +107,16 @@ impl FolderLock {
         };
         Ok(Self(Holder::Simulated { disk: disk.clone(), folder }))
     }
+
+    pub(crate) fn memory(disk: &MemoryDisk, folder: &Path) -> io::Result<Self> {
+        let name = folder.join(LOCK_FILE);
+        // Two cannot make the same folder.
+        disk.names().create_dir(&name).map_err(|_| {
+            let process = Some(std::process::id());
+            FolderBusy { folder: folder.to_path_buf(), process }.into_io()
+        })?;
+        Ok(Self(Holder::Memory { disk: disk.clone(), name }))
+    }
 }
 
 impl Drop for FolderLock {
@@ -114,6 +130,10 @@ impl Drop for FolderLock {
                 held.remove(identity);
             }
             Holder::Simulated { disk, folder } => disk.unlock(*folder),
+            Holder::Memory { disk, name } => {
+                // It is there as long as this is.
+                let _ = disk.names().remove_dir_all(name);
+            }
         }
     }
 }

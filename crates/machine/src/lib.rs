@@ -1,8 +1,8 @@
 //! The machine below the engine: CPUs, memory, files (real and simulated), clock.
 //!
-//! Everything above this crate meets the operating system here, and the file system in three forms with one shape:
-//! [`Disk::real`], [`Disk::simulated`] and [`Disk::null`]. The second keeps, beside what a program sees, what a power
-//! failure would leave, so that the same engine code can be crashed thousands of times a second; the third forgets.
+//! Everything above this crate meets the operating system here, and the file system in four forms with one shape:
+//! [`Disk::real`], [`Disk::memory`], [`Disk::simulated`] and [`Disk::null`]. The third keeps, beside what a program sees, what a
+//! power failure would leave, so that the same engine code can be crashed thousands of times a second; the last forgets.
 //!
 //! Linux only: direct I/O, memory mappings and affinity are written against its system calls.
 
@@ -28,6 +28,8 @@ mod folder_lock;
 mod idle_states;
 mod large_pages;
 mod mapping;
+mod memory_disk;
+mod named_files;
 mod null;
 mod real;
 mod simulated;

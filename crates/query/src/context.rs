@@ -319,7 +319,7 @@ impl ExecutionContext {
     }
 
     /// The functions' state for one batch.
-    pub(crate) fn function_context(&mut self) -> Context {
+    pub fn function_context(&mut self) -> Context {
         self.random_seed = self.random_seed.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645) | 1;
         let mut context = Context::new(crate::run::now(), self.random_seed);
         if let Some(state) = self.rand_state {

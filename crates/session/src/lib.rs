@@ -42,6 +42,7 @@ mod statements;
 mod views;
 
 pub use connection::{ConnectionInfo, LineInfo};
+pub use names::bracketed;
 pub use pikepole_query::{
     Argument, BrowsedColumn, ClientCursor, ColumnInfo, CursorTarget, CursorWish, DecimalName, Definition, Discard,
     Done, DoneKind, LoadOptions, Output, Prepared, PreparedHandle, PreparedHandles, Provenance, RowTarget, TableRows,

@@ -36,6 +36,15 @@ pub(crate) fn split(text: &str) -> Option<Vec<String>> {
     (parts.len() <= 4 && !part.is_empty()).then_some(parts)
 }
 
+/// The same name with each of its parts in brackets, so that nothing but a name can be in it; `None` for what is none.
+pub fn bracketed(text: &str) -> Option<String> {
+    let quoted = |part: &String| match part.as_str() {
+        "" => String::new(),
+        part => format!("[{}]", part.replace(']', "]]")),
+    };
+    Some(split(text)?.iter().map(quoted).collect::<Vec<_>>().join("."))
+}
+
 /// A name of one to three parts, taken apart. A fourth, a linked server, names nothing here.
 pub(crate) struct Parts {
     pub(crate) database: Option<String>,
@@ -141,6 +150,15 @@ pub(crate) fn schema_name(catalog: &Catalog, schema_id: i32) -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_bracketed_name_is_nothing_but_a_name() {
+        assert_eq!(super::bracketed("dbo.t").as_deref(), Some("[dbo].[t]"));
+        assert_eq!(super::bracketed("db..[a ]] b]").as_deref(), Some("[db]..[a ]] b]"));
+        assert_eq!(super::bracketed("t; DROP TABLE t --").as_deref(), Some("[t; DROP TABLE t --]"));
+        assert_eq!(super::bracketed("[t"), None);
+        assert_eq!(super::bracketed(""), None);
+    }
 
     #[test]
     fn names_are_split_as_they_are_quoted() {

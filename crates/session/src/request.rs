@@ -6,7 +6,7 @@ use crate::session_context::SessionContext;
 use pikepole_query::{
     Argument, ClientCursor, CursorWish, ExecutionContext, Output, Prepared, PreparedHandles, RowTarget,
 };
-use pikepole_types::{Collation, Language, SqlError, Value};
+use pikepole_types::{Collation, Language, SqlError, SqlType, Value};
 use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll};
@@ -178,6 +178,29 @@ impl Session {
     pub fn compile(&mut self, prepared: &mut Prepared) -> Result<(), Vec<SqlError>> {
         let (context, host) = self.parts();
         prepared.program(context, host).map(|_| ())
+    }
+
+    /// Compiles a text and says the names and types of its parameters, and which of them are declared OUTPUT.
+    ///
+    /// # Errors
+    /// As [`pikepole_query::prepare`].
+    pub fn parameters_of(&mut self, prepared: &mut Prepared) -> Result<Vec<(String, SqlType, bool)>, Vec<SqlError>> {
+        let (context, host) = self.parts();
+        prepared.parameters(context, host)
+    }
+
+    /// What converts values as the session's settings say.
+    pub fn conversions(&mut self) -> pikepole_types::Context {
+        self.parts().0.function_context()
+    }
+
+    /// Rolls the open transaction back, if there is one. No cancel stops it.
+    pub async fn roll_back(&mut self) {
+        let (context, host) = self.parts();
+        if context.state.transaction_count > 0 {
+            context.roll_back_all().await;
+            host.cell.show_transaction(context);
+        }
     }
 
     /// Whether a text is one query and nothing else, as a server-side cursor wants it. It is compiled for that.

@@ -213,17 +213,29 @@ impl Session {
 
     /// The identity column of a table that T-SQL names so.
     pub fn identity_column(&self, table: &str) -> Option<String> {
+        let found = self.table_named(table)?;
+        found.identity_column().map(|place| found.columns[place].name.clone())
+    }
+
+    /// The columns of a table that T-SQL names so which an INSERT without a list of columns has values for.
+    pub fn assignable_columns(&self, table: &str) -> Option<Vec<String>> {
+        let found = self.table_named(table)?;
+        let columns = found.columns.iter().filter(|column| {
+            column.identity.is_none() && column.computed.is_none() && !column.rowversion && column.generated.is_none()
+        });
+        Some(columns.map(|column| column.name.clone()).collect())
+    }
+
+    fn table_named(&self, table: &str) -> Option<Arc<pikepole_engine::Table>> {
         let context = self.context.as_ref()?;
         let parts = crate::names::parts(table)?;
-        let found = if parts.name.starts_with('#') {
-            context.temporary_table(&parts.name)
-        } else {
-            let other = parts.database.map(|name| context.server().database(&name));
-            let database = other.transpose().ok()?.unwrap_or_else(|| Arc::clone(context.database()));
-            let schema = parts.schema.as_deref().unwrap_or(pikepole_engine::DEFAULT_SCHEMA);
-            context.definitions_of(&database).table(schema, &parts.name).cloned()
-        }?;
-        found.identity_column().map(|place| found.columns[place].name.clone())
+        if parts.name.starts_with('#') {
+            return context.temporary_table(&parts.name);
+        }
+        let other = parts.database.map(|name| context.server().database(&name));
+        let database = other.transpose().ok()?.unwrap_or_else(|| Arc::clone(context.database()));
+        let schema = parts.schema.as_deref().unwrap_or(pikepole_engine::DEFAULT_SCHEMA);
+        context.definitions_of(&database).table(schema, &parts.name).cloned()
     }
 
     /// The table type of a procedure's parameter, for a client that does not name it: its schema and its name.

@@ -3,6 +3,7 @@
 //! | for | use |
 //! |---|---|
 //! | a type, a value | [`SqlType`], [`Value`] |
+//! | values of Rust's types, and back | `Value::from`, `try_from`, [`ValueMismatch`] |
 //! | an error with SQL Server's number and wording | [`SqlError`]'s constructors |
 //! | CAST, CONVERT, TRY_CAST | [`convert`], [`convert_into`], [`Context::try_convert`] |
 //! | storing into a column or variable | [`assign`] |
@@ -37,6 +38,7 @@ mod like;
 mod mask;
 pub mod memory;
 mod row;
+mod rust_types;
 mod second_name;
 pub mod spatial;
 mod sql_type;
@@ -66,6 +68,7 @@ pub use functions::{
 pub use like::LikePattern;
 pub use mask::{Mask, without_row_values, without_values};
 pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout, content_bytes_max};
+pub use rust_types::ValueMismatch;
 pub use second_name::SecondName;
 pub use sql_type::{Length, SqlType, implicit_type};
 pub use time_zone::{TimeZone, ZoneOffset};

@@ -173,24 +173,6 @@ impl Clone for Value {
     }
 }
 
-impl From<&str> for Value {
-    fn from(text: &str) -> Value {
-        Value::Str(text.to_owned())
-    }
-}
-
-impl From<i32> for Value {
-    fn from(value: i32) -> Value {
-        Value::Int(value)
-    }
-}
-
-impl From<i64> for Value {
-    fn from(value: i64) -> Value {
-        Value::BigInt(value)
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;

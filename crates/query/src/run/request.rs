@@ -12,7 +12,7 @@ use crate::host::{Argument, Host, TableRows};
 use crate::output::{ColumnInfo, Done, Output};
 use crate::program::{LoadOptions, Program, insert_program};
 use crate::settings::Settings;
-use pikepole_types::{CodePage, Context, SqlError, Value};
+use pikepole_types::{CodePage, Context, SqlError, SqlType, Value};
 
 /// A text with the declarations of its parameters, and its program once it has been compiled. The program is kept while it is
 /// the one that the present database and settings would find.
@@ -66,6 +66,20 @@ impl Prepared {
         let program = crate::prepare(&self.text, &self.declarations, context, host)?;
         self.program = Some(Kept { database, meaning, schema, dropped, program: Arc::clone(&program) });
         Ok(program)
+    }
+
+    /// The names and types of its parameters, and which of them are declared OUTPUT.
+    ///
+    /// # Errors
+    /// As [`crate::compile`].
+    pub fn parameters(
+        &mut self,
+        context: &ExecutionContext,
+        host: &dyn Host,
+    ) -> Result<Vec<(String, SqlType, bool)>, Vec<SqlError>> {
+        let program = self.program(context, host)?;
+        let parameters = program.parameters.iter();
+        Ok(parameters.map(|parameter| (parameter.name.clone(), parameter.ty, parameter.output)).collect())
     }
 
     /// The beginning of the text with its declarations, as errors quote it.

@@ -753,6 +753,7 @@ error_table! {
     7999 16 9 index_to_replace_missing(index, table) "Could not find any index named '{index}' for table '{table}'.";
 
     // Tables, expressions and procedure calls.
+    8023 16 1 parameter_value_invalid(position, name, ty) "The incoming tabular data stream (TDS) remote procedure call (RPC) protocol stream is incorrect. Parameter {position} (\"{name}\"): The supplied value is not a valid instance of data type {ty}. Check the source data for invalid values. An example of an invalid value is data of numeric type with scale greater than precision.";
     8101 16 1 identity_needs_column_list(table) "An explicit value for the identity column in table '{table}' can only be specified when a column list is used and IDENTITY_INSERT is ON.";
     8102 16 1 identity_not_updatable(column) "Cannot update identity column '{column}'.";
     8106 16 1 no_identity_property(table) "Table '{table}' does not have the identity property. Cannot perform SET operation.";
