@@ -258,6 +258,25 @@ struct Running {
     sessions: Vec<(Weak<Mailbox>, JoinHandle<()>)>,
     /// The folder, where it goes with the engine.
     temporary: Option<TemporaryFolder>,
+    /// What serves clients of other processes, by number.
+    #[cfg(feature = "serve")]
+    services: std::collections::BTreeMap<ServiceId, pikepole_server::NetworkServer>,
+}
+
+/// The number of a service of an engine.
+#[cfg(feature = "serve")]
+pub(crate) type ServiceId = u64;
+
+impl Running {
+    fn new(server: Arc<Server>, temporary: Option<TemporaryFolder>) -> Running {
+        Running {
+            server: Some(server),
+            sessions: Vec::new(),
+            temporary,
+            #[cfg(feature = "serve")]
+            services: std::collections::BTreeMap::new(),
+        }
+    }
 }
 
 impl Opened {
@@ -266,8 +285,36 @@ impl Opened {
         self.running.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
     }
 
+    /// Serves as these options say; the number of the service, and its first address.
+    #[cfg(feature = "serve")]
+    pub(crate) fn start_service(
+        &self,
+        options: pikepole_server::Options,
+    ) -> Result<(ServiceId, std::net::SocketAddr), Error> {
+        let mut running = self.running();
+        let server = Arc::clone(running.server.as_ref().ok_or(Error::Closed)?);
+        let network = pikepole_server::NetworkServer::start(server, Arc::clone(&self.registry), options)
+            .map_err(|error| Error::Open(error.to_string()))?;
+        let none = || Error::Open("there is no address to listen at".to_owned());
+        let address = *network.addresses().first().ok_or_else(none)?;
+        let id = running.services.last_key_value().map_or(0, |(last, _)| last + 1);
+        running.services.insert(id, network);
+        Ok((id, address))
+    }
+
+    /// A service that is to be stopped, unless the engine has done so.
+    #[cfg(feature = "serve")]
+    pub(crate) fn take_service(&self, id: ServiceId) -> Option<pikepole_server::NetworkServer> {
+        self.running().services.remove(&id)
+    }
+
     /// Ends the sessions; the server, when it was not taken before.
     fn end_sessions(&self) -> Option<Arc<Server>> {
+        #[cfg(feature = "serve")]
+        {
+            let services = std::mem::take(&mut self.running().services);
+            services.into_values().for_each(pikepole_server::NetworkServer::stop);
+        }
         let (server, sessions) = {
             let mut running = self.running();
             (running.server.take()?, std::mem::take(&mut running.sessions))
@@ -316,7 +363,7 @@ impl Engine {
         };
         let server = Server::open(options.into_server_options()).map_err(|error| refused(&error))?;
         let registry = Registry::of_server(&server);
-        let running = Running { server: Some(server), sessions: Vec::new(), temporary };
+        let running = Running::new(server, temporary);
         let opened = Opened { registry, running: Mutex::new(running) };
         Ok(Engine { opened: Arc::new(opened) })
     }
@@ -342,10 +389,16 @@ impl Engine {
         self.opened.running().server.as_ref().map(|server| server.folder().to_path_buf())
     }
 
+    /// What the clones of it share.
+    #[cfg(feature = "serve")]
+    pub(crate) fn opened(&self) -> &Arc<Opened> {
+        &self.opened
+    }
+
     /// An engine over a server that a program has opened itself, for work of its own beside what the server does. It ends with
     /// [`Engine::let_go`]; when it is dropped or shut down, the server is closed.
     pub fn over(server: Arc<Server>, registry: Arc<Registry>) -> Engine {
-        let running = Running { server: Some(server), sessions: Vec::new(), temporary: None };
+        let running = Running::new(server, None);
         Engine { opened: Arc::new(Opened { registry, running: Mutex::new(running) }) }
     }
 

@@ -34,8 +34,7 @@ fn what_is_in_memory_or_temporary_leaves_nothing() {
     assert_eq!(connection.query_value("SELECT COUNT(*) FROM sales.dbo.t", []), Ok(20_000));
     assert_eq!(open_files(), before, "no file of a disk is open");
     assert!(!folder.exists(), "{}", folder.display());
-    let damage = connection.query("DBCC CHECKDB (sales) WITH TABLERESULTS", []).expect("checks");
-    assert!(damage.is_empty() || damage.iter().all(|row| !row.text(0).starts_with("89")), "{damage:?}");
+    connection.execute("DBCC CHECKDB (sales) WITH NO_INFOMSGS", []).expect("it is whole");
     drop(connection);
     engine.shutdown().expect("closes in order");
     assert_eq!(open_files(), before);

@@ -44,7 +44,7 @@ use lobby::Lobby;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pikepole_engine::Server;
 use pikepole_scheduler::JoinHandle;
-use pikepole_session::Registry;
+use pikepole_session::{ConnectionInfo, Registry};
 use pikepole_types::SqlError;
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -232,6 +232,40 @@ impl NetworkServer {
             tracing::info!("the databases are closed");
         }
         closed
+    }
+
+    /// Stops listening and ends the connections, as a shutdown does; the databases and the sessions of this process stay open. Blocks: not
+    /// for a scheduler's thread.
+    pub fn stop(self) {
+        let shared = &self.shared;
+        shared.closing.store(true, Ordering::Relaxed);
+        for listener in &self.listeners {
+            listener.cancel();
+        }
+        if !self.end_connections(shared.options.shutdown_time, false) {
+            self.end_connections(CANCELLED_TIME, true);
+        }
+        for listener in self.listeners {
+            // A cancelled task is over when its socket is closed.
+            let _ = listener.join();
+        }
+    }
+
+    /// Ends the connections, those that come meanwhile too; whether there is none within the time.
+    fn end_connections(&self, time: Duration, cancel: bool) -> bool {
+        let begun = Instant::now();
+        let is_own = |info: &ConnectionInfo| self.addresses.iter().any(|own| own.port() == info.local.port());
+        loop {
+            self.shared.lobby.close();
+            self.shared.registry.end_connections(is_own, cancel);
+            if self.connections() == 0 {
+                return true;
+            }
+            if begun.elapsed() >= time {
+                return false;
+            }
+            pikepole_contention::sync::thread::sleep(SHUTDOWN_LOOK);
+        }
     }
 
     /// Whether all sessions have ended within the time.

@@ -63,6 +63,14 @@ impl Lobby {
     }
 }
 
+impl Lobby {
+    /// Tells all of them to go.
+    pub(crate) fn close(&self) {
+        let visits = std::mem::take(&mut lock(&self.visits).open);
+        visits.values().for_each(|(_, notice)| notice.tell());
+    }
+}
+
 impl Visits {
     /// Takes out the oldest of the address that has most.
     fn of_most(&mut self) -> Option<Arc<Notice>> {

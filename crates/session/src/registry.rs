@@ -449,6 +449,19 @@ impl Registry {
         }
     }
 
+    /// Asks the sessions of these connections to end, likewise.
+    pub fn end_connections(&self, are_ended: impl Fn(&ConnectionInfo) -> bool, cancel: bool) {
+        let mut cells: Vec<SharedCell> = self.sessions.lock().values().cloned().collect();
+        cells.retain(|cell| cell.login.connection.as_deref().is_some_and(&are_ended));
+        for cell in cells {
+            if cancel {
+                cell.kill_switch().kill();
+            } else {
+                cell.kill_switch().end();
+            }
+        }
+    }
+
     /// How many sessions there are.
     pub fn count(&self) -> usize {
         self.sessions.lock().len()
