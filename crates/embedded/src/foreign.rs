@@ -64,9 +64,10 @@ mod of_chrono {
         Some(date(ticks.div_euclid(DAY))?.and_time(time(ticks.rem_euclid(DAY))?))
     }
 
-    fn ticks(value: NaiveDateTime) -> i64 {
-        let days = i64::from(value.date().num_days_from_ce() - 1);
-        days * DAY + time_ticks(value.num_seconds_from_midnight(), value.nanosecond())
+    /// Ticks since 0001-01-01; `None` on days that T-SQL does not have, whose ticks may have no number.
+    fn ticks(value: NaiveDateTime) -> Option<i64> {
+        let day = Date::from_days(value.date().num_days_from_ce() - 1)?;
+        Some(i64::from(day.days()) * DAY + time_ticks(value.num_seconds_from_midnight(), value.nanosecond()))
     }
 
     impl ToSql for NaiveDate {
@@ -91,7 +92,8 @@ mod of_chrono {
         const TYPE: SqlType = SqlType::DateTime2(7);
 
         fn to_sql(self) -> Result<Value, Error> {
-            DateTime2::from_ticks(ticks(self)).map(Value::DateTime2).ok_or_else(|| out_of_range(&self, "datetime2"))
+            let moment = ticks(self).and_then(DateTime2::from_ticks);
+            moment.map(Value::DateTime2).ok_or_else(|| out_of_range(&self, "datetime2"))
         }
     }
 
@@ -100,7 +102,8 @@ mod of_chrono {
 
         fn to_sql(self) -> Result<Value, Error> {
             let offset = self.offset().fix().local_minus_utc();
-            with_offset(ticks(self.naive_utc()), offset).ok_or_else(|| out_of_range(&self, "datetimeoffset"))
+            let moment = ticks(self.naive_utc()).and_then(|ticks| with_offset(ticks, offset));
+            moment.ok_or_else(|| out_of_range(&self, "datetimeoffset"))
         }
     }
 
@@ -286,7 +289,7 @@ mod of_rust_decimal {
     const MONEY_SCALE: u32 = 4;
 
     impl ToSql for Decimal {
-        const TYPE: SqlType = SqlType::Decimal { precision: 38, scale: 10 };
+        const TYPE: SqlType = crate::parameter::NULL_DECIMAL;
 
         fn to_sql(self) -> Result<Value, Error> {
             let digits = self.mantissa().unsigned_abs().checked_ilog10().map_or(1, |power| power + 1);

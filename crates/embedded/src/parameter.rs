@@ -13,6 +13,9 @@ const BINARY: SqlType = SqlType::VarBinary(Length::Limit(BINARY_BYTES_MAX));
 /// Digits of the integers of 64 bits.
 const LARGE: SqlType = SqlType::Decimal { precision: 20, scale: 0 };
 
+/// The narrowest decimal: where it meets others, as in the rows of VALUES, they keep all of their digits.
+pub(crate) const NULL_DECIMAL: SqlType = SqlType::Decimal { precision: 1, scale: 0 };
+
 /// A Rust type that a parameter can have.
 pub trait ToSql {
     /// The type of the parameter when it is NULL; the value itself says otherwise.
@@ -58,7 +61,7 @@ to_sql! {
     &[u8]: BINARY;
     Vec<u8>: BINARY;
     Value: TEXT;
-    Decimal: SqlType::Decimal { precision: 38, scale: 10 };
+    Decimal: NULL_DECIMAL;
     Date: SqlType::Date;
     Time: SqlType::Time(7);
     DateTime: SqlType::DateTime;

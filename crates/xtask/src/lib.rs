@@ -8,6 +8,7 @@ pub mod instructions;
 mod layers;
 mod links;
 mod sources;
+mod versions;
 
 use std::path::{Path, PathBuf};
 
@@ -43,6 +44,7 @@ pub fn tidy(root: &Path) -> std::io::Result<Vec<Finding>> {
     let mut findings = layers::check(root)?;
     findings.extend(sources::check(root)?);
     findings.extend(links::check(root)?);
+    findings.extend(versions::check(root)?);
     Ok(findings)
 }
 
