@@ -104,7 +104,7 @@ fn check_index_hint(table: &Table, name: &tree::ObjectName, argument: &tree::Exp
             if *number == 0 {
                 return Ok(());
             }
-            let found = indexes().find(|index| i64::from(index.index_id) == i64::from(*number));
+            let found = indexes().find(|index| index.index_id == *number);
             match found {
                 None => Err(SqlError::hinted_number_unknown(number, shown)),
                 Some(index) if index.disabled => Err(SqlError::hinted_number_disabled(number, shown)),

@@ -35,6 +35,7 @@ GO
 ALTER INDEX ALL ON t REBUILD;
 ALTER TABLE t DROP COLUMN b;
 GO
+-- A hint cannot name it.
 SELECT * FROM t WITH (INDEX(h)) WHERE b = 1;
 GO
 EXEC sp_helpindex 't';

@@ -9,7 +9,7 @@ INSERT dbo.t (a, b) VALUES (1, 2);
 GO
 SELECT a FROM dbo.t WITH (INDEX (t_b)) WHERE b = 2;
 SELECT a FROM dbo.t WITH (INDEX = T_PK, FORCESEEK (t_b (b))) WHERE b = 2;
-SELECT a FROM dbo.t WITH (INDEX (0)), dbo.t AS u (INDEX (1, t_b)) WHERE b = 2;
+SELECT t.a FROM dbo.t WITH (INDEX (0)), dbo.t AS u WITH (INDEX (1, t_b)) WHERE t.b = 2;
 GO
 SELECT a FROM dbo.t WITH (INDEX (none));
 GO
