@@ -7,6 +7,7 @@ mod files;
 pub mod instructions;
 mod layers;
 mod links;
+pub mod picture;
 mod sources;
 mod versions;
 

@@ -1,4 +1,5 @@
-//! Links of the documents: a file that is linked is there, a heading too, and each page of `docs/` is in its index.
+//! Links of the documents: a file that is linked is there, a heading too, and each page of `docs/` is in its index. Pages that
+//! comments and other texts name are there too.
 
 use crate::Finding;
 use std::collections::HashSet;
@@ -18,13 +19,51 @@ pub fn check(root: &Path) -> io::Result<Vec<Finding>> {
     for document in &documents {
         let text = std::fs::read_to_string(root.join(document))?;
         for link in links(&text) {
-            if let Some(what) = broken(root, document, &text, &link.target) {
+            if let Some(what) = broken(root, document, &text, link.target) {
                 findings.push(Finding { path: document.clone(), line: link.line, what });
             }
         }
     }
     findings.extend(left_out(root, &documents)?);
+    findings.extend(mentions(root)?);
     Ok(findings)
+}
+
+/// Pages that sources and documents name without a link, and that are not there.
+fn mentions(root: &Path) -> io::Result<Vec<Finding>> {
+    let mut findings = Vec::new();
+    for extension in ["rs", "toml", "md", "sql", "py"] {
+        for path in crate::with_extension(root, extension)? {
+            let own = path.strip_prefix(root).unwrap_or(&path);
+            // The check's own examples.
+            if own.starts_with("crates/xtask") {
+                continue;
+            }
+            let text = std::fs::read_to_string(&path)?;
+            for (line, number) in text.lines().zip(1..) {
+                let missing = named(line).into_iter().filter(|page| !root.join(page).exists());
+                findings.extend(missing.map(|page| Finding {
+                    path: own.to_path_buf(),
+                    line: number,
+                    what: format!("it names {page}, which is not there"),
+                }));
+            }
+        }
+    }
+    Ok(findings)
+}
+
+/// The pages that a line names: `docs/PATH.md`, with nothing of a path before it.
+fn named(line: &str) -> Vec<&str> {
+    let is_path = |c: char| c.is_ascii_alphanumeric() || matches!(c, '/' | '.' | '-' | '_');
+    let begins = line.match_indices("docs/").filter(|(at, _)| !line[..*at].ends_with(is_path));
+    begins
+        .filter_map(|(at, _)| {
+            let rest = &line[at..];
+            let path = &rest[..rest.find(|c| !is_path(c)).unwrap_or(rest.len())];
+            path.rfind(".md").map(|end| &path[..end + ".md".len()])
+        })
+        .collect()
 }
 
 /// Pages that the index leaves out.
@@ -127,7 +166,7 @@ mod tests {
             "# The one\n\n[a](#the-one) [b](#the-two) `[c](x.md)`\n```\n[d](y.md)\n```\n[`e`](../two.md#in-code) [f](z.md)\n\
              [h](../../top.md)\n",
         );
-        write("top.md", "");
+        write("top.md", "docs/two.md, `docs/three.md`. other/docs/four.md\n");
         write("docs/two.md", "## In `code`\n[g](https://example.org)\n");
         let findings = check(&root).expect("it can be read");
         std::fs::remove_dir_all(&root).expect("it was there");
@@ -139,6 +178,7 @@ mod tests {
                 "docs/use/one.md:7: the link goes to docs/use/z.md, which is not there",
                 "docs/use/one.md:8: the site has no top.md: name the file without a link",
                 "docs/two.md:0: the page is not in docs/SUMMARY.md, so the site does not have it",
+                "top.md:1: it names docs/three.md, which is not there",
             ]
         );
     }

@@ -1,24 +1,45 @@
 //! `cargo xtask tidy`: the checks of the source tree, for people. `cargo xtask instructions`: what an inserted row costs.
+//! `cargo xtask picture FILE ARGUMENTS...`: what the release build prints, as a picture for documents.
 
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::ExitCode;
+use std::process::{Command, ExitCode};
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("tidy") => tidy(),
         Some("instructions") => instructions(std::env::args_os().nth(2).map(PathBuf::from)),
+        Some("picture") => picture(&std::env::args().skip(2).collect::<Vec<_>>()),
         _ => {
-            eprintln!("usage: cargo xtask tidy | instructions [PROGRAM]");
+            eprintln!("usage: cargo xtask tidy | instructions [PROGRAM] | picture FILE ARGUMENTS...");
             ExitCode::from(2)
         }
     }
 }
 
-fn instructions(program: Option<PathBuf>) -> ExitCode {
-    let built = || {
-        let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| xtask::root().join("target"), PathBuf::from);
-        target.join("release/pikepole")
+/// The release build's program.
+fn built() -> PathBuf {
+    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| xtask::root().join("target"), PathBuf::from);
+    target.join("release/pikepole")
+}
+
+fn picture(words: &[String]) -> ExitCode {
+    let [file, arguments @ ..] = words else {
+        eprintln!("usage: cargo xtask picture FILE ARGUMENTS...");
+        return ExitCode::from(2);
     };
+    let program = std::env::var_os("PIKEPOLE_BINARY").map_or_else(built, PathBuf::from);
+    let typed = format!("pikepole {}", arguments.join(" "));
+    match xtask::picture::draw(Path::new(file), &typed, Command::new(program).arg0("pikepole").args(arguments)) {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(error) => {
+            eprintln!("cannot draw {file}: {error}");
+            ExitCode::FAILURE
+        }
+    }
+}
+
+fn instructions(program: Option<PathBuf>) -> ExitCode {
     match xtask::instructions::count(&program.unwrap_or_else(built), Path::new(".")) {
         Ok(report) => {
             print!("{report}");

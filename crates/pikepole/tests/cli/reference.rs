@@ -23,7 +23,10 @@ fn rows(folder: &Folder, query: &str) -> Vec<Vec<String>> {
     assert_eq!((done.status, done.err.as_str()), (0, ""), "{query}");
     let set: Vec<serde_json::Map<String, Value>> = serde_json::from_str(&done.out).expect("an array of objects");
     let text = |value: &Value| match value {
-        Value::String(text) => text.replace('|', "\\|").replace(['\n', '\r'], " "),
+        // Nothing in a cell is a tag or emphasis.
+        Value::String(text) => {
+            text.replace('|', "\\|").replace('<', "\\<").replace('*', "\\*").replace(['\n', '\r'], " ")
+        }
         Value::Null => String::new(),
         other => other.to_string(),
     };
@@ -74,6 +77,69 @@ fn the_page_of_errors_is_what_the_messages_say() {
     let text = "The messages of `sys.messages`: numbers, severities and texts are SQL Server's, `%` stands for what the error fills in. 40517 names\n\
                 what is not supported ([compatibility](../compatibility.md)).";
     compare("errors", &table("Errors", text, &["number", "severity", "text"], &rows(&folder, query)));
+}
+
+/// Lists the columns of system objects by object: object, column, type.
+const COLUMNS: &str = "
+SELECT CONCAT(SCHEMA_NAME(o.schema_id), '.', o.name, IIF(o.type = 'TF', '()', '')) AS a,
+    CONCAT('`', c.name, '`') AS b,
+    CONCAT(t.name,
+        CASE WHEN t.name IN ('nvarchar', 'nchar') AND c.max_length > 0 THEN CONCAT('(', c.max_length / 2, ')')
+             WHEN t.name IN ('varchar', 'char', 'varbinary', 'binary') AND c.max_length > 0 THEN CONCAT('(', c.max_length, ')')
+             WHEN t.name IN ('nvarchar', 'varchar', 'varbinary') THEN '(max)'
+             WHEN t.name IN ('decimal', 'numeric') THEN CONCAT('(', c.precision, ', ', c.scale, ')')
+             WHEN t.name IN ('datetime2', 'datetimeoffset', 'time') THEN CONCAT('(', c.scale, ')') ELSE '' END,
+        IIF(c.is_nullable = 1, ' NULL', '')) AS d
+FROM sys.all_objects o JOIN sys.all_columns c ON c.object_id = o.object_id JOIN sys.types t ON t.user_type_id = c.user_type_id
+WHERE o.is_ms_shipped = 1 AND o.type IN ('V', 'TF') ORDER BY SCHEMA_NAME(o.schema_id), o.name, c.column_id";
+
+/// Words behind each other, in lines of at most 120 characters.
+fn paragraph(words: impl Iterator<Item = String>) -> String {
+    let mut lines = vec![String::new()];
+    for word in words {
+        match lines.last_mut() {
+            Some(line) if line.is_empty() => line.push_str(&word),
+            Some(line) if line.len() + 1 + word.len() <= 120 => line.extend([" ", &word]),
+            _ => lines.push(word),
+        }
+    }
+    lines.join("\n")
+}
+
+#[test]
+fn the_page_of_columns_is_what_the_catalog_says() {
+    let folder = Folder::new("reference-columns");
+    let mut page = String::from(
+        "# Columns of the views\n\n\
+         The columns of all system views and functions, in their order, as `sys.all_columns` has them; NULL stands behind those that\n\
+         can be NULL. [Catalog and management views](views.md) says what they mean here, and which of them say nothing.\n",
+    );
+    for columns in rows(&folder, COLUMNS).chunk_by(|left, right| left.first() == right.first()) {
+        let name = columns.first().and_then(|row| row.first()).expect("a row has an object");
+        let last = columns.len() - 1;
+        let told = columns
+            .iter()
+            .zip(0..)
+            .map(|(row, at)| format!("{}{}", row[1..].join(" "), if at == last { "" } else { "," }));
+        let _infallible = write!(page, "\n## {name}\n\n{}\n", paragraph(told));
+    }
+    compare("columns", &page);
+}
+
+#[test]
+fn the_page_of_procedures_is_what_the_catalog_says() {
+    let folder = Folder::new("reference-procedures");
+    let query = "SELECT CONCAT('`', name, '`') AS a FROM sys.all_objects
+                 WHERE is_ms_shipped = 1 AND type IN ('P', 'X') ORDER BY name";
+    let names = rows(&folder, query).concat();
+    let last = names.len() - 1;
+    let told = names.iter().zip(0..).map(|(name, at)| format!("{name}{}", if at == last { "." } else { "," }));
+    let page = format!(
+        "# System procedures\n\n\
+         The procedures of `sys`, which are found in each database without a schema too. A name that is not here is error 2812.\n\n{}\n",
+        paragraph(told)
+    );
+    compare("procedures", &page);
 }
 
 #[test]
