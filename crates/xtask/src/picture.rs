@@ -7,6 +7,8 @@ use std::process::Command;
 
 /// Columns of the terminal: longer lines go on in the next one.
 const COLUMNS: usize = 112;
+/// Rows of the terminal: below them a row of dots stands for the rest.
+const ROWS: usize = 33;
 /// Sizes in pixels: a character's cell, the space around the text, the bar above it.
 const CELL: (f32, usize) = (8.4, 19);
 const MARGIN: usize = 18;
@@ -24,7 +26,11 @@ pub fn draw(picture: &Path, typed: &str, command: &mut Command) -> io::Result<()
 
 /// The picture of a terminal.
 fn svg(typed: &str, printed: &str) -> String {
-    let lines: Vec<String> = printed.trim_end().lines().flat_map(cut).collect();
+    let mut lines: Vec<String> = printed.trim_end().lines().flat_map(cut).collect();
+    if lines.len() > ROWS {
+        lines.truncate(ROWS);
+        lines.push("...".to_owned());
+    }
     let height = BAR + MARGIN + (lines.len() + 1) * CELL.1;
     let width = (COLUMNS as f32 * CELL.0).ceil() as usize + 2 * MARGIN;
     let mut out = format!(
@@ -82,6 +88,12 @@ mod tests {
             .collect();
         let long = "x".repeat(COLUMNS);
         assert_eq!(rows, ["$\u{a0}pikepole\u{a0}demo", "a\u{a0}&lt;\u{a0}b\u{a0}&amp;\u{a0}c", &long, "x"]);
+    }
+
+    #[test]
+    fn a_long_output_ends_with_dots() {
+        let picture = svg("pikepole demo", &"line\n".repeat(ROWS + 1));
+        assert_eq!((picture.matches(">line<").count(), picture.matches(">...<").count()), (ROWS, 1));
     }
 
     #[test]
