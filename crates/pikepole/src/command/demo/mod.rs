@@ -206,8 +206,8 @@ impl Place {
         if let Some(folder) = named {
             return Ok(Place { folder: std::path::absolute(folder).map_err(failed(folder))?, is_kept: true });
         }
-        let number = pikepole_server::random_below(1 << 40);
-        let folder = std::env::temp_dir().join(format!("pikepole-demo-{number:010x}"));
+        let number = pikepole_server::random_below(1 << 20);
+        let folder = std::env::temp_dir().join(format!("pikepole-demo-{}-{number:05x}", std::process::id()));
         std::fs::DirBuilder::new().mode(0o700).create(&folder).map_err(failed(&folder))?;
         Ok(Place { folder, is_kept: false })
     }
