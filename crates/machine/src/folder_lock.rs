@@ -14,8 +14,8 @@ use crate::error::{FolderBusy, describe};
 use crate::memory_disk::MemoryDisk;
 use crate::real::OWNER_ONLY_FILE;
 
-/// The name of the file, inside the folder, that carries the lock. It stays when the lock is gone.
-const LOCK_FILE: &str = "lock";
+/// The name of the file, inside the folder, that carries the lock. It stays when the lock is gone; only an owner may remove it.
+pub const LOCK_FILE: &str = "lock";
 
 /// The device and inode numbers of the lock files that this process holds. The kernel's lock belongs to an open file
 /// and would refuse a second one by itself; where a network file system turns it into a lock of the whole process it
@@ -49,6 +49,15 @@ enum Holder {
 
 impl FolderLock {
     pub(crate) fn real(folder: &Path) -> io::Result<Self> {
+        loop {
+            if let Some(lock) = Self::attempt(folder)? {
+                return Ok(lock);
+            }
+        }
+    }
+
+    /// Takes the lock; none: an owner has removed the file between the opening and the lock, which then locks nothing.
+    fn attempt(folder: &Path) -> io::Result<Option<Self>> {
         let path = folder.join(LOCK_FILE);
         let mut file = fs::OpenOptions::new()
             .read(true)
@@ -72,9 +81,13 @@ impl FolderLock {
                 _ => describe("lock the folder", folder, error),
             });
         }
+        let is_current = fs::metadata(&path).is_ok_and(|about| (about.dev(), about.ino()) == identity);
+        if !is_current {
+            return Ok(None);
+        }
         write_process(&mut file).map_err(|error| describe("write to", &path, error))?;
         held.insert(identity);
-        Ok(Self(Holder::Real { file, identity }))
+        Ok(Some(Self(Holder::Real { file, identity })))
     }
 
     /// Who has the lock at the moment.

@@ -45,7 +45,7 @@ pub use confined::{ConfinedFolder, Found};
 pub use cpu_limits::CpuLimits;
 pub use disk::{Disk, File, OpenOptions};
 pub use error::{FileError, FolderBusy, is_crash, is_full};
-pub use folder_lock::FolderLock;
+pub use folder_lock::{FolderLock, LOCK_FILE};
 pub use idle_states::ShallowIdle;
 pub use large_pages::{LARGE_PAGE, LargePageUse, MemoryGrant, Pages, ReservedPages};
 pub use mapping::{NodePart, Region, RingMapping};

@@ -235,6 +235,27 @@ fn a_folder_has_one_owner_in_a_process() {
     });
 }
 
+/// An owner may remove the lock file, and the next one makes it again: there is never more than one.
+#[test]
+fn a_lock_file_that_was_removed_locks_nothing() {
+    let folder = TestFolder::new("removed-lock");
+    let owners = AtomicU64::new(0);
+    std::thread::scope(|scope| {
+        for _ in 0..4 {
+            scope.spawn(|| {
+                for _ in 0..2_000 {
+                    let Ok(lock) = Disk::real().lock_folder(folder.path()) else { continue };
+                    assert_eq!(owners.fetch_add(1, Ordering::Relaxed), 0, "two owners");
+                    std::fs::remove_file(folder.path().join(crate::LOCK_FILE)).expect("it is there");
+                    std::thread::yield_now();
+                    owners.fetch_sub(1, Ordering::Relaxed);
+                    drop(lock);
+                }
+            });
+        }
+    });
+}
+
 #[test]
 fn a_folder_that_cannot_be_written_says_so() {
     // Not even the superuser can make files there.

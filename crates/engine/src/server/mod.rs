@@ -208,7 +208,7 @@ pub struct Server {
     making_system_database: Mutex<()>,
     deadlocks: Arc<Deadlocks>,
     started_us: i64,
-    _folder_lock: FolderLock,
+    _folder_lock: Arc<FolderLock>,
 }
 
 impl std::fmt::Debug for Server {
@@ -252,11 +252,11 @@ impl Server {
     ///
     /// # Errors
     /// A folder that is open elsewhere or cannot be written; a configuration that is not one.
-    pub fn open(options: ServerOptions) -> Result<Arc<Server>, OpenError> {
-        let (disk, folder) = (&options.disk, &options.folder);
-        let unusable = |error: std::io::Error| folder_error(folder, error);
-        disk.create_dir_all(folder).map_err(unusable)?;
-        let folder_lock = disk.lock_folder(folder).map_err(unusable)?;
+    pub fn open(mut options: ServerOptions) -> Result<Arc<Server>, OpenError> {
+        let folder_lock = match options.folder_lock.take() {
+            Some(lock) => lock,
+            None => Arc::new(Server::lock_folder(&options.disk, &options.folder)?),
+        };
         let statistics = Statistics::new();
         let configuration = read_configuration(&options)?;
         let trace_flags = Arc::new(TraceFlags::new(options.trace_flags.iter().copied()));
@@ -310,6 +310,16 @@ impl Server {
         }
         server.schedulers.set_cpu_idle(server.started.cpu_idle());
         Ok(server)
+    }
+
+    /// Makes the folder if it is not there, and locks it.
+    ///
+    /// # Errors
+    /// A folder that is open elsewhere or cannot be written.
+    pub fn lock_folder(disk: &Disk, folder: &Path) -> Result<FolderLock, OpenError> {
+        let unusable = |error: std::io::Error| folder_error(folder, error);
+        disk.create_dir_all(folder).map_err(unusable)?;
+        disk.lock_folder(folder).map_err(unusable)
     }
 
     /// The memory that statements work in.

@@ -2,7 +2,8 @@
 
 use std::path::PathBuf;
 
-use pikepole_machine::{Disk, SystemFiles};
+use pikepole_contention::sync::Arc;
+use pikepole_machine::{Disk, FolderLock, SystemFiles};
 
 use crate::database::RecoveryWatch;
 use crate::security::PasswordCost;
@@ -57,6 +58,8 @@ pub struct ServerOptions {
     pub working_folder: Option<PathBuf>,
     /// What it costs to hash a password.
     pub password_cost: PasswordCost,
+    /// The folder's lock, where the caller has it already and keeps it beyond a start that fails.
+    pub folder_lock: Option<Arc<FolderLock>>,
 }
 
 impl ServerOptions {
@@ -77,6 +80,7 @@ impl ServerOptions {
             load_folders: Vec::new(),
             working_folder: None,
             password_cost: PasswordCost::default(),
+            folder_lock: None,
         }
     }
 }

@@ -11,11 +11,11 @@ mod report;
 mod strings;
 mod visit;
 
-use super::serve::{self, Fresh, Listen, Made, Stop};
+use super::serve::{self, Folders, Listen, Made, Stop};
 use super::{CommandError, password};
 use pikepole::Options;
 use pikepole_contention::sync::Arc;
-use pikepole_engine::Server;
+use pikepole_engine::{Server, ServerOptions};
 use pikepole_server::{Bound, LogFormat, NetworkServer};
 use pikepole_session::Registry;
 use report::Report;
@@ -89,12 +89,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
 /// Serves a folder until everything is shown, or until a signal.
 fn serve_sample(arguments: &Arguments, place: &Place, stays: bool, stop: &Stop) -> Result<(), CommandError> {
     let begun = Instant::now();
-    let made = [Fresh::look(&place.folder)];
+    let folders = Folders::take(&place.folder, None)?;
     let open = || {
         let options = Options::new(&place.folder).on_recovery(super::show_recovery);
-        Ok(Server::open(options.into_server_options())?)
+        Ok(Server::open(ServerOptions { folder_lock: Some(folders.lock()), ..options.into_server_options() })?)
     };
-    let (server, network, login) = serve::or_undo(&made, LogFormat::Human, open, |server| {
+    let (server, network, login) = serve::or_undo(&folders, LogFormat::Human, open, |server| {
         let (network, login) = start(server, &place.folder)?;
         Ok((Arc::clone(server), network, login))
     })?;
@@ -104,8 +104,8 @@ fn serve_sample(arguments: &Arguments, place: &Place, stays: bool, stop: &Stop) 
     }
     let closed = network.shutdown().map_err(|error| CommandError::Engine(error.into()));
     if shown.is_err() && closed.is_ok() && login.is_made {
-        // No other client knew the password. The server is still ours, and so is the folder's lock.
-        serve::undo(&made, LogFormat::Human);
+        // No other client knew the password.
+        folders.undo(LogFormat::Human);
     }
     drop(server);
     shown.and(closed)

@@ -1,30 +1,45 @@
 //! Folders that a start makes: when it fails, they are gone again.
+//!
+//! The folder of databases is looked at and emptied under its lock, which the start holds from before the look until it has failed or
+//! ended. What another server has put there therefore never counts as this start's.
 
+use pikepole_contention::sync::Arc;
+use pikepole_engine::{OpenError, Server};
+use pikepole_machine::{Disk, FolderLock, LOCK_FILE};
 use std::io;
 use std::path::{Path, PathBuf};
 
-/// A folder before a start.
+/// A folder of databases before a start, locked.
 #[derive(Debug)]
 pub struct Fresh {
     folder: PathBuf,
-    /// Nothing was in it, or it was not there.
+    lock: Arc<FolderLock>,
+    /// The lock file alone was in it.
     was_empty: bool,
-    /// What has to be made for it to be there, the innermost first.
+    /// What had to be made for it to be there, the innermost first.
     missing: Vec<PathBuf>,
 }
 
 impl Fresh {
-    /// Looks at a folder that a start is about to make.
-    pub fn look(folder: &Path) -> Fresh {
-        let missing = folder.ancestors().filter(|path| !path.as_os_str().is_empty());
-        let missing: Vec<PathBuf> = missing.take_while(|path| !path.exists()).map(Path::to_path_buf).collect();
-        let is_empty = |mut entries: std::fs::ReadDir| entries.next().is_none();
-        let was_empty = !missing.is_empty() || std::fs::read_dir(folder).is_ok_and(is_empty);
-        Fresh { folder: folder.to_path_buf(), was_empty, missing }
+    /// Makes the folder if it is not there, locks it, and looks at it.
+    ///
+    /// # Errors
+    /// A folder that another server has, or that cannot be written.
+    pub fn take(disk: &Disk, folder: &Path) -> Result<Fresh, OpenError> {
+        let missing = missing(folder);
+        // When it fails, only what is empty goes: something may have come into it.
+        let lock = Server::lock_folder(disk, folder).inspect_err(|_| drop(remove_empty(&missing)))?;
+        let is_own = |entry: io::Result<std::fs::DirEntry>| entry.is_ok_and(|entry| entry.file_name() == LOCK_FILE);
+        let was_empty = std::fs::read_dir(folder).is_ok_and(|mut entries| entries.all(is_own));
+        Ok(Fresh { folder: folder.to_path_buf(), lock: Arc::new(lock), was_empty, missing })
     }
 
-    /// Removes what a start that failed has put there, which held the folder's lock from its first file on. A folder that had
-    /// something in it before is left as it is.
+    /// The folder's lock.
+    pub fn lock(&self) -> Arc<FolderLock> {
+        Arc::clone(&self.lock)
+    }
+
+    /// Removes what a start that failed has put there. A folder that had something in it before is left as it is.
     ///
     /// # Errors
     /// What cannot be removed.
@@ -34,15 +49,41 @@ impl Fresh {
         }
         for entry in std::fs::read_dir(&self.folder)? {
             let path = entry?.path();
+            if path.file_name().is_some_and(|name| name == LOCK_FILE) {
+                continue;
+            }
             if path.is_dir() && !path.is_symlink() {
                 std::fs::remove_dir_all(&path)?;
             } else {
                 std::fs::remove_file(&path)?;
             }
         }
-        // Not if something has come into them meanwhile.
-        self.missing.iter().try_for_each(std::fs::remove_dir)
+        // The last file: without it another server may come in.
+        std::fs::remove_file(self.folder.join(LOCK_FILE))?;
+        remove_empty(&self.missing)
     }
+}
+
+/// What has to be made for a folder to be there, the innermost first.
+pub fn missing(folder: &Path) -> Vec<PathBuf> {
+    let folders = folder.ancestors().filter(|path| !path.as_os_str().is_empty());
+    folders.take_while(|path| !path.exists()).map(Path::to_path_buf).collect()
+}
+
+/// Removes folders unless something has come into them.
+///
+/// # Errors
+/// What cannot be removed for another reason.
+pub fn remove_empty(folders: &[PathBuf]) -> io::Result<()> {
+    for folder in folders {
+        match std::fs::remove_dir(folder) {
+            Ok(()) => {}
+            Err(error) if error.kind() == io::ErrorKind::NotFound => {}
+            Err(error) if error.kind() == io::ErrorKind::DirectoryNotEmpty => break,
+            Err(error) => return Err(error),
+        }
+    }
+    Ok(())
 }
 
 #[cfg(test)]
@@ -57,15 +98,32 @@ mod tests {
             std::fs::create_dir_all(folder).expect("a folder");
         }
         std::fs::write(full.join("own"), "").expect("a file");
-        let fresh = [&deep, &empty, &full].map(|folder| Fresh::look(folder));
+        let disk = Disk::real();
+        let fresh = [&deep, &empty, &full].map(|folder| Fresh::take(&disk, folder).expect("it is free"));
         for folder in [&deep, &empty, &full] {
             std::fs::create_dir_all(folder.join("master")).expect("a folder");
-            std::fs::write(folder.join("lock"), "").expect("a file");
+            Fresh::take(&disk, folder).expect_err("it is locked");
         }
         fresh.iter().for_each(|fresh| fresh.undo().expect("it can be removed"));
         assert!(!root.join("a").exists());
         assert_eq!(std::fs::read_dir(&empty).expect("it stays").count(), 0);
         assert_eq!(std::fs::read_dir(&full).expect("it stays").count(), 3);
+        std::fs::remove_dir_all(&root).expect("it was there");
+    }
+
+    /// A server that lived between a look and the start is never undone: there is no such time, as the look holds the lock.
+    #[test]
+    fn another_servers_folder_is_not_removed() {
+        let root = std::env::temp_dir().join(format!("pikepole-fresh-other-{}", std::process::id()));
+        let disk = Disk::real();
+        let data = root.join("data");
+        let other = Fresh::take(&disk, &data).expect("it is free");
+        Fresh::take(&disk, &data).expect_err("it is locked");
+        std::fs::create_dir_all(data.join("master")).expect("a folder");
+        drop(other);
+        let late = Fresh::take(&disk, &data).expect("it is free again");
+        late.undo().expect("nothing is to be done");
+        assert!(data.join("master").is_dir());
         std::fs::remove_dir_all(&root).expect("it was there");
     }
 }

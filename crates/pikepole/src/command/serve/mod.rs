@@ -7,20 +7,21 @@ mod listen;
 mod settings;
 mod stop;
 
-pub use fresh::Fresh;
 pub use listen::Listen;
 pub use settings::given_password;
 pub use stop::Stop;
 
 use super::{CommandError, password};
+use fresh::Fresh;
 use init::{Init, State, Step};
 use pikepole::Options;
-use pikepole_engine::{OpenError, Server};
+use pikepole_engine::{OpenError, Server, ServerOptions};
+use pikepole_machine::{Disk, FolderLock};
 use pikepole_server::{Bound, LogFormat, NetworkServer, READY, TlsMode};
 use pikepole_session::Registry;
 use settings::Settings;
 use std::net::SocketAddr;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::sync::Arc;
 use std::time::Duration;
@@ -165,10 +166,10 @@ fn serve(arguments: &Arguments, format: LogFormat) -> Result<ExitCode, CommandEr
     }
     let network_options = network_options(arguments, &settings);
     pikepole_server::check_certificate(&network_options)?;
-    let made: Vec<Fresh> =
-        std::iter::once(&settings.data).chain(&settings.backups).map(|path| Fresh::look(path)).collect();
+    let folders = Folders::take(&settings.data, settings.backups.as_deref())?;
     let start = Start { arguments, settings: &settings, steps: &steps, stop: &stop, format };
-    let network = or_undo(&made, format, || start.open(), |server| start.finish(server, bound, network_options))?;
+    let open = || start.open(&folders);
+    let network = or_undo(&folders, format, open, |server| start.finish(server, bound, network_options))?;
     // From here on clients may have changed something: whatever comes, the folder stays.
     if let Err(error) = start.tell(&network) {
         network.shutdown().map_err(|error| CommandError::Engine(error.into()))?;
@@ -182,36 +183,51 @@ fn serve(arguments: &Arguments, format: LogFormat) -> Result<ExitCode, CommandEr
 
 /// Opens folders of databases and does what a start has to do with them. When one of the two fails, what it has made is gone again.
 pub fn or_undo<T>(
-    made: &[Fresh],
+    folders: &Folders,
     format: LogFormat,
     open: impl FnOnce() -> Result<Arc<Server>, CommandError>,
     finish: impl FnOnce(&Arc<Server>) -> Result<T, CommandError>,
 ) -> Result<T, CommandError> {
-    let server = match open() {
-        Ok(server) => server,
-        Err(error) => {
-            // One that is in use is another server's, however new it is.
-            if !matches!(error, CommandError::Look(OpenError::InUse { .. })) {
-                undo(made, format);
-            }
-            return Err(error);
-        }
-    };
+    let server = open().inspect_err(|_| folders.undo(format))?;
     finish(&server).inspect_err(|_| {
-        // The lock is held until the server is dropped.
         let closed = server.schedulers().block_on(server.shutdown());
         server.schedulers().shutdown();
         if closed.is_ok() {
-            undo(made, format);
+            folders.undo(format);
         }
     })
 }
 
-/// Removes the folders that a start which failed has made.
-pub fn undo(made: &[Fresh], format: LogFormat) {
-    for fresh in made {
-        if let Err(error) = fresh.undo() {
-            pikepole_server::complain(format, true, &format!("what the start had made could not be removed: {error}"));
+/// The folders of a start, which go again when it fails.
+pub struct Folders {
+    data: Fresh,
+    /// The folders that backups need and that were not there. They have no lock, so only empty ones go.
+    backups: Vec<PathBuf>,
+}
+
+impl Folders {
+    /// Makes and locks the folder of databases; that of backups is made later.
+    ///
+    /// # Errors
+    /// A folder that another server has, or that cannot be written.
+    pub fn take(data: &Path, backups: Option<&Path>) -> Result<Folders, OpenError> {
+        let backups = backups.map(fresh::missing).unwrap_or_default();
+        Ok(Folders { data: Fresh::take(&Disk::real(), data)?, backups })
+    }
+
+    /// The lock of the folder of databases, for [`ServerOptions`].
+    pub fn lock(&self) -> Arc<FolderLock> {
+        self.data.lock()
+    }
+
+    /// Removes what a start that failed has made.
+    pub fn undo(&self, format: LogFormat) {
+        // A folder for backups may be within that of the databases, or that within it.
+        for undone in [self.data.undo(), fresh::remove_empty(&self.backups)] {
+            if let Err(error) = undone {
+                let text = format!("what the start had made could not be removed: {error}");
+                pikepole_server::complain(format, true, &text);
+            }
         }
     }
 }
@@ -227,7 +243,7 @@ struct Start<'a> {
 
 impl Start<'_> {
     /// Opens the folder of databases.
-    fn open(&self) -> Result<Arc<Server>, CommandError> {
+    fn open(&self, folders: &Folders) -> Result<Arc<Server>, CommandError> {
         let (arguments, settings, format) = (self.arguments, self.settings, self.format);
         let mut options = Options::new(&settings.data).on_recovery(move |progress| {
             let line = super::recovery_line(progress);
@@ -247,12 +263,13 @@ impl Start<'_> {
         if let Some(folder) = &settings.backups {
             options = options.backup_folder(folder);
         }
-        let disk = pikepole_machine::Disk::real();
+        let disk = Disk::real();
         if !State::read(&disk, &settings.data)?.is_finished() {
             let folders = self.steps.iter().filter_map(Step::backup_folder);
             options = folders.fold(options, Options::backup_folder);
         }
-        let server = Server::open(options.into_server_options())?;
+        let folder_lock = Some(folders.lock());
+        let server = Server::open(ServerOptions { folder_lock, ..options.into_server_options() })?;
         if let Some(folder) = &settings.backups {
             disk.create_dir_all(folder).map_err(CommandError::io(folder.display().to_string()))?;
         }
