@@ -124,6 +124,42 @@ fn clients_are_refused_until_it_is_done_and_a_signal_ends_it() {
     assert_eq!(serving.end().status, 1);
 }
 
+/// Whether a process runs. One that has ended stays a zombie until its new parent looks.
+fn is_running(process: &str) -> bool {
+    let state = std::fs::read_to_string(format!("/proc/{process}/stat")).unwrap_or_default();
+    state.rsplit_once(") ").is_some_and(|(_, rest)| !rest.starts_with(['Z', 'X']))
+}
+
+#[test]
+fn a_signal_ends_a_program_and_all_that_it_has_started() {
+    let folder = Folder::new("init-signals");
+    let own = "echo $$ > processes; sleep 3600 & echo $! >> processes; ";
+    let cases = [
+        (libc::SIGTERM, "(sleep 3600) & echo $! >> processes; echo waiting; wait"),
+        (libc::SIGINT, "sleep 3600 > /dev/null 2>&1 & echo $! >> processes; echo waiting; wait"),
+        // What does not listen is killed.
+        (libc::SIGHUP, "trap '' TERM; sleep 3600 & echo $! >> processes; echo waiting; while :; do wait; done"),
+        // The program has ended, and what it has left behind still holds its streams.
+        (libc::SIGTERM, "echo waiting"),
+    ];
+    for (signal, text) in cases {
+        folder.write("wait.sh", format!("{own}{text}"));
+        let arguments = ["-d", "data", "--listen", "127.0.0.1:0", "--init", "wait.sh"];
+        let mut serving = Serving::spawn(&folder, &[SA], &arguments);
+        serving.wait_for_err("wait.sh: waiting");
+        let processes = std::fs::read_to_string(folder.path().join("processes")).expect("text");
+        let processes: Vec<&str> = processes.lines().collect();
+        assert!(processes.len() > 1 && is_running(processes[1]), "{text}: {processes:?}");
+        serving.signal(signal);
+        let done = serving.end();
+        let running: Vec<_> = processes.iter().filter(|process| is_running(process)).collect();
+        assert!(running.is_empty(), "{text}: {running:?} of {processes:?}");
+        assert_eq!(done.status, 1, "{text}: {done:?}");
+        assert!(done.err.ends_with("pikepole: ended by a signal before the server was ready\n"), "{text}: {done:?}");
+        assert!(!folder.data().exists(), "{text}");
+    }
+}
+
 /// A supervisor starts a server again that could not start: the second try does no more than the first one.
 #[test]
 fn a_backup_never_replaces_a_database_that_was_there() {
