@@ -3,7 +3,7 @@
 //! The file is `error.log` in the folder of databases, anew at each start; the ones before it are `error.log.1` and so on. A line
 //! is a time, the session or `Server`, and the text, divided by tabs.
 
-use pikepole_contention::sync::Mutex;
+use pikepole_contention::sync::{Arc, Mutex};
 use pikepole_machine::{Disk, File, OpenOptions};
 use pikepole_session::error_log::{self, FILES_KEPT};
 use std::fmt::Write as _;
@@ -67,8 +67,14 @@ pub fn announce(format: LogFormat, text: &str) -> io::Result<()> {
     match format {
         LogFormat::Human => writeln!(io::stdout(), "{text}"),
         LogFormat::Json => {
-            as_json(io::stdout, || tracing::info!("{text}"));
-            Ok(())
+            // The layer hides what its writer refuses, so the line is gathered before it is written.
+            let line = Arc::new(Mutex::new(Vec::new()));
+            let gathered = Arc::clone(&line);
+            as_json(move || Gathered(Arc::clone(&gathered)), || tracing::info!("{text}"));
+            let line = line.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+            let mut out = io::stdout();
+            out.write_all(&line)?;
+            out.flush()
         }
     }
 }
@@ -83,12 +89,23 @@ pub fn complain(format: LogFormat, is_error: bool, text: &str) {
     }
 }
 
-fn as_json<W: io::Write>(stream: fn() -> W, write: impl FnOnce())
-where
-    fn() -> W: for<'a> MakeWriter<'a> + Send + Sync + 'static,
-{
+fn as_json<W: io::Write>(stream: impl Fn() -> W + Send + Sync + 'static, write: impl FnOnce()) {
     let lines = tracing_subscriber::fmt::layer().with_writer(stream).with_target(false).json().flatten_event(true);
     tracing::subscriber::with_default(tracing_subscriber::registry().with(LevelFilter::INFO).with(lines), write);
+}
+
+/// Bytes of a line that is not written yet.
+struct Gathered(Arc<Mutex<Vec<u8>>>);
+
+impl io::Write for Gathered {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.0.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).extend_from_slice(bytes);
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        Ok(())
+    }
 }
 
 /// Standard output for what [`READY`] says, standard error for all else.

@@ -115,14 +115,19 @@ fn every_line_of_a_json_log_is_json() {
 #[test]
 fn a_folder_stays_once_clients_may_have_connected() {
     let folder = Folder::new("full-output");
-    let run = |password: Option<&str>| {
+    let run = |format: &str, password: Option<&str>| {
         let full = std::fs::File::options().write(true).open("/dev/full").expect("a device");
-        let mut command = folder.command(["serve", "-d", "data", "--listen", "127.0.0.1:0"]);
+        let arguments = ["serve", "-d", "data", "--listen", "127.0.0.1:0", "--log-format", format];
+        let mut command = folder.command(arguments);
         command.envs(password.map(|password| ("MSSQL_SA_PASSWORD", password))).stdin(Stdio::null()).stdout(full);
         command.stderr(Stdio::null()).status().expect("it ends").code()
     };
-    assert_eq!((run(None), folder.data().exists()), (Some(1), false));
-    assert_eq!((run(Some(PASSWORD)), folder.data().exists()), (Some(1), true));
+    for format in ["human", "json"] {
+        assert_eq!((run(format, None), folder.data().exists()), (Some(1), false), "{format}");
+    }
+    for format in ["human", "json"] {
+        assert_eq!((run(format, Some(PASSWORD)), folder.data().exists()), (Some(1), true), "{format}");
+    }
 }
 
 #[test]
