@@ -19,8 +19,13 @@ pub enum ClientError {
         error: io::Error,
     },
     /// No encrypted connection could be made, or what is to be trusted could not be read.
-    #[error("{0}")]
-    Tls(String),
+    #[error("{text}")]
+    Tls {
+        /// What failed.
+        text: String,
+        /// What the caller can do about it, where that is known: each program names its own options.
+        cure: Option<TlsCure>,
+    },
     /// The connection broke: what was under way may have happened or not.
     #[error("the connection broke: {0}")]
     Broken(io::Error),
@@ -30,6 +35,27 @@ pub enum ClientError {
     /// The call asks for something that cannot be.
     #[error("{0}")]
     Usage(String),
+}
+
+/// What helps when no encrypted connection could be made.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TlsCure {
+    /// The server has no TLS: connect without encryption.
+    Unencrypted,
+    /// The server takes encrypted connections only: connect with encryption.
+    Encrypted,
+    /// The certificate is for other names: connect by one of those, or believe it.
+    OtherName,
+    /// The certificate is no longer, or not yet, valid: make another one, or believe it.
+    OtherTime,
+    /// Nothing that is trusted has signed the certificate: trust what has, or believe it.
+    UnknownSigner,
+}
+
+impl ClientError {
+    pub(crate) fn tls(text: impl Into<String>, cure: Option<TlsCure>) -> ClientError {
+        ClientError::Tls { text: text.into(), cure }
+    }
 }
 
 impl From<io::Error> for ClientError {

@@ -20,7 +20,7 @@ mod tls;
 mod wire;
 
 pub use connection::{Canceller, Connection, Events, Statement};
-pub use error::ClientError;
+pub use error::{ClientError, TlsCure};
 pub use login::ping;
 pub use options::{Address, ConnectOptions, Encryption, Trust};
 

@@ -2,12 +2,13 @@
 
 use crate::connection::Connection;
 use crate::wire::{self, Reader, Wire};
-use crate::{Address, ClientError, ConnectOptions, Encryption, Trust, tls};
+use crate::{Address, ClientError, ConnectOptions, Encryption, TlsCure, Trust, tls};
 use pikepole_contention::sync::Arc;
 use pikepole_tds::{
     ClientEncryption, ClientLogin, PACKET_BYTES_DEFAULT, PacketKind, ReplyToken, TdsError, TdsVersion, TokenReader,
     client_pre_login, encryption_of_reply,
 };
+use rustls::CertificateError;
 use std::io;
 use std::net::{SocketAddr, TcpStream};
 use std::time::Duration;
@@ -48,7 +49,8 @@ fn plain(socket: TcpStream, options: &ConnectOptions) -> Result<Wire, ClientErro
     let wire = Wire::new(socket, None);
     let (wire, encryption) = pre_login(wire, NOT_SUPPORTED)?;
     if matches!(encryption, ClientEncryption::On | ClientEncryption::Required) {
-        return Err(ClientError::Tls(format!("{} takes encrypted connections only", options.address)));
+        let text = format!("{} takes encrypted connections only", options.address);
+        return Err(ClientError::tls(text, Some(TlsCure::Encrypted)));
     }
     log_in(&wire, options, TdsVersion::V7_4)?;
     Ok(wire)
@@ -77,7 +79,8 @@ fn negotiated(socket: TcpStream, options: &ConnectOptions, required: bool, trust
             return Ok(wire);
         }
         ClientEncryption::Off | ClientEncryption::NotSupported => {
-            return Err(ClientError::Tls(format!("{} has no encryption", options.address)));
+            let text = format!("{} has no encryption", options.address);
+            return Err(ClientError::tls(text, Some(TlsCure::Unencrypted)));
         }
     };
     let socket = wire.socket().try_clone()?;
@@ -90,36 +93,27 @@ fn negotiated(socket: TcpStream, options: &ConnectOptions, required: bool, trust
     Ok(if is_full { encrypted } else { wire })
 }
 
-/// What to tell of a handshake that failed.
+/// The error of a handshake that failed.
 fn refused(options: &ConnectOptions, error: &io::Error) -> ClientError {
-    let address = &options.address;
-    let hint = match error.kind() {
-        io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset => {
-            "; a server without TLS is reached without encryption (--encrypt off)"
-        }
-        _ => cure(error),
-    };
-    ClientError::Tls(format!("TLS with {address}: {error}{hint}"))
+    ClientError::tls(format!("TLS with {}: {error}", options.address), cure(error))
 }
 
-/// Advice for a client that does not believe a certificate.
-fn cure(error: &io::Error) -> &'static str {
-    let Some(rustls::Error::InvalidCertificate(why)) = error.get_ref().and_then(|error| error.downcast_ref()) else {
-        return "";
-    };
-    match why {
-        rustls::CertificateError::NotValidForName | rustls::CertificateError::NotValidForNameContext { .. } => {
-            "; connect by a name that the certificate is for (`pikepole trust --host NAME` makes one for more names), or \
-             believe any certificate with --trust-server-certificate"
-        }
-        rustls::CertificateError::Expired | rustls::CertificateError::ExpiredContext { .. } => {
-            "; `pikepole trust` makes another certificate, --trust-server-certificate believes this one"
-        }
-        _ => {
-            "; name the server's certificate with --certificate FILE (server-certificate.pem in the server's folder, or the \
-             authority's that `pikepole trust` prints), or believe any with --trust-server-certificate"
-        }
+/// What helps a client whose handshake failed.
+fn cure(error: &io::Error) -> Option<TlsCure> {
+    if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) {
+        return Some(TlsCure::Unencrypted);
     }
+    let Some(rustls::Error::InvalidCertificate(why)) = error.get_ref().and_then(|error| error.downcast_ref()) else {
+        return None;
+    };
+    Some(match why {
+        CertificateError::NotValidForName | CertificateError::NotValidForNameContext { .. } => TlsCure::OtherName,
+        CertificateError::Expired
+        | CertificateError::ExpiredContext { .. }
+        | CertificateError::NotValidYet
+        | CertificateError::NotValidYetContext { .. } => TlsCure::OtherTime,
+        _ => TlsCure::UnknownSigner,
+    })
 }
 
 /// Makes the first step of a connection, PRELOGIN, which needs no login: whether a server of the protocol answers.

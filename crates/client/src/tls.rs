@@ -1,6 +1,6 @@
 //! The client's TLS: that of TDS 8.0, whose first byte is already TLS, and that of TDS 7.4, whose handshake travels in packets.
 
-use crate::{ClientError, ConnectOptions, Trust};
+use crate::{ClientError, ConnectOptions, TlsCure, Trust};
 use pikepole_tds::{HEADER_BYTES, PACKET_BYTES_DEFAULT, PacketHeader, PacketKind, PacketStatus, write_packets};
 use rustls::client::danger::{HandshakeSignatureValid, ServerCertVerified, ServerCertVerifier};
 use rustls::crypto::{CryptoProvider, verify_tls12_signature, verify_tls13_signature};
@@ -32,7 +32,7 @@ pub(crate) fn client(
 ) -> Result<ClientConnection, ClientError> {
     let address = &options.address;
     let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let failed = |error: &dyn std::fmt::Display| ClientError::Tls(format!("TLS with {address}: {error}"));
+    let failed = |error: &dyn std::fmt::Display| ClientError::tls(format!("TLS with {address}: {error}"), None);
     let versions: &[_] = match is_strict {
         true => &[&rustls::version::TLS13, &rustls::version::TLS12],
         false => &[&rustls::version::TLS12],
@@ -110,11 +110,12 @@ impl Read for Wrapped<'_> {
 fn system_bundle() -> Result<PathBuf, ClientError> {
     let given = std::env::var_os(FILE_VARIABLE).map(PathBuf::from);
     let found = given.or_else(|| BUNDLES.iter().map(PathBuf::from).find(|path| path.exists()));
-    found.ok_or_else(|| ClientError::Tls("the system has no certificates of authorities".to_string()))
+    let none = || ClientError::tls("the system has no certificates of authorities", Some(TlsCure::UnknownSigner));
+    found.ok_or_else(none)
 }
 
 fn roots(path: &Path) -> Result<RootCertStore, ClientError> {
-    let failed = |error: &dyn std::fmt::Display| ClientError::Tls(format!("{}: {error}", path.display()));
+    let failed = |error: &dyn std::fmt::Display| ClientError::tls(format!("{}: {error}", path.display()), None);
     let mut roots = RootCertStore::empty();
     for certificate in CertificateDer::pem_file_iter(path).map_err(|error| failed(&error))? {
         // Some that a system trusts are of kinds that are not used any more.

@@ -62,13 +62,13 @@ pub enum CommandError {
     #[error(transparent)]
     Engine(#[from] pikepole::Error),
     /// A server refused something, or cannot be reached.
-    #[error(transparent)]
+    #[error("{}", session::worded(.0))]
     Client(#[from] pikepole_client::ClientError),
     /// The server could not start.
     #[error(transparent)]
     Serve(#[from] pikepole_server::StartError),
     /// The load driver stopped.
-    #[error(transparent)]
+    #[error("{}", of_stress(.0))]
     Stress(#[from] pikepole_lab::stress::StressError),
     /// The log's bench stopped.
     #[error(transparent)]
@@ -96,6 +96,14 @@ pub enum CommandError {
     /// The command line asks for something that cannot be.
     #[error("{0}")]
     Usage(String),
+}
+
+/// The load driver's error; that of its connection has the options of this program.
+fn of_stress(error: &pikepole_lab::stress::StressError) -> String {
+    match error {
+        pikepole_lab::stress::StressError::Client(error) => session::worded(error),
+        other => other.to_string(),
+    }
 }
 
 impl CommandError {

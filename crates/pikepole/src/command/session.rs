@@ -4,7 +4,7 @@ use super::output::Printer;
 use super::{CommandError, password};
 use pikepole::blocking::Connection;
 use pikepole::{Engine, Options, Rows};
-use pikepole_client::{Address, ConnectOptions, Encryption, Trust};
+use pikepole_client::{Address, ClientError, ConnectOptions, Encryption, TlsCure, Trust};
 use std::path::PathBuf;
 
 /// The variable that holds the password.
@@ -74,6 +74,27 @@ impl ServerArguments {
             Err(_) => Err(CommandError::Usage(format!("no password: give it in {PASSWORD_VARIABLE}, or with -P"))),
         }
     }
+}
+
+/// What a client's error says, with its cure by the options of [`ServerArguments`].
+pub fn worded(error: &ClientError) -> String {
+    let ClientError::Tls { text, cure: Some(cure) } = error else { return error.to_string() };
+    let cure = match cure {
+        TlsCure::Unencrypted => "a server without TLS is reached without encryption (--encrypt off)",
+        TlsCure::Encrypted => "leave --encrypt off out",
+        TlsCure::OtherName => {
+            "connect by a name that the certificate is for (`pikepole trust --host NAME` makes one for more names), or believe any \
+             certificate with --trust-server-certificate"
+        }
+        TlsCure::OtherTime => {
+            "`pikepole trust` makes another certificate, --trust-server-certificate believes this one"
+        }
+        TlsCure::UnknownSigner => {
+            "name the server's certificate with --certificate FILE (server-certificate.pem in the server's folder, or the \
+             authority's that `pikepole trust` prints), or believe any with --trust-server-certificate"
+        }
+    };
+    format!("{text}; {cure}")
 }
 
 /// A session that prints what it runs.

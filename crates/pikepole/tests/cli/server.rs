@@ -230,6 +230,10 @@ fn who_is_not_let_in_is_told_why() {
     none.failed_saying("pikepole: no password: give it in PIKEPOLE_PASSWORD, or with -P\n");
     let plain = run(&["-S", &address, "-P", "wrong", "--trust-server-certificate"]);
     plain.failed_with(&format!("pikepole: TLS with {address}: "));
+    assert!(plain.err.contains("--encrypt off"), "{plain:?}");
+    let sqlcmd =
+        folder.run(["sqlcmd", "-S", &address.replace(':', ","), "-U", "sa", "-P", "wrong", "-C", "-Q", "PRINT 1"]);
+    assert!(sqlcmd.err.contains("has no encryption; -No connects to a server without TLS."), "{sqlcmd:?}");
     let far = run(&["-S", "192.0.2.1", "--encrypt", "off", "-P", "wrong"]);
     far.failed_saying("pikepole: 192.0.2.1:1433 is another computer: the connection must be encrypted\n");
     let nobody = run(&["-S", "127.0.0.1:1", "--encrypt", "off", "-P", "wrong"]);

@@ -124,6 +124,13 @@ fn every_encryption_works_and_is_told_by_the_server() {
     }
     let other = verified(&["-F", "elsewhere.example"]);
     assert!(other.status == 1 && other.err.contains("SSL Provider: "), "{other:?}");
+    // The cures are options of this tool.
+    let login = ["-U", "sa", "-P", PASSWORD, "-Q", "SELECT 1"];
+    let unknown = Done::from(place.command("sqlcmd", &login).output().expect("the binary starts"));
+    for (done, cure) in [(&other, "; -F NAME names the certificate's host, -C "), (&unknown, "; -C believes any ")] {
+        assert!(done.status == 1 && done.err.contains(cure), "{cure}: {done:?}");
+        assert!(!done.err.contains("--"), "{done:?}");
+    }
 }
 
 #[test]
@@ -397,6 +404,70 @@ fn what_cannot_be_done_is_refused_by_name() {
     assert_eq!((away.status, away.out.as_str(), away.err.as_str()), (1, "", text));
     let usage = run(&["-?"]);
     assert!(usage.status == 0 && usage.out.starts_with("Pikepole SQL command line tool\nVersion "), "{usage:?}");
+}
+
+/// What the vendor's Go version asserts of itself in its public tests, and what its issue 556 recorded of the ODBC version. The count of
+/// one row is "(1 rows affected)", as the ODBC version has it.
+#[test]
+fn published_outputs_of_the_vendor_s_tools_are_printed() {
+    let place = Place::new("sqlcmd-published");
+    let control = "SET NOCOUNT ON; SELECT CHAR(1) + 'tabs' + CHAR(9) + CHAR(9) + 'returns' + CHAR(13) + CHAR(10) + CHAR(13) + CHAR(10)";
+    let dates =
+        "SET NOCOUNT ON; DECLARE @d1 datetime = '2022-03-05 14:01:02', @d2 datetime2(4) = '2021-1-2 11:06:02.2',
+                 @d3 datetimeoffset(6) = '2021-5-5', @d4 smalldatetime = '2019-01-11 13:00:00', @d5 time = '14:01:02',
+                 @d6 date = '2011-02-03'; SELECT @d1, @d2, @d3, @d4, @d5, @d6";
+    let published: [(&[&str], &str); 10] = [
+        (&["-h-1", "-k", "-Q", control], "tabsreturns       \n"),
+        (&["-h-1", "-k1", "-Q", control], " tabs  returns    \n"),
+        (&["-h-1", "-k2", "-Q", control], " tabs returns     \n"),
+        (&["-h-1", "-w", "9", "-Q", "SET NOCOUNT ON; SELECT '123456789A'"], "123456789\nA\n"),
+        (&["-h-1", "-w", "9", "-Q", "SET NOCOUNT ON; SELECT '123456789'"], "123456789\n"),
+        (
+            &[
+                "-y8",
+                "-Y8",
+                "-Q",
+                "SET NOCOUNT ON; SELECT 100 AS '123456789ABC', CAST('2022-03-05' AS datetime) AS '987654321', 'string' AS col1",
+            ],
+            "123456789ABC 987654321               col1  \n------------ ----------------------- ------\n         100 2022-03-05 00:00:00.000 string\n",
+        ),
+        (
+            &["-h-1", "-W", "-Q", dates],
+            "2022-03-05 14:01:02.000 2021-01-02 11:06:02.2000 2021-05-05 00:00:00.000000 +00:00 2019-01-11 13:00:00 14:01:02.0000000 2011-02-03\n",
+        ),
+        (
+            &["-h-1", "-W", "-I", "-Q", "SET NOCOUNT ON; SELECT [a]]b] = 'ab', \"a'b\" = 1, [a\"b] = 'a\"b'"],
+            "ab 1 a\"b\n",
+        ),
+        (
+            &["-h-1", "-Q", "SELECT CONVERT(uniqueidentifier, NULL)"],
+            "NULL                                \n\n(1 rows affected)\n",
+        ),
+        (
+            &["-W", "-s;", "-Q", "SELECT TOP 10 name, database_id FROM sys.databases WHERE 1=0"],
+            "name;database_id\n----;-----------\n\n(0 rows affected)\n",
+        ),
+    ];
+    for (arguments, expected) in published {
+        assert_eq!(place.prints(arguments), expected, "{arguments:?}");
+    }
+    // Statements without rows print nothing, not even empty lines.
+    let quiet = place.run_with_input(&[], "CREATE DATABASE a1\nGO\n\nCREATE DATABASE a2\nGO\n\n\n");
+    assert_eq!((quiet.status, quiet.out.as_str(), quiet.err.as_str()), (0, "", ""));
+    // A script without a last GO runs to its end.
+    let piped = place.run_with_input(&["-h-1"], "SET NOCOUNT ON;\nSELECT 'master'");
+    assert_eq!((piped.status, piped.out.as_str()), (0, "master\n"));
+    for (arguments, status) in [
+        (&["-V", "12", "-Q", "RAISERROR (N'Testing!', 11, 1)"][..], 0),
+        (&["-V", "12", "-Q", "RAISERROR (N'Testing!', 14, 1)"], 14),
+        (&["-b", "-Q", "RAISERROR (N'Testing!', 11, 1)"], 1),
+        (&["-b", "-Q", "RAISERROR (N'Testing!', 5, 1)"], 0),
+        (&["-b", "-V", "15", "-m", "14", "-Q", "RAISERROR (N'15', 15, 1)"], 15),
+        // 15002, of which the system passes the low byte on.
+        (&["-Q", "RAISERROR (15002, 10, 127, 'param')"], 15_002 & 0xff),
+    ] {
+        assert_eq!(place.run(arguments).status, status, "{arguments:?}");
+    }
 }
 
 #[test]

@@ -3,7 +3,7 @@
 use super::super::password;
 use super::options::{Encryption, Options};
 use super::settings;
-use pikepole_client::{Address, ClientError, ConnectOptions, Encryption as Wire, Trust};
+use pikepole_client::{Address, ClientError, ConnectOptions, Encryption as Wire, TlsCure, Trust};
 use std::time::Duration;
 
 /// A login that may wait for ever.
@@ -114,13 +114,28 @@ pub fn failure(error: &ClientError) -> Vec<String> {
         ClientError::Unreachable { .. } => {
             vec![line("Login timeout expired"), line(&format!("TCP Provider: {error}"))]
         }
-        ClientError::Tls(text) => {
-            vec![line(&format!("SSL Provider: {text}")), line("Client unable to establish connection")]
+        ClientError::Tls { text, cure } => {
+            let cure = cure.map_or(String::new(), |cure| format!("; {}", words_of(cure)));
+            vec![line(&format!("SSL Provider: {text}{cure}")), line("Client unable to establish connection")]
         }
         ClientError::Broken(error) if error.kind() == std::io::ErrorKind::TimedOut => {
             vec![line("Login timeout expired")]
         }
         other => vec![line(&other.to_string())],
+    }
+}
+
+/// The cure of a failed handshake, by the options of this tool.
+fn words_of(cure: TlsCure) -> &'static str {
+    match cure {
+        TlsCure::Unencrypted => "-No connects to a server without TLS",
+        TlsCure::Encrypted => "-Nm encrypts the connection",
+        TlsCure::OtherName => "-F NAME names the certificate's host, -C believes any certificate",
+        TlsCure::OtherTime => "`pikepole trust` makes another certificate, -C believes this one",
+        TlsCure::UnknownSigner => {
+            "-C believes any certificate, SSL_CERT_FILE=FILE those in a file (server-certificate.pem in the server's folder, or the \
+             authority's that `pikepole trust` prints)"
+        }
     }
 }
 
