@@ -2,8 +2,9 @@
 
 use crate::host::SessionHost;
 use crate::{backup_lists, msdb, unsupported};
+use pikepole_contention::sync::Arc;
 use pikepole_engine::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
-use pikepole_query::{ExecutionContext, Output};
+use pikepole_query::{ExecutionContext, Output, Progress};
 use pikepole_tsql::{Backup, Literal, SettingOption, SettingValue};
 use pikepole_types::{Length, SqlError, SqlType, Value, convert};
 
@@ -29,25 +30,38 @@ const IGNORED: &[&str] = &[
     "UNLOAD",
 ];
 
-/// The percentages that STATS asks for.
+/// The percentages that STATS asks for, and that `sys.dm_exec_requests` shows.
 struct Percents<'a> {
     output: &'a mut dyn Output,
+    progress: Arc<Progress>,
     step: u8,
     next: u8,
 }
 
 impl<'a> Percents<'a> {
-    fn new(output: &'a mut dyn Output, step: Option<u8>) -> Self {
+    fn new(output: &'a mut dyn Output, context: &ExecutionContext, step: Option<u8>) -> Self {
         let step = step.unwrap_or(0);
-        Percents { output, step, next: step }
+        Percents { output, progress: Arc::clone(&context.progress), step, next: step }
     }
 
     /// So many percent are done.
     fn reached(&mut self, percent: u8) {
+        self.progress.set(percent.into(), 100, 0);
         while self.step > 0 && self.next <= percent.min(100) {
             self.output.message(&SqlError::percent_processed(self.next));
             self.next = self.next.saturating_add(self.step);
         }
+    }
+
+    /// All is done.
+    fn end(mut self) {
+        self.reached(100);
+    }
+}
+
+impl Drop for Percents<'_> {
+    fn drop(&mut self) {
+        self.progress.clear();
     }
 }
 
@@ -72,9 +86,9 @@ pub(crate) async fn backup(
         return Err(SqlError::in_use_by_this_session("BACKUP LOG", &database));
     }
     context.transaction().rest();
-    let mut percents = Percents::new(output, stats);
+    let mut percents = Percents::new(output, context, stats);
     let made = server.backup(&database, options, &mut |percent| percents.reached(percent)).await?;
-    percents.reached(100);
+    percents.end();
     processed(output, "BACKUP", kind, &database, &made.outcome);
     note(host, &device, (&made.set, &made.media), context, None).await;
     Ok(())
@@ -180,7 +194,7 @@ pub(crate) async fn restore(
         "VERIFYONLY" => {
             let (options, stats) = restore_options(statement)?;
             host.server.verify_backup(&options.device, options.position).await?;
-            Percents::new(output, stats).reached(100);
+            Percents::new(output, context, stats).end();
             output.message(&SqlError::backup_set_valid(options.position));
             Ok(())
         }
@@ -255,13 +269,13 @@ async fn restore_database(
         stop_at_us: options.stop_at_us,
         at_us: u64::try_from(pikepole_machine::clock::unix_time_us()).unwrap_or(0),
     };
-    let mut percents = Percents::new(output, stats);
+    let mut percents = Percents::new(output, context, stats);
     let mut progress = |percent| percents.reached(percent);
     let outcome = match kind {
         BackupKind::Database => server.restore_database(&database, options, &mut progress).await?,
         BackupKind::Log => server.restore_log(&database, options, &mut progress).await?,
     };
-    percents.reached(100);
+    percents.end();
     if outcome.before_the_stop_point && to_be_recovered {
         output.message(&SqlError::before_the_stop_point());
     }

@@ -279,6 +279,29 @@ fn a_load_tells_how_far_it_is() {
 }
 
 #[test]
+fn a_backup_and_a_restore_tell_how_far_they_are() {
+    let fixture = Fixture::new(11);
+    let mut watcher = fixture.session();
+    let mut worker = fixture.session();
+    fixture.rows(&mut watcher, "CREATE DATABASE d");
+    fixture.rows(&mut watcher, "CREATE TABLE d.dbo.t (a int, b char(4000))");
+    fixture.rows(&mut watcher, "INSERT d.dbo.t SELECT value, 'x' FROM GENERATE_SERIES(1, 500)");
+    let request = format!("SELECT percent_complete FROM sys.dm_exec_requests WHERE session_id = {}", worker.id());
+    for sql in ["BACKUP DATABASE d TO DISK = 'd.bak'", "RESTORE DATABASE d FROM DISK = 'd.bak' WITH REPLACE"] {
+        let running = fixture.begin(worker, sql);
+        let mut seen = Vec::new();
+        for _ in 0..1_000 {
+            seen.extend(fixture.rows(&mut watcher, &request));
+        }
+        (worker, _) = fixture.server.schedulers().block_on(running).expect("it ends");
+        assert!(seen.iter().any(|percent| percent != "0"), "{sql}: {seen:?}");
+        let after = fixture.begin(worker, "WAITFOR DELAY '00:00:01'");
+        assert_eq!(fixture.rows(&mut watcher, &request), ["0"], "{sql}");
+        (worker, _) = fixture.server.schedulers().block_on(after).expect("it ends");
+    }
+}
+
+#[test]
 fn sessions_show_the_options_that_they_have_set() {
     const OPTIONS: &str =
         "date_first, quoted_identifier, arithabort, ansi_nulls, transaction_isolation_level, lock_timeout,

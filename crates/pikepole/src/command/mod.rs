@@ -12,6 +12,7 @@ mod pager;
 pub mod passwd;
 mod password;
 pub mod ping;
+mod progress;
 mod script;
 pub mod serve;
 mod session;

@@ -2,6 +2,7 @@
 
 use super::CommandError;
 use super::pager::{Paged, Paging};
+use super::progress::Line;
 use super::view::View;
 use comfy_table::{Cell, CellAlignment, ContentArrangement, Table, presets::ASCII_MARKDOWN};
 use pikepole::{Column, Event, Row, SqlError, Value};
@@ -111,6 +112,8 @@ pub struct Printer {
     view: Option<View>,
     /// What is longer than the terminal goes to a pager.
     paging: Option<Paging>,
+    /// The line that is erased before anything is printed.
+    progress: Option<Line>,
 }
 
 impl Printer {
@@ -128,7 +131,13 @@ impl Printer {
             headed: false,
             view: None,
             paging: None,
+            progress: None,
         }
+    }
+
+    /// This line is erased before anything is printed.
+    pub fn set_progress(&mut self, line: Line) {
+        self.progress = Some(line);
     }
 
     /// Tables are for a person from now on.
@@ -168,12 +177,14 @@ impl Printer {
 
     /// Prints an error of the shell's own.
     pub fn complain(&self, text: &str) -> Result<(), CommandError> {
+        let _printing = self.progress.as_ref().map(Line::printing);
         let mut err = self.error.writer();
         writeln!(err, "{text}").and_then(|()| err.flush()).map_err(CommandError::io("standard error"))
     }
 
     /// Prints lines of the shell's own.
     pub fn say(&self, text: &str) -> Result<(), CommandError> {
+        let _printing = self.progress.as_ref().map(Line::printing);
         let mut out = self.out.writer();
         writeln!(out, "{text}").and_then(|()| out.flush()).map_err(CommandError::io("standard output"))
     }
@@ -199,8 +210,11 @@ impl Printer {
         let mut clean = true;
         let (sink, errors) = (self.out.clone(), self.error.clone());
         let mut out = self.writer(&sink);
+        let progress = self.progress.clone();
         for event in events {
-            match event? {
+            let event = event?;
+            let _printing = progress.as_ref().map(Line::printing);
+            match event {
                 Event::Columns(columns) => self.begin(columns, &mut out),
                 Event::Row(row) => self.row(row, &mut out),
                 Event::Done { rows } => self.done(rows, &mut out),
@@ -214,6 +228,7 @@ impl Printer {
             }
             .map_err(CommandError::io("standard output"))?;
         }
+        let _printing = progress.as_ref().map(Line::printing);
         self.done(None, &mut out).and_then(|()| out.flush()).map_err(CommandError::io("standard output"))?;
         Ok(clean)
     }

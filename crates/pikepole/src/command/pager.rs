@@ -5,6 +5,7 @@
 //!         --> more than that                       --> the pager, until the user leaves it; then they are dropped
 //! ```
 
+use super::progress::Line;
 use super::terminal::Quiet;
 use std::io::{self, Write};
 use std::process::{Child, Command, Stdio};
@@ -21,6 +22,8 @@ pub struct Paging {
     pub lines: usize,
     /// The terminal, which the pager gets.
     pub terminal: Quiet,
+    /// The progress line, which stays away meanwhile.
+    pub progress: Line,
 }
 
 /// Writes to the terminal, or to a pager.
@@ -55,11 +58,13 @@ impl Paged {
         if std::env::var_os("LESS").is_none() {
             command.env("LESS", LESS);
         }
+        self.paging.progress.hide(true);
         self.paging.terminal.pause();
         match command.spawn() {
             Ok(child) => (self.pager, self.state) = (Some(child), State::Pages),
             Err(_) => {
                 self.paging.terminal.resume();
+                self.paging.progress.hide(false);
                 self.state = State::Direct;
             }
         }
@@ -113,6 +118,7 @@ impl Drop for Paged {
             drop(pager.stdin.take());
             let _ = pager.wait();
             self.paging.terminal.resume();
+            self.paging.progress.hide(false);
         }
     }
 }

@@ -157,6 +157,17 @@ impl Session {
         }
     }
 
+    /// The session's number.
+    pub fn id(&mut self) -> Result<i32, CommandError> {
+        match self {
+            Session::Own { connection, .. } => Ok(connection.session_id()),
+            Session::Server { connection, .. } => {
+                let rows = connection.query("SELECT CAST(@@SPID AS int)")?;
+                Ok(rows.iter().next().map_or(Ok(0), |row| row.get(0))?)
+            }
+        }
+    }
+
     /// The database that the last batch left the session in.
     pub fn database(&self) -> String {
         match self {

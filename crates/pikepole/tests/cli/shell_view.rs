@@ -1,5 +1,6 @@
 //! What the shell shows, and its own commands.
 
+use crate::server::Server;
 use crate::terminal::Terminal;
 use crate::tool::Folder;
 
@@ -178,7 +179,26 @@ fn csv_goes_out_and_comes_back_with_null_and_empty_texts() {
     assert_eq!(written, "id,word,price\n1,\"\",1.50\n2,,\n3,\"it's \"\"x\"\"\",-20.00\n");
     // All or nothing, and the file's own mistakes are named with their line.
     folder.write("twice.csv", "id,word,price\n4,a,1\n5,b,x\n");
-    terminal.run_lines(":import twice.csv [in]", "Error converting data type nvarchar to numeric.\n");
+    // The error rolls a transaction back, so the lines of its statement are all that can be named.
+    let lines = "twice.csv, lines 2 to 3: Msg 8114, ";
+    let error = "Error converting data type nvarchar to numeric.\n";
+    terminal.type_in(":import twice.csv [in]\n");
+    for text in [lines, error, "Nothing of twice.csv is loaded.\n", "1> "] {
+        terminal.wait_for(text);
+    }
+    terminal.run_lines("BEGIN TRAN\nGO", "Time: ");
+    terminal.type_in(":import twice.csv [in]\n");
+    for text in [lines, error, "The error has ended the transaction: nothing is loaded.\n", "1> "] {
+        terminal.wait_for(text);
+    }
+    // One that ends its statement alone is found by its line.
+    folder.write("long.csv", "id,word,price\n4,a,1\n5,a text that is too long,1\n");
+    terminal.run_lines("BEGIN TRAN\nGO", "Time: ");
+    terminal.type_in(":import long.csv [in]\n");
+    for text in ["long.csv, line 3: Msg 2628, ", "The row before it is in the open transaction.\n", "1> "] {
+        terminal.wait_for(text);
+    }
+    terminal.run_lines("ROLLBACK\nGO", "Time: ");
     folder.write("short.csv", "id,word\n4\n");
     terminal.run_lines(":import short.csv [in]", "short.csv, line 2: 1 fields where 2 are named\n");
     terminal.run_lines(":import none.csv", "No such file or directory");
@@ -218,4 +238,34 @@ fn long_results_go_to_the_pager_and_control_c_ends_it() {
     terminal.run_lines("\\pager off\nSELECT value FROM GENERATE_SERIES(1, 50)\nGO", "\n|    50 |\n");
     terminal.run_lines("PRINT 'still ' + 'here'\nGO", "still here\n");
     leave(terminal, 0);
+}
+
+#[test]
+fn a_line_tells_how_far_a_long_batch_is() {
+    let folder = Folder::new("progress");
+    let server = Server::start(&folder, &[]);
+    let rows: String = (0..3_000).map(|row| format!("{row},some text\n")).collect();
+    folder.write("served/rows.csv", rows);
+    let (mut one, mut other) = (server.terminal(&folder), server.terminal(&folder));
+    one.wait_for("1> ");
+    other.wait_for("1> ");
+    one.run_lines("CREATE TABLE t (a int PRIMARY KEY, b varchar(20))\nGO", "Time: ");
+    one.run_lines("BEGIN TRAN INSERT t VALUES (2000, 'x')\nGO", "(1 row affected)\n");
+    // It waits in the middle for a key of the other session's.
+    other.type_in("BULK INSERT t FROM 'rows.csv' WITH (FORMAT = 'CSV')\nGO\n");
+    other.wait_for("\u{1b}[K");
+    other.wait_for(" % done, waits for session ");
+    other.wait_for(", no estimate yet");
+    one.run_lines("ROLLBACK\nGO", "Time: ");
+    other.wait_for("(3000 rows affected)");
+    other.wait_for("1> ");
+    other.type_in("PRINT 'first' WAITFOR DELAY '00:00:05'\nGO\n");
+    other.wait_for(" s, waits (WAITFOR), no estimate of the rest (Ctrl-C ends it)");
+    other.wait_for("1> ");
+    // Where standard output is no terminal there is no line.
+    let quiet = folder.run(["sql", "-d", "own", "-Q", "WAITFOR DELAY '00:00:03'"]);
+    assert_eq!((quiet.status, quiet.out.as_str(), quiet.err.as_str()), (0, "", ""));
+    other.run_lines("\\progress off", "The progress line of long batches: off\n");
+    leave(other, 0);
+    leave(one, 0);
 }

@@ -19,6 +19,7 @@ How results are shown
   \\rows [N]            rows that are shown of a result, the others counted; 0 for all
   \\pager               what is longer than the screen goes to $PAGER (on, off)
   \\timing              elapsed time of each batch (on, off)
+  \\progress            a line that tells how far a long batch is (on, off)
   \\o [FILE]            results go to a file; without one, back to the terminal
 
 Data
@@ -67,6 +68,8 @@ pub enum ShellCommand {
     Pager(Switch),
     /// `\timing`
     Timing(Switch),
+    /// `\progress`
+    Progress(Switch),
     /// `\semicolon`
     Semicolon(Switch),
     /// `\o`
@@ -108,6 +111,7 @@ pub fn parse(line: &str) -> Option<Result<ShellCommand, String>> {
         "\\rows" => if rest.is_empty() { Some(0) } else { rest.parse().ok() }.map(ShellCommand::RowsMax),
         "\\pager" => switch(rest, false).map(ShellCommand::Pager),
         "\\timing" => switch(rest, false).map(ShellCommand::Timing),
+        "\\progress" => switch(rest, false).map(ShellCommand::Progress),
         "\\semicolon" => switch(rest, false).map(ShellCommand::Semicolon),
         "\\o" => Some(ShellCommand::Out(file(rest).map(|(name, _)| name))),
         "\\watch" => watch(rest),

@@ -18,17 +18,24 @@ pub struct Reader<R> {
     input: R,
     /// The line that the next record begins at.
     line: u64,
+    /// Bytes before it.
+    offset: u64,
 }
 
 impl<R: BufRead> Reader<R> {
     /// From the beginning of a file.
     pub fn new(input: R) -> Reader<R> {
-        Reader { input, line: 1 }
+        Reader { input, line: 1, offset: 0 }
     }
 
     /// The line that the next record begins at.
     pub fn line(&self) -> u64 {
         self.line
+    }
+
+    /// Bytes before the next record.
+    pub fn offset(&self) -> u64 {
+        self.offset
     }
 
     /// The next record; None at the end. Lines without anything are passed over.
@@ -57,6 +64,7 @@ impl<R: BufRead> Reader<R> {
                 };
             }
             self.line += 1;
+            self.offset += (bytes.len() - from) as u64;
             quotes += bytes[from..].iter().filter(|byte| **byte == b'"').count();
             if quotes % 2 == 0 {
                 return Ok(Some(bytes));

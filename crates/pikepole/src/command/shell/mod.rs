@@ -22,13 +22,14 @@ pub use interrupt::Interrupt;
 
 use super::CommandError;
 use super::pager::Paging;
+use super::progress::{Line, Looker};
 use super::script::{Flow, Script};
 use super::terminal::{self, Quiet};
 use super::view::{Vertical, View};
 use completion::Names;
 use editor::{Editor, Input};
 use pikepole_contention::sync::{Arc, Mutex};
-use std::io::{self, Write};
+use std::io::{self, IsTerminal, Write};
 use std::time::Instant;
 
 const GREETING: &str = "Pikepole T-SQL shell. GO on a line of its own runs the batch (\\semicolon on: a ; at a line's end does, too). \
@@ -42,6 +43,10 @@ pub fn run(script: Script<'_>, interrupt: &Interrupt, is_table: bool) -> Result<
         script.printer().set_view(Some(View::new(None, terminal::has_colours())));
     }
     let names = Names::new(script.session().another());
+    let another = script.session().another();
+    let looker = Looker::new(another, script.session_mut().id()?);
+    let progress = Line::default();
+    script.printer().set_progress(progress.clone());
     let terminal = Quiet::new();
     let mut shell = Shell {
         script,
@@ -50,13 +55,16 @@ pub fn run(script: Script<'_>, interrupt: &Interrupt, is_table: bool) -> Result<
         names,
         terminal: terminal.clone(),
         entry: String::new(),
-        settings: Settings { times: is_table, semicolon: false, pages: true },
+        progress,
+        looker,
+        settings: Settings { times: is_table, semicolon: false, pages: true, progress: is_table },
     };
     let quiet = terminal.begin();
     let done = shell.run();
     drop(quiet);
     // Before the engine is closed.
     shell.names.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).close();
+    shell.looker.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).close();
     done.map(|()| shell.script.is_clean())
 }
 
@@ -68,6 +76,8 @@ struct Settings {
     semicolon: bool,
     /// Long results go to a pager.
     pages: bool,
+    /// A line tells how far a long batch is.
+    progress: bool,
 }
 
 struct Shell<'a> {
@@ -78,6 +88,8 @@ struct Shell<'a> {
     terminal: Quiet,
     /// What has been typed since the last batch ran, for the history.
     entry: String,
+    progress: Line,
+    looker: Arc<Mutex<Looker>>,
     settings: Settings,
 }
 
@@ -169,8 +181,10 @@ impl Shell<'_> {
     ) -> Result<T, CommandError> {
         let cancel = self.script.session().cancel();
         let (began, before) = (Instant::now(), self.script.batches_run());
+        let shows = self.settings.progress && self.script.printer().is_on_terminal() && io::stderr().is_terminal();
         let script = &mut self.script;
-        let done = self.interrupt.ending(cancel, || f(script))?;
+        let run = || self.interrupt.ending(cancel, || f(script));
+        let done = if shows { self.progress.during(&self.looker, run) } else { run() }?;
         let elapsed = began.elapsed();
         if self.settings.times && self.script.batches_run() > before && self.script.printer().is_on_terminal() {
             let text = format!("Time: {}.{:03} s", elapsed.as_secs(), elapsed.subsec_millis());
@@ -188,7 +202,8 @@ impl Shell<'_> {
         let printer = self.script.printer();
         let is_shown = printer.is_on_terminal();
         let paging = size.filter(|_| pages && is_shown && printer.view_mut().is_some());
-        printer.set_paging(paging.map(|(_, lines)| Paging { lines, terminal }));
+        let progress = self.progress.clone();
+        printer.set_paging(paging.map(|(_, lines)| Paging { lines, terminal, progress }));
         if let Some(view) = printer.view_mut() {
             view.width = size.map(|(columns, _)| columns).filter(|_| is_shown);
             view.colour = is_shown && terminal::has_colours();

@@ -4,6 +4,7 @@ use super::commands::{HELP, ShellCommand, Switch};
 use super::{Shell, Vertical, catalog, transfer};
 use crate::command::CommandError;
 use crate::command::output::Sink;
+use crate::command::script::Script;
 use pikepole_contention::sync::thread;
 use std::path::Path;
 use std::time::{Duration, Instant};
@@ -36,6 +37,10 @@ impl Shell<'_> {
                 self.settings.times = switched(switch, self.settings.times);
                 self.say_switch("The elapsed time of batches", self.settings.times)
             }
+            ShellCommand::Progress(switch) => {
+                self.settings.progress = switched(switch, self.settings.progress);
+                self.say_switch("The progress line of long batches", self.settings.progress)
+            }
             ShellCommand::Semicolon(switch) => {
                 self.settings.semicolon = switched(switch, self.settings.semicolon);
                 self.say_switch("Running a batch at a ; at a line's end", self.settings.semicolon)
@@ -51,7 +56,11 @@ impl Shell<'_> {
             }
             ShellCommand::Watch(seconds) => self.watch(Duration::from_secs_f64(seconds)),
             ShellCommand::Import { file, table } => {
-                let done = self.timed(|script| transfer::import(script.session_mut(), &file, table.as_deref()));
+                let progress = self.progress.clone();
+                let import = |script: &mut Script<'_>| {
+                    transfer::import(script.session_mut(), &file, table.as_deref(), &progress)
+                };
+                let done = self.timed(import);
                 self.say(&done.map_err(as_usage)?)
             }
             ShellCommand::Export { file, query } => {
@@ -121,7 +130,7 @@ fn switched(switch: Switch, now: bool) -> bool {
 }
 
 /// A command that fails does not end the shell, unless the session has ended.
-fn as_usage(error: CommandError) -> CommandError {
+pub(super) fn as_usage(error: CommandError) -> CommandError {
     match error {
         CommandError::Io { .. } | CommandError::Engine(pikepole::Error::Sql(_)) => {
             CommandError::Usage(error.to_string())

@@ -3,8 +3,8 @@
 use super::csv::{Field, Inferred, Reader};
 use crate::command::CommandError;
 use crate::command::output::{Format, Printer, Sink};
+use crate::command::progress::Line;
 use crate::command::session::Session;
-use std::fmt::Write;
 use std::fs::File;
 use std::io::BufReader;
 use std::path::Path;
@@ -15,7 +15,7 @@ const BYTES_MAX: usize = 256 << 10;
 
 /// Loads a file, whose first line names its columns, into a table; makes the table when it is not there. All of the file, or nothing.
 /// What it did is returned.
-pub fn import(session: &mut Session, file: &str, table: Option<&str>) -> Result<String, CommandError> {
+pub fn import(session: &mut Session, file: &str, table: Option<&str>, progress: &Line) -> Result<String, CommandError> {
     let table = match table {
         Some(table) => table.to_owned(),
         None => bracketed(&Path::new(file).file_stem().unwrap_or_default().to_string_lossy()),
@@ -33,7 +33,7 @@ pub fn import(session: &mut Session, file: &str, table: Option<&str>) -> Result<
                 names.iter().zip(&types).map(|(name, ty)| format!("{} {} NULL", bracketed(name), ty.sql())).collect();
             session.execute(&format!("CREATE TABLE {table} ({})", columns.join(", ")))?;
         }
-        insert(session, file, &table, &names)
+        insert(session, file, &table, &names, progress)
     };
     let loaded = load();
     match (loaded, is_own) {
@@ -42,7 +42,13 @@ pub fn import(session: &mut Session, file: &str, table: Option<&str>) -> Result<
         (Err(error), true) => {
             // The error tells what went wrong; a transaction that it has ended needs no rollback.
             let _ = session.execute("IF @@TRANCOUNT > 0 ROLLBACK");
-            Err(error)
+            Err(match error {
+                CommandError::Usage(text) => {
+                    let told = text.rsplit_once('\n').map_or(text.as_str(), |(told, _)| told);
+                    CommandError::Usage(format!("{told}\nNothing of {file} is loaded."))
+                }
+                error => error,
+            })
         }
         (Err(error), false) => Err(error),
     }
@@ -86,27 +92,108 @@ fn columns_of(file: &str) -> Result<(Vec<String>, Vec<Inferred>), CommandError> 
     }
 }
 
-fn insert(session: &mut Session, file: &str, table: &str, names: &[String]) -> Result<u64, CommandError> {
+/// Rows that are inserted by one statement.
+#[derive(Default)]
+struct Pending {
+    /// The line of each row, and its values.
+    rows: Vec<(u64, String)>,
+    bytes: usize,
+}
+
+impl Pending {
+    fn add(&mut self, line: u64, record: &[Field]) {
+        let values: Vec<String> = record.iter().map(|field| field.as_deref().map_or("NULL".to_owned(), text)).collect();
+        let values = format!("({})", values.join(", "));
+        self.bytes += values.len();
+        self.rows.push((line, values));
+    }
+
+    fn is_full(&self) -> bool {
+        self.rows.len() == ROWS_MAX || self.bytes > BYTES_MAX
+    }
+
+    /// Inserts them; how many they were. When that fails, they are inserted one by one up to the one that is wrong.
+    fn insert(&mut self, session: &mut Session, begin: &str) -> Result<u64, Wrong> {
+        let rows = std::mem::take(self).rows;
+        let (Some((first, _)), Some((last, _))) = (rows.first(), rows.last()) else { return Ok(0) };
+        let values: Vec<&str> = rows.iter().map(|(_, values)| values.as_str()).collect();
+        let Err(error) = session.execute(&format!("{begin}\n{}", values.join(",\n"))) else {
+            return Ok(rows.len() as u64);
+        };
+        let mut wrong = Wrong { lines: (*first, *last), before: 0, error };
+        // An error that ends the transaction leaves nothing to look for.
+        if !session.is_in_transaction() {
+            return Err(wrong);
+        }
+        for (line, values) in &rows {
+            match session.execute(&format!("{begin}\n{values}")) {
+                Ok(()) => wrong.before += 1,
+                Err(error) => return Err(Wrong { lines: (*line, *line), error, ..wrong }),
+            }
+        }
+        Err(wrong)
+    }
+}
+
+/// Why rows are not inserted.
+struct Wrong {
+    /// The first and the last line that it may be about.
+    lines: (u64, u64),
+    /// Rows of them that are inserted.
+    before: u64,
+    error: CommandError,
+}
+
+impl Wrong {
+    /// With its place in the file, and what has become of the rows before it; `before` were inserted by statements before.
+    fn told(self, session: &Session, file: &str, before: u64) -> CommandError {
+        let CommandError::Usage(text) = super::obey::as_usage(self.error) else {
+            return CommandError::Usage(format!("{file}: the session has ended; an open transaction is rolled back"));
+        };
+        let place = match self.lines {
+            (first, last) if first == last => format!("line {first}"),
+            (first, last) => format!("lines {first} to {last}"),
+        };
+        let rest = match before + self.before {
+            _ if !session.is_in_transaction() => "The error has ended the transaction: nothing is loaded.".to_owned(),
+            1 => "The row before it is in the open transaction.".to_owned(),
+            rows => format!("The {rows} rows before it are in the open transaction."),
+        };
+        CommandError::Usage(format!("{file}, {place}: {text}\n{rest}"))
+    }
+}
+
+fn insert(
+    session: &mut Session,
+    file: &str,
+    table: &str,
+    names: &[String],
+    progress: &Line,
+) -> Result<u64, CommandError> {
     let columns: Vec<String> = names.iter().map(|name| bracketed(name)).collect();
     let begin = format!("INSERT INTO {table} ({}) VALUES", columns.join(", "));
+    let whole = std::fs::metadata(file).map_err(CommandError::io(file))?.len();
     let mut reader = reader(file)?;
     record(&mut reader, file)?;
-    let (mut rows, mut pending, mut sql) = (0, 0, begin.clone());
-    while let Some(record) = record(&mut reader, file)? {
-        let values: Vec<String> = record.iter().map(|field| field.as_deref().map_or("NULL".to_owned(), text)).collect();
-        let comma = if pending > 0 { "," } else { "" };
-        let _ = write!(sql, "{comma}\n({})", values.join(", "));
-        (rows, pending) = (rows + 1, pending + 1);
-        if pending == ROWS_MAX || sql.len() > BYTES_MAX {
-            session.execute(&sql)?;
-            sql.clone_from(&begin);
-            pending = 0;
+    let (mut rows, mut pending) = (0, Pending::default());
+    loop {
+        let line = reader.line();
+        let record = record(&mut reader, file)?;
+        let is_end = record.is_none();
+        if let Some(record) = record {
+            pending.add(line, &record);
+        }
+        if is_end || pending.is_full() {
+            match pending.insert(session, &begin) {
+                Ok(inserted) => rows += inserted,
+                Err(wrong) => return Err(wrong.told(session, file, rows)),
+            }
+            progress.tell(reader.offset(), whole);
+        }
+        if is_end {
+            return Ok(rows);
         }
     }
-    if pending > 0 {
-        session.execute(&sql)?;
-    }
-    Ok(rows)
 }
 
 /// Runs a query and writes its result to a file. What it did is returned; None: the query has failed, and said how.
