@@ -70,10 +70,12 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Ticket {
-    fn call(&self, call: Call) {
-        let former = std::mem::replace(&mut *lock(&self.call), call);
-        if let Call::Waiting(Some(waker)) = former {
-            waker.wake();
+    /// Says what has become of it, and returns whom to wake. Under the lock of the queue it was in: whoever looks for it there and finds it
+    /// gone finds it called.
+    fn call(&self, call: Call) -> Option<Waker> {
+        match std::mem::replace(&mut *lock(&self.call), call) {
+            Call::Waiting(waker) => waker,
+            Call::Called | Call::Refused => None,
         }
     }
 }
@@ -161,7 +163,9 @@ impl State {
         let found = self.addresses.get(&other).and_then(|address| address.of_greediest(than));
         let Some((of_name, ticket)) = found else { return false };
         self.remove(&other, &of_name, &ticket);
-        ticket.call(Call::Refused);
+        if let Some(waker) = ticket.call(Call::Refused) {
+            waker.wake();
+        }
         true
     }
 }
@@ -203,12 +207,16 @@ impl LoginQueue {
     /// Calls the next, or notes that one fewer is at work.
     fn pass_on(&self) {
         let mut state = lock(&self.state);
-        match state.next() {
-            Some(ticket) => {
-                drop(state);
-                ticket.call(Call::Called);
+        let waker = match state.next() {
+            Some(ticket) => ticket.call(Call::Called),
+            None => {
+                state.running -= 1;
+                None
             }
-            None => state.running -= 1,
+        };
+        drop(state);
+        if let Some(waker) = waker {
+            waker.wake();
         }
     }
 
