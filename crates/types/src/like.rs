@@ -339,6 +339,17 @@ mod tests {
     }
 
     #[test]
+    fn every_character_is_like_itself() {
+        for name in ["German_PhoneBook_CI_AI", "Turkish_CI_AI", "Traditional_Spanish_CI_AI", "Latin1_General_CI_AI"] {
+            let collation = Collation::by_name(name).expect(name);
+            for c in ('!'..'\u{3100}').filter(|c| !"%_[".contains(*c)) {
+                let text = c.to_string();
+                assert!(LikePattern::new(&text, None, collation).matches(&text), "{name} {text}");
+            }
+        }
+    }
+
+    #[test]
     fn what_stands_for_several_matches_them() {
         let yes = [
             ("Straße", "strasse"),

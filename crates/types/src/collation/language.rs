@@ -221,10 +221,11 @@ pub(super) fn upper_case(collation: Collation, c: char) -> char {
 pub(super) fn fold(collation: Collation, c: char) -> char {
     let see_width = collation.0 & WIDTH_INSENSITIVE == 0;
     let see_kana = collation.0 & KANA_INSENSITIVE == 0;
-    let narrow = if c.is_ascii() || see_width { c } else { without_width(c) };
+    // Accents first: what is below one may have another width, kana or case, which the accented letter has not (ヷ, İ).
+    let bare = if c.is_ascii() || collation.is_accent_sensitive() { c } else { without_accent(collation, c) };
+    let narrow = if bare.is_ascii() || see_width { bare } else { without_width(bare) };
     let kana = if narrow.is_ascii() || see_kana { narrow } else { without_kana(narrow) };
-    let cased = if collation.is_case_sensitive() { kana } else { lower_case(collation, kana) };
-    if cased.is_ascii() || collation.is_accent_sensitive() { cased } else { without_accent(collation, cased) }
+    if collation.is_case_sensitive() { kana } else { lower_case(collation, kana) }
 }
 
 /// The letter below an accent, if the language takes the two for one letter.
