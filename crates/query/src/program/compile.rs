@@ -418,6 +418,7 @@ impl<'a> Compiler<'a> {
     /// first run from binding it.
     fn late(&mut self, kind: LateKind) -> usize {
         // The table of SELECT ... INTO is made when the statement runs; one that is there now is another one.
+        let mut missing = None;
         let plan = if self.database_changes || matches!(kind, LateKind::Into(_)) {
             None
         } else {
@@ -434,6 +435,7 @@ impl<'a> Compiler<'a> {
                     if self.context.undeclared.is_none()
                         && (self.is_deferred(&fault) || matches!(fault.number, 544 | 545)) =>
                 {
+                    missing = Some(fault);
                     None
                 }
                 Err(fault) => {
@@ -443,7 +445,7 @@ impl<'a> Compiler<'a> {
             }
         };
         let text = self.text.get(self.span.range()).unwrap_or_default().into();
-        self.late.push(Late { kind, text, plan: Mutex::new(plan), runs: Runs::new() });
+        self.late.push(Late { kind, text, missing, plan: Mutex::new(plan), runs: Runs::new() });
         self.late.len() - 1
     }
 

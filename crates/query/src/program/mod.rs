@@ -34,7 +34,7 @@ use crate::settings::Settings;
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::{Catalog, DBO, Module, UserType};
 use pikepole_tsql as tree;
-use pikepole_types::SqlType;
+use pikepole_types::{SqlError, SqlType};
 
 /// A variable or parameter.
 #[derive(Debug, Clone, PartialEq)]
@@ -365,6 +365,8 @@ pub(crate) struct Late {
     pub(crate) kind: LateKind,
     /// The text of the statement that it is part of.
     pub(crate) text: Box<str>,
+    /// Why it was not bound when it was compiled, if it was not.
+    pub(crate) missing: Option<Box<SqlError>>,
     /// The newest plan, for the sessions to come.
     pub(crate) plan: Mutex<Option<Arc<plan::Statement>>>,
     pub(crate) runs: Runs,

@@ -82,9 +82,11 @@ pub(super) const FUNCTIONS: &[Function] = &[
 fn kind_of(error: &SqlError) -> (i32, &'static str) {
     match error.number {
         _ if error.severity == SEVERITY_SYNTAX => SYNTAX,
+        11509..=11512 => (3, "CONFLICTING_RESULTS"),
         11513 | 11514 => (4, "DYNAMIC_SQL"),
         11521 => (8, "UNDECLARED_PARAMETER"),
         11525 | 11526 => (10, "TEMPORARY_TABLE"),
+        208 => (13, "OBJECT_DOES_NOT_EXIST"),
         _ => OTHER,
     }
 }

@@ -920,6 +920,10 @@ error_table! {
     11501 16 2 batch_not_analyzed() "The batch could not be analyzed because of compile errors.";
     11502 16 2 parameter_type_not_deduced(name) "The type for parameter '{name}' cannot be deduced in this context.";
     11508 16 1 undeclared_parameter_used_twice(name) "The undeclared parameter '{name}' is used more than once in the batch being analyzed.";
+    11509 16 1 conflict_in_metadata(first, second) "The metadata could not be determined because the statement '{first}' is not compatible with the statement '{second}'.";
+    11510 16 1 conflict_with_procedure_in_metadata(first, second, procedure) "The metadata could not be determined because the statement '{first}' is not compatible with the statement '{second}' in procedure '{procedure}'.";
+    11511 16 1 conflict_of_procedure_in_metadata(first, procedure, second) "The metadata could not be determined because the statement '{first}' in procedure '{procedure}' is not compatible with the statement '{second}'.";
+    11512 16 1 conflict_of_procedures_in_metadata(first, procedure, second, other) "The metadata could not be determined because the statement '{first}' in procedure '{procedure}' is not compatible with the statement '{second}' in procedure '{other}'.";
     11513 16 1 dynamic_text_in_metadata(statement) "The metadata could not be determined because statement '{statement}' contains dynamic SQL.  Consider using the WITH RESULT SETS clause to explicitly describe the result set.";
     11514 16 1 dynamic_text_in_metadata_of_procedure(statement, procedure) "The metadata could not be determined because statement '{statement}' in procedure '{procedure}' contains dynamic SQL.  Consider using the WITH RESULT SETS clause to explicitly describe the result set.";
     11521 16 1 undeclared_parameter_in_metadata(statement) "The metadata could not be determined because statement '{statement}' uses an undeclared parameter in a context that affects its metadata.";
