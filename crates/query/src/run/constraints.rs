@@ -219,8 +219,14 @@ impl Machine<'_> {
 
     /// Two errors tell of a constraint that is not made: why, and what did not come of it.
     fn no_constraint(&mut self, why: SqlError) -> Fault {
-        self.output.error(&why.at_line(self.line()));
+        self.tell_why(why);
         Box::new(SqlError::constraint_not_created())
+    }
+
+    /// Tells the first of two errors, which does not pass the handling of errors.
+    pub(super) fn tell_why(&mut self, why: SqlError) {
+        let why = self.without_masked_values(why, false);
+        self.output.error(&why.at_line(self.line()));
     }
 
     fn table_of(&self, name: &ObjectName) -> Result<std::sync::Arc<Table>, Fault> {

@@ -94,7 +94,7 @@ impl Machine<'_> {
             _ => false,
         };
         if by_two {
-            self.output.error(&fault.at_line(self.line()));
+            self.tell_why(*fault);
             return Box::new(SqlError::constraint_not_created());
         }
         fault

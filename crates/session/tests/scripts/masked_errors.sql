@@ -127,6 +127,8 @@ UPDATE dbo.people SET plain = 'y' WHERE id = 2;
 GO
 CREATE UNIQUE INDEX uy ON dbo.people (ssn);
 GO
+ALTER TABLE dbo.people ADD CONSTRAINT us UNIQUE (ssn);
+GO
 ALTER TABLE dbo.people WITH CHECK CHECK CONSTRAINT ck;
 GO
 ALTER TABLE dbo.people ALTER COLUMN ssn int;
