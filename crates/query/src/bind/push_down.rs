@@ -4,6 +4,7 @@
 //!   SELECT .. FROM (SELECT g, COUNT(*) n FROM t GROUP BY g) d WHERE d.g = 5        only the rows with g = 5 are grouped
 //!   ... (SELECT .. UNION SELECT ..) d WHERE d.x = 5                                each side is asked for those with 5
 //!   ... (SELECT .., ROW_NUMBER() OVER (PARTITION BY g ..) ..) d WHERE d.g = 5      one partition is numbered
+//!   ... (SELECT .., ROW_NUMBER() OVER (ORDER BY x) n ..) d WHERE d.n <= 10         ten rows are numbered
 //! ```
 //! A condition passes an operator when it says the same of all rows that the operator puts together: it reads nothing but what rows of
 //! a group or a partition have in common, and compares it as they were compared. It passes no TOP, and neither do conditions that can
@@ -12,9 +13,10 @@
 use super::filtered;
 use super::key_range::key_range;
 use super::open_query::{moved, slot_of};
-use crate::expression::{Expr, Integer, Predicate};
-use crate::plan::{JoinKind, More, Node, Registers, SortKey};
-use pikepole_types::Collation;
+use super::query::cut;
+use crate::expression::{Case, Comparison, Expr, Integer, IntegerOp, Predicate, Width};
+use crate::plan::{JoinKind, More, Node, Numbering, Registers, SortKey};
+use pikepole_types::{Collation, Value};
 
 /// Moves conditions as far down as they get. They read nothing but slots of `node` and variables, the slots below `variables`, and cannot
 /// fail for a value. What gets no further stands as a filter where it is.
@@ -72,7 +74,10 @@ fn pushed(node: Node, mut conditions: Vec<Predicate>, place: Place) -> Node {
         }
         Node::Number { input, partition, order, functions } => {
             let (down, stay) = parted(conditions, |condition| is_of(&partition, condition, variables));
-            let input = Box::new(pushed(*input, down, Place { keeps_order: true, ..place }));
+            let input = pushed(*input, down, Place { keeps_order: true, ..place });
+            let last =
+                stay.iter().filter(|_| partition.is_empty()).find_map(|part| last_row(part, &functions, variables));
+            let input = Box::new(if last.is_some() { cut(input, None, last) } else { input });
             filtered(Node::Number { input, partition, order, functions }, stay)
         }
         Node::Concat { inputs, registers } => push_into_each(inputs, registers, conditions, place),
@@ -142,6 +147,40 @@ fn push_into_each(
     }
     let stay = conditions.into_iter().zip(stays).filter_map(|(condition, stays)| stays.then_some(condition)).collect();
     filtered(Node::Concat { inputs, registers }, stay)
+}
+
+/// The row behind which a condition holds for no ROW_NUMBER of a whole input: `n <= @last`, `n < 5`, `n = 3`. None: it says nothing
+/// of that.
+fn last_row(condition: &Predicate, functions: &[(Numbering, usize)], variables: usize) -> Option<Integer> {
+    let (op, sides) = match condition {
+        Predicate::And(parts) => return parts.iter().find_map(|part| last_row(part, functions, variables)),
+        Predicate::Integers(op, sides) => (*op, sides.as_ref()),
+        _ => return None,
+    };
+    let is_number =
+        |side: &Integer| matches!(side, Integer::Slot(slot) if functions.contains(&(Numbering::Row, *slot)));
+    let (op, last) = match sides {
+        [number, last] if is_number(number) => (op, last),
+        [last, number] if is_number(number) => (op.flipped(), last),
+        _ => return None,
+    };
+    let before = match op {
+        Comparison::Equal | Comparison::LessOrEqual => 0,
+        Comparison::Less => 1,
+        Comparison::NotEqual | Comparison::Greater | Comparison::GreaterOrEqual => return None,
+    };
+    match last {
+        Integer::Const(last) => Some(Integer::Const(Some((last.unwrap_or(0).max(0) - before).max(0)))),
+        // NULL and what is below the first row leave nothing.
+        Integer::Slot(slot) if *slot < variables => {
+            let sides = Box::new([last.clone(), Integer::Const(Some(before))]);
+            let value = Integer::Binary { op: IntegerOp::Subtract, width: Width::Big, operands: sides.clone() };
+            let branch = (Predicate::Integers(Comparison::Greater, sides), Expr::Integer(Box::new(value), Width::Big));
+            let case = Case { branches: vec![branch], otherwise: Expr::Const(Value::BigInt(0)) };
+            Some(Integer::Other(Box::new(Expr::Case(Box::new(case)))))
+        }
+        _ => None,
+    }
 }
 
 /// What a value only repeats: a slot, or a constant.

@@ -32,6 +32,26 @@ SELECT TOP (2) ROW_NUMBER() OVER (PARTITION BY c, @v ORDER BY GETDATE()) AS n FR
 SELECT TOP (2) k FROM (SELECT 'x' AS k FROM dbo.many UNION ALL SELECT 'x' FROM dbo.many) q ORDER BY k;
 SELECT TOP (2) @v + 1 AS k FROM dbo.many ORDER BY k, c;
 GO
+-- A condition on the number ends a tally table, too: rows behind the last that it can hold for are not made.
+DECLARE @k int = 3, @none int;
+SELECT n FROM (SELECT ROW_NUMBER() OVER (ORDER BY c) AS n FROM dbo.many) q WHERE n <= @k;
+SELECT n FROM (SELECT ROW_NUMBER() OVER (ORDER BY c) AS n FROM dbo.many) q WHERE n < 3;
+SELECT n FROM (SELECT ROW_NUMBER() OVER (ORDER BY c) AS n FROM dbo.many) q WHERE 3 >= n AND n % 2 = 0;
+SELECT n FROM (SELECT ROW_NUMBER() OVER (ORDER BY c) AS n, RANK() OVER (ORDER BY c) AS r FROM dbo.many) q WHERE n BETWEEN 2 AND 3 AND r = 1;
+SELECT n FROM (SELECT ROW_NUMBER() OVER (ORDER BY c) AS n FROM dbo.many) q WHERE n = @k;
+SELECT n FROM (SELECT ROW_NUMBER() OVER (ORDER BY c) AS n FROM dbo.many) q WHERE n < @none;
+SELECT n FROM (SELECT ROW_NUMBER() OVER (ORDER BY c) AS n FROM dbo.many) q WHERE n <= -1;
+SET @k = -9;
+SELECT n FROM (SELECT ROW_NUMBER() OVER (ORDER BY c) AS n FROM dbo.many) q WHERE n < @k;
+SELECT id, n FROM (SELECT id, ROW_NUMBER() OVER (ORDER BY s DESC) AS n FROM dbo.t) q WHERE n <= 2 ORDER BY n;
+SELECT id, n FROM (SELECT id, ROW_NUMBER() OVER (PARTITION BY g ORDER BY id) AS n FROM dbo.t) q WHERE n <= 1 ORDER BY id;
+SELECT o.id, q.n FROM dbo.t AS o CROSS APPLY (SELECT ROW_NUMBER() OVER (ORDER BY id) AS n FROM dbo.t) q WHERE q.n <= o.g ORDER BY o.id, q.n;
+BEGIN TRANSACTION;
+WITH q AS (SELECT id, ROW_NUMBER() OVER (ORDER BY id DESC) AS n FROM dbo.t) DELETE q OUTPUT deleted.id WHERE n <= 2;
+WITH q AS (SELECT s, ROW_NUMBER() OVER (ORDER BY id) AS n FROM dbo.t) UPDATE q SET s = 'first' WHERE n = 1;
+SELECT id, s FROM dbo.t ORDER BY id;
+ROLLBACK TRANSACTION;
+GO
 -- All rows are peers.
 SELECT id, RANK() OVER (ORDER BY @@SPID) AS r, DENSE_RANK() OVER (ORDER BY @@SPID) AS d, COUNT(*) OVER (ORDER BY @@SPID) AS n,
   SUM(id) OVER (PARTITION BY @@SPID ORDER BY @@SPID) AS s, PERCENT_RANK() OVER (ORDER BY @@SPID) AS p,
