@@ -5,7 +5,7 @@ use crate::host::SessionHost;
 use crate::options::syntax_error;
 use crate::result_set::{NAME, ResultSet, string};
 use crate::security::{self, define_principal, drop_principals};
-use pikepole_engine::{DBO, Principal, PrincipalKind, Principals};
+use pikepole_engine::{DB_OWNER, DBO, Principal, PrincipalKind, Principals};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::StatementKind;
 use pikepole_types::{Length, SqlError, SqlType, Value};
@@ -79,6 +79,11 @@ fn help_role(arguments: &Arguments<'_>, context: &ExecutionContext, output: &mut
     Ok(())
 }
 
+/// Tells if a principal is in a role. dbo owns each database, without a word of it in its definitions.
+fn is_in(principal: &Principal, role: i32) -> bool {
+    principal.roles.contains(&role) || (role, principal.id) == (DB_OWNER, DBO)
+}
+
 /// `sp_helprolemember`: who is in each role of the database, or in one.
 fn help_role_member(
     arguments: &Arguments<'_>,
@@ -90,7 +95,7 @@ fn help_role_member(
     let mut set = ResultSet::new(&[("DbRole", NAME), ("MemberName", NAME), ("MemberSID", SID)]);
     for role in roles(users, arguments.text(0).as_deref())? {
         let mut members: Vec<&Principal> =
-            users.iter().map(|principal| &**principal).filter(|principal| principal.roles.contains(&role.id)).collect();
+            users.iter().map(|principal| &**principal).filter(|principal| is_in(principal, role.id)).collect();
         members.sort_by_key(|member| member.name.to_lowercase());
         for member in members {
             set.push(vec![string(&role.name), string(&member.name), Value::Bin(member.sid.clone())]);
@@ -120,7 +125,7 @@ fn help_user(
     };
     let is_meant = |user: &Principal| match &wanted {
         None => true,
-        Some(wanted) if wanted.kind.is_role() => user.roles.contains(&wanted.id),
+        Some(wanted) if wanted.kind.is_role() => is_in(user, wanted.id),
         Some(wanted) => user.id == wanted.id,
     };
     let mut shown: Vec<&Principal> =

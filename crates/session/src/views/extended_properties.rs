@@ -437,9 +437,9 @@ fn extended_properties(view: &View, source: &Source<'_>) -> Result<Rows, SqlErro
 
 /// What a path leads to that has properties; a wrong path leads nowhere.
 fn list(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    // 'default' in quotes says the same as the word.
+    // 'default' in quotes says the same as the word, and blanks at the end say nothing.
     let text = |at: usize| {
-        let text = source.arguments.get(at).and_then(Value::as_str);
+        let text = source.arguments.get(at).and_then(Value::as_str).map(|text| text.trim_end_matches(' '));
         text.filter(|text| !text.eq_ignore_ascii_case("default")).map(str::to_owned)
     };
     let wanted = text(0);

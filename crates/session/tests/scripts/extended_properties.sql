@@ -178,3 +178,9 @@ SELECT c.name, p.value FROM sys.extended_properties AS p JOIN sys.columns AS c O
 DROP VIEW dbo.described;
 SELECT COUNT(*) AS left_over FROM sys.extended_properties WHERE CONVERT(nvarchar(20), value) LIKE N'the %';
 GO
+-- Blanks at the end of names and types say nothing.
+CREATE TABLE dbo.blanks (a int);
+EXEC sp_addextendedproperty 'kept', 'v', 'SCHEMA ', 'dbo ', 'TABLE ', 'blanks ', 'COLUMN ', 'a ';
+SELECT objtype, objname, name, value FROM fn_listextendedproperty('kept ', 'SCHEMA ', 'dbo ', 'TABLE ', 'blanks ', 'COLUMN ', 'a ');
+DROP TABLE dbo.blanks;
+GO

@@ -25,6 +25,9 @@ SELECT role, member FROM #members ORDER BY role, member;
 TRUNCATE TABLE #members;
 INSERT #members EXEC sp_helprolemember 'r1';
 SELECT role, member FROM #members ORDER BY role, member;
+TRUNCATE TABLE #members;
+INSERT #members EXEC sp_helprolemember 'db_owner';
+SELECT role, member FROM #members;
 EXEC sp_helprolemember 'nothing';
 GO
 CREATE TABLE #users (name sysname, role sysname, login sysname NULL, base sysname NULL, spot sysname NULL, id smallint, sid varbinary(85) NULL);
