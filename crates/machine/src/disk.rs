@@ -461,8 +461,9 @@ impl File {
 
     /// Notes that a durable write failed, and describes the failure.
     pub(crate) fn failed_durable(&self, error: io::Error) -> io::Error {
-        // In the page cache, a lack of room may show only when the pages are written back: too late.
-        if !(crate::is_full(&error) && self.is_direct()) {
+        // In the page cache, a lack of room may show only when the pages are written back: too late. A disk in memory has none.
+        let has_cache = !self.is_direct() && !matches!(self.0.kind, FileKind::Memory(_));
+        if has_cache || !crate::is_full(&error) {
             self.0.sync_failed.store(true, Ordering::Relaxed);
         }
         self.describe("write durably", error)

@@ -20,13 +20,18 @@ impl Fixture {
         texts(&output)
     }
 
-    /// Begins a batch as a task of its own, up to where it waits.
-    fn begin(&self, mut session: Session, sql: &'static str) -> JoinHandle<(Session, Vec<String>)> {
-        let running = self.server.schedulers().spawn(session.task_info(), Placement::LeastLoaded, async move {
+    /// A batch as a task of its own, which takes its turns when others do.
+    fn spawn(&self, mut session: Session, sql: &'static str) -> JoinHandle<(Session, Vec<String>)> {
+        self.server.schedulers().spawn(session.task_info(), Placement::LeastLoaded, async move {
             let mut output = Collected::default();
             session.run(sql, &mut [], &mut output).await;
             (session, texts(&output))
-        });
+        })
+    }
+
+    /// Begins a batch as a task of its own, up to where it waits.
+    fn begin(&self, session: Session, sql: &'static str) -> JoinHandle<(Session, Vec<String>)> {
+        let running = self.spawn(session, sql);
         self.server.schedulers().run_until_idle();
         running
     }
@@ -288,7 +293,7 @@ fn a_backup_and_a_restore_tell_how_far_they_are() {
     fixture.rows(&mut watcher, "INSERT d.dbo.t SELECT value, 'x' FROM GENERATE_SERIES(1, 500)");
     let request = format!("SELECT percent_complete FROM sys.dm_exec_requests WHERE session_id = {}", worker.id());
     for sql in ["BACKUP DATABASE d TO DISK = 'd.bak'", "RESTORE DATABASE d FROM DISK = 'd.bak' WITH REPLACE"] {
-        let running = fixture.begin(worker, sql);
+        let running = fixture.spawn(worker, sql);
         let mut seen = Vec::new();
         for _ in 0..1_000 {
             seen.extend(fixture.rows(&mut watcher, &request));

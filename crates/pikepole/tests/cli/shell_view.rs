@@ -177,6 +177,9 @@ fn csv_goes_out_and_comes_back_with_null_and_empty_texts() {
     terminal.run_lines(":export out.csv SELECT id, word, price FROM [in] ORDER BY id", "3 rows in out.csv\n");
     let written = std::fs::read_to_string(folder.path().join("out.csv")).expect("it is there");
     assert_eq!(written, "id,word,price\n1,\"\",1.50\n2,,\n3,\"it's \"\"x\"\"\",-20.00\n");
+    for line in [":import in.parquet", ":export out.parquet SELECT 1"] {
+        terminal.run_lines(line, "Parquet files are neither read nor written: CSV files are\n");
+    }
     // All or nothing, and the file's own mistakes are named with their line.
     folder.write("twice.csv", "id,word,price\n4,a,1\n5,b,x\n");
     // The error rolls a transaction back, so the lines of its statement are all that can be named.

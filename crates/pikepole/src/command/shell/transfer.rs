@@ -59,7 +59,17 @@ pub fn import(session: &mut Session, file: &str, table: Option<&str>, progress: 
     })
 }
 
+/// Refuses files of kinds that are neither read nor written, by the ends of their names.
+fn check_kind(file: &str) -> Result<(), CommandError> {
+    let is_parquet = Path::new(file).extension().is_some_and(|end| end.eq_ignore_ascii_case("parquet"));
+    match is_parquet {
+        true => Err(CommandError::Usage(format!("{file}: Parquet files are neither read nor written: CSV files are"))),
+        false => Ok(()),
+    }
+}
+
 fn reader(file: &str) -> Result<Reader<BufReader<File>>, CommandError> {
+    check_kind(file)?;
     Ok(Reader::new(BufReader::new(File::open(file).map_err(CommandError::io(file))?)))
 }
 
@@ -120,7 +130,7 @@ impl Pending {
         let Err(error) = session.execute(&format!("{begin}\n{}", values.join(",\n"))) else {
             return Ok(rows.len() as u64);
         };
-        let mut wrong = Wrong { lines: (*first, *last), before: 0, error };
+        let mut wrong = Wrong { lines: (*first, *last), before: 0, error: Box::new(error) };
         // An error that ends the transaction leaves nothing to look for.
         if !session.is_in_transaction() {
             return Err(wrong);
@@ -128,7 +138,7 @@ impl Pending {
         for (line, values) in &rows {
             match session.execute(&format!("{begin}\n{values}")) {
                 Ok(()) => wrong.before += 1,
-                Err(error) => return Err(Wrong { lines: (*line, *line), error, ..wrong }),
+                Err(error) => return Err(Wrong { lines: (*line, *line), error: Box::new(error), ..wrong }),
             }
         }
         Err(wrong)
@@ -141,13 +151,13 @@ struct Wrong {
     lines: (u64, u64),
     /// Rows of them that are inserted.
     before: u64,
-    error: CommandError,
+    error: Box<CommandError>,
 }
 
 impl Wrong {
     /// With its place in the file, and what has become of the rows before it; `before` were inserted by statements before.
     fn told(self, session: &Session, file: &str, before: u64) -> CommandError {
-        let CommandError::Usage(text) = super::obey::as_usage(self.error) else {
+        let CommandError::Usage(text) = super::obey::as_usage(*self.error) else {
             return CommandError::Usage(format!("{file}: the session has ended; an open transaction is rolled back"));
         };
         let place = match self.lines {
@@ -198,6 +208,7 @@ fn insert(
 
 /// Runs a query and writes its result to a file. What it did is returned; None: the query has failed, and said how.
 pub fn export(session: &mut Session, file: &str, query: &str) -> Result<Option<String>, CommandError> {
+    check_kind(file)?;
     let mut printer = Printer::new(Format::Csv);
     printer.set_out(Sink::file(Path::new(file))?);
     let is_clean = session.print(query, 0, &mut printer)?;
