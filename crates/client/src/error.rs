@@ -21,9 +21,9 @@ pub enum ClientError {
     /// No encrypted connection could be made, or what is to be trusted could not be read.
     #[error("{text}")]
     Tls {
-        /// What failed.
+        /// The failure.
         text: String,
-        /// What the caller can do about it, where that is known: each program names its own options.
+        /// The way out for the caller, where one is known: each program names its own options.
         cure: Option<TlsCure>,
     },
     /// The connection broke: what was under way may have happened or not.
@@ -37,7 +37,7 @@ pub enum ClientError {
     Usage(String),
 }
 
-/// What helps when no encrypted connection could be made.
+/// Ways out when no encrypted connection could be made.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TlsCure {
     /// The server has no TLS: connect without encryption.

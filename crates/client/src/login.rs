@@ -98,7 +98,7 @@ fn refused(options: &ConnectOptions, error: &io::Error) -> ClientError {
     ClientError::tls(format!("TLS with {}: {error}", options.address), cure(error))
 }
 
-/// What helps a client whose handshake failed.
+/// The way out for a client whose handshake failed.
 fn cure(error: &io::Error) -> Option<TlsCure> {
     if matches!(error.kind(), io::ErrorKind::UnexpectedEof | io::ErrorKind::ConnectionReset) {
         return Some(TlsCure::Unencrypted);

@@ -111,7 +111,7 @@ pub(crate) struct Load {
     target: RowTarget,
     /// The table, where values for its identity column come.
     identity_table: Option<String>,
-    /// What the values of each column become before they are assigned to it.
+    /// The type that the values of each column get before they are assigned to it.
     types: Vec<SqlType>,
 }
 
@@ -211,7 +211,7 @@ fn given_type(column: SqlType) -> SqlType {
     }
 }
 
-/// Whether a value is one of a type as it stands.
+/// True for a value that is one of a type as it stands.
 fn is_of(value: &Value, ty: &SqlType) -> bool {
     match (value, ty) {
         (Value::Decimal(decimal), ty) => decimal.sql_type() == *ty,

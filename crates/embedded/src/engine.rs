@@ -43,7 +43,7 @@ pub struct Options {
     working_folder: Option<PathBuf>,
 }
 
-/// Where the folder of an engine is.
+/// The place of an engine's folder.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Place {
     Disk,

@@ -147,7 +147,7 @@ impl KeptStatement {
         given.into_iter().zip(arguments).map(|(given, argument)| (given.name, argument.value)).collect()
     }
 
-    /// Declares the parameters anew when these do not fit: each as wide as both its type and its new value need.
+    /// Declares the parameters again when these do not fit: each as wide as both its type and its new value need.
     fn adapt(&mut self, given: &[GivenParameter]) {
         let is_same = |(declared, given): (&Declared, &GivenParameter)| declared.name == given.name;
         if self.declared.len() != given.len() || !self.declared.iter().zip(given).all(is_same) {

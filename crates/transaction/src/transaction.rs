@@ -87,7 +87,7 @@ struct Held {
 }
 
 impl Held {
-    /// Whether the session may keep it when its transaction has ended: it stops none of those who are likely to come, and nobody waits.
+    /// True for one that the session may keep when its transaction has ended: it is weak, and no other session wants the table.
     #[inline]
     fn may_idle(&self) -> bool {
         let is_weak = matches!(self.grant.mode, LockMode::SchS | LockMode::IS | LockMode::IX);

@@ -75,7 +75,7 @@ impl Connection {
         self.0.is_in_transaction()
     }
 
-    /// What ends a batch of this connection from another thread.
+    /// Returns a handle that ends a batch of this connection from another thread.
     pub fn canceller(&self) -> crate::Canceller {
         self.0.canceller()
     }

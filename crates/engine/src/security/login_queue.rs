@@ -70,8 +70,8 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl Ticket {
-    /// Says what has become of it, and returns whom to wake. Under the lock of the queue it was in: whoever looks for it there and finds it
-    /// gone finds it called.
+    /// Says what has become of it, and returns whom to wake. Under the lock of the queue it was in: a look that finds it gone from there
+    /// finds it called.
     fn call(&self, call: Call) -> Option<Waker> {
         match std::mem::replace(&mut *lock(&self.call), call) {
             Call::Waiting(waker) => waker,

@@ -164,7 +164,7 @@ fn conflict(first: &First, other: &First) -> SqlError {
 }
 
 /// Whether the procedure that is called by its name gives rows: not if it is the server's, is not known or cannot be compiled. Each is
-/// looked at once, whoever calls it, itself included.
+/// looked at once, by all its callers, itself included.
 fn gives_rows_when_called(
     call: &Execute,
     context: &CompileContext<'_>,
