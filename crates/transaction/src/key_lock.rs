@@ -198,8 +198,8 @@ impl OfObject {
         of_rows.flatten().copied().chain(of_ranges)
     }
 
-    /// The others whose locks, or earlier wishes, keep `owner` from its own. Without a ticket it does not wait yet, or no more: then
-    /// only who wants to share stands behind those who wait. So one of those who are woken together always gets what it wants.
+    /// The others whose locks, or earlier wishes, keep `owner` from its own. Without a ticket it has not waited yet: then only
+    /// who wants to share stands behind those who wait. So one of those who are woken together always gets what it wants.
     fn blockers<'a>(
         &'a self,
         owner: u64,
@@ -372,11 +372,12 @@ impl KeyLocks {
     }
 
     /// Locks keys if nobody is in the way: Some(true) when `owner` had not locked them so. To be called before they are looked at.
-    pub fn try_acquire(&self, owner: u64, lock: &KeyLock) -> Option<bool> {
+    /// With the ticket of the wait that has just ended it stands before those who came after it.
+    pub fn try_acquire(&self, owner: u64, lock: &KeyLock, ticket: Option<u64>) -> Option<bool> {
         let counted = self.of(lock.object);
         let mut shard = counted.shard.lock();
         let of_object = shard.objects.entry(lock.object).or_default();
-        if of_object.blockers(owner, lock.keys.borrowed(), lock.mode, None).next().is_some() {
+        if of_object.blockers(owner, lock.keys.borrowed(), lock.mode, ticket).next().is_some() {
             return None;
         }
         let is_new = of_object.add(owner, lock);
@@ -530,6 +531,7 @@ impl Future for KeyWait<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use std::pin::pin;
 
     fn one(key: &[u8], mode: LockMode) -> KeyLock {
         KeyLock { object: 7, keys: LockedKeys::One(key.into()), mode }
@@ -544,6 +546,10 @@ mod tests {
         KeyLocks::new(&Statistics::new())
     }
 
+    fn acquire(locks: &KeyLocks, owner: u64, lock: &KeyLock) -> Option<bool> {
+        locks.try_acquire(owner, lock, None)
+    }
+
     fn held(locks: &KeyLocks) -> usize {
         locks.of(7).held.load(Ordering::Relaxed)
     }
@@ -551,8 +557,8 @@ mod tests {
     #[test]
     fn what_is_locked_is_not_changed_by_others() {
         let locks = locks();
-        assert_eq!(locks.try_acquire(1, &range(b"b", b"d", LockMode::RangeSS)), Some(true));
-        assert_eq!(locks.try_acquire(1, &one(b"x", LockMode::U)), Some(true));
+        assert_eq!(acquire(&locks, 1, &range(b"b", b"d", LockMode::RangeSS)), Some(true));
+        assert_eq!(acquire(&locks, 1, &one(b"x", LockMode::U)), Some(true));
         for (key, free) in [(b"a", true), (b"b", false), (b"c", false), (b"d", true), (b"x", false), (b"y", true)] {
             for mode in [LockMode::X, LockMode::RangeIN] {
                 assert_eq!(locks.admits(2, 7, key, mode), free, "{key:?} {mode:?}");
@@ -574,12 +580,12 @@ mod tests {
         for a in [S, U, X, RangeSS, RangeSU, RangeXX] {
             for b in [S, U, X, RangeSS, RangeSU, RangeXX] {
                 let locks = locks();
-                assert_eq!(locks.try_acquire(1, &range(b"a", b"m", a)), Some(true));
+                assert_eq!(acquire(&locks, 1, &range(b"a", b"m", a)), Some(true));
                 let fits = compatible.contains(&(a, b)) || compatible.contains(&(b, a)) || (a, b) == (S, RangeSS);
                 let fits = fits || (a, b) == (RangeSS, S);
-                assert_eq!(locks.try_acquire(2, &one(b"k", b)).is_some(), fits, "{a:?} {b:?}");
-                assert_eq!(locks.try_acquire(2, &one(b"z", b)), Some(true), "outside");
-                assert_eq!(locks.try_acquire(1, &one(b"k", a)), Some(false), "it has it");
+                assert_eq!(acquire(&locks, 2, &one(b"k", b)).is_some(), fits, "{a:?} {b:?}");
+                assert_eq!(acquire(&locks, 2, &one(b"z", b)), Some(true), "outside");
+                assert_eq!(acquire(&locks, 1, &one(b"k", a)), Some(false), "it has it");
             }
         }
     }
@@ -587,12 +593,12 @@ mod tests {
     #[test]
     fn a_lock_grows_stronger_and_ranges_become_one() {
         let locks = locks();
-        assert_eq!(locks.try_acquire(1, &one(b"k", LockMode::S)), Some(true));
-        assert_eq!(locks.try_acquire(1, &one(b"k", LockMode::U)), Some(false));
-        assert_eq!(locks.try_acquire(2, &one(b"k", LockMode::U)), None);
+        assert_eq!(acquire(&locks, 1, &one(b"k", LockMode::S)), Some(true));
+        assert_eq!(acquire(&locks, 1, &one(b"k", LockMode::U)), Some(false));
+        assert_eq!(acquire(&locks, 2, &one(b"k", LockMode::U)), None);
         for key in 0..=RANGES_MAX as u16 {
             let (low, high) = (key.to_be_bytes(), (key + 1).to_be_bytes());
-            assert_eq!(locks.try_acquire(1, &range(&low, &high, LockMode::RangeSS)), Some(true));
+            assert_eq!(acquire(&locks, 1, &range(&low, &high, LockMode::RangeSS)), Some(true));
         }
         assert_eq!(held(&locks), 2);
         assert!(!locks.admits(2, 7, &9u16.to_be_bytes(), LockMode::RangeIN));
@@ -603,31 +609,31 @@ mod tests {
     #[test]
     fn of_a_range_that_is_waited_for_the_part_before_the_first_key_in_the_way_is_free() {
         let locks = locks();
-        assert_eq!(locks.try_acquire(1, &one(b"k", LockMode::X)), Some(true));
+        assert_eq!(acquire(&locks, 1, &one(b"k", LockMode::X)), Some(true));
         let wanted = range(b"b", b"x", LockMode::RangeSS);
-        assert_eq!(locks.try_acquire(2, &wanted), None);
+        assert_eq!(acquire(&locks, 2, &wanted), None);
         assert_eq!(locks.free_part(2, &wanted), Some(range(b"b", b"k", LockMode::RangeSS)));
         assert_eq!(locks.free_part(2, &range(b"k", b"x", LockMode::RangeSS)), None, "it begins with the key");
         assert_eq!(locks.free_part(1, &wanted), None, "nothing is in its way");
         let all = LockedKeys::Range(Bound::Unbounded, Bound::Unbounded);
         let all = KeyLock { object: 7, keys: all, mode: LockMode::RangeXX };
-        assert_eq!(locks.try_acquire(1, &all), Some(true));
+        assert_eq!(acquire(&locks, 1, &all), Some(true));
         assert_eq!(locks.free_part(2, &wanted), None, "all is locked");
     }
 
     #[test]
     fn an_empty_range_locks_nothing() {
         let locks = locks();
-        assert_eq!(locks.try_acquire(1, &range(b"m", b"a", LockMode::RangeSS)), Some(true));
+        assert_eq!(acquire(&locks, 1, &range(b"m", b"a", LockMode::RangeSS)), Some(true));
         assert!(locks.admits(2, 7, b"c", LockMode::RangeIN));
-        assert_eq!(locks.try_acquire(2, &one(b"c", LockMode::X)), Some(true));
-        assert_eq!(locks.try_acquire(3, &range(b"z", b"y", LockMode::RangeXX)), Some(true));
+        assert_eq!(acquire(&locks, 2, &one(b"c", LockMode::X)), Some(true));
+        assert_eq!(acquire(&locks, 3, &range(b"z", b"y", LockMode::RangeXX)), Some(true));
     }
 
     #[test]
     fn who_waits_is_not_passed_by_who_comes_later() {
         let locks = locks();
-        assert_eq!(locks.try_acquire(1, &one(b"k", LockMode::S)), Some(true));
+        assert_eq!(acquire(&locks, 1, &one(b"k", LockMode::S)), Some(true));
         let wanted = one(b"k", LockMode::X);
         let mut context = Context::from_waker(Waker::noop());
         let ticket = locks.enter(2, &wanted);
@@ -635,12 +641,26 @@ mod tests {
         assert!(wait.as_mut().poll(&mut context).is_pending());
         let blocker = Blocker { owner: 1, mode: LockMode::S, is_holder: true };
         assert_eq!(locks.blockers(7, ticket), Some(vec![blocker]));
-        assert_eq!(locks.try_acquire(3, &one(b"k", LockMode::S)), None, "the writer comes first");
-        assert_eq!(locks.try_acquire(1, &one(b"k", LockMode::U)), Some(false), "who has it may have more");
+        assert_eq!(acquire(&locks, 3, &one(b"k", LockMode::S)), None, "the writer comes first");
+        assert_eq!(acquire(&locks, 1, &one(b"k", LockMode::U)), Some(false), "who has it may have more");
         locks.release(1, &Kept::Key(7, b"k".as_slice().into()));
         assert!(wait.as_mut().poll(&mut context).is_ready());
         locks.leave(7, ticket);
         assert_eq!(locks.blockers(7, ticket), None);
-        assert_eq!(locks.try_acquire(3, &one(b"k", LockMode::S)), Some(true));
+        assert_eq!(acquire(&locks, 3, &one(b"k", LockMode::S)), Some(true));
+    }
+    #[test]
+    fn who_has_waited_to_share_is_not_passed_by_writers_that_came_later() {
+        let locks = locks();
+        assert_eq!(acquire(&locks, 1, &one(b"k", LockMode::X)), Some(true));
+        let (reader, writer) = (one(b"k", LockMode::S), one(b"k", LockMode::X));
+        let ticket = locks.enter(2, &reader);
+        let _later = locks.enter(3, &writer);
+        locks.release(1, &Kept::Key(7, b"k".as_slice().into()));
+        let mut context = Context::from_waker(Waker::noop());
+        assert!(pin!(KeyWait { locks: &locks, object: 7, ticket }).poll(&mut context).is_ready());
+        locks.leave(7, ticket);
+        assert_eq!(acquire(&locks, 4, &reader), None, "one that has not waited stands behind the writer");
+        assert_eq!(locks.try_acquire(2, &reader, Some(ticket)), Some(true));
     }
 }

@@ -30,7 +30,7 @@ use crate::bulk::Unlogged;
 use crate::deadlock::Standing;
 use crate::error::{Need, Stop, TransactionError};
 use crate::id::{Dealt, TransactionId};
-use crate::key_lock::{Kept, KeyWait};
+use crate::key_lock::{Kept, KeyLock, KeyWait};
 use crate::lock::{Grant, LockMode, LockWait, TableLock};
 use crate::nested::{Family, Handed, Kinship};
 use crate::registry::{NONE, SessionCell};
@@ -121,6 +121,8 @@ pub struct Transaction {
     held: Vec<Held>,
     /// Rows and keys that it has locked.
     keys: Vec<Kept>,
+    /// The keys that it has waited for last, and its ticket there, until it asks for keys again.
+    turn: Option<(Box<KeyLock>, u64)>,
     /// The number of waits for other transactions, and what it was when the snapshot was taken.
     waits: u64,
     snapshot_waits: u64,
@@ -169,6 +171,7 @@ impl Transaction {
             held: Vec::new(),
             keys: Vec::new(),
             waits: 0,
+            turn: None,
             snapshot_waits: 0,
             locks_reads,
             kinship: Kinship::default(),
@@ -724,7 +727,9 @@ impl Transaction {
             Need::Keys(wanted) => {
                 let edge = self.wait_in_graph(WaitedFor::Keys((**wanted).clone()))?;
                 let wait = KeyWait { locks: &home.keys, object: wanted.object, ticket: edge.ticket() };
-                edge.awaited(wanted.mode.wait_type(), wait).await
+                edge.awaited(wanted.mode.wait_type(), wait).await?;
+                self.turn = Some((wanted.clone(), edge.ticket()));
+                Ok(())
             }
             Need::Lock(table, mode) => {
                 let own = self.all_own_modes(table);

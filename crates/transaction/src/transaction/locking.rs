@@ -115,7 +115,8 @@ impl Transaction {
         if chaos::stops(Site::Key) {
             return Err(gone_need());
         }
-        let Some(is_new) = self.home.keys.try_acquire(self.cell.owner, &lock) else {
+        let turn = self.turn.take().filter(|(waited, _)| **waited == lock).map(|(_, ticket)| ticket);
+        let Some(is_new) = self.home.keys.try_acquire(self.cell.owner, &lock, turn) else {
             return Err(Stop::Need(Need::Keys(Box::new(lock))));
         };
         if is_new {
