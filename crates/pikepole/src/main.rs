@@ -93,6 +93,11 @@ fn refuse(error: &clap::Error) -> ! {
 }
 
 fn main() -> ExitCode {
+    // For the memory fuzz.
+    #[cfg(debug_assertions)]
+    if let Some(file) = std::env::var_os("UNASKED_MEMORY_FILE") {
+        pikepole_machine::memory::audit_to(file.into());
+    }
     // What a hash of a password or a large value took is not to stay with the process.
     pikepole_machine::allocator::give_large_blocks_back();
     let mut words = std::env::args_os();

@@ -103,6 +103,7 @@ impl Growth {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::{Context, DateTimeOffset, Length, SqlType, Value};
 
     #[test]
     fn what_does_not_fit_is_error_701() {
@@ -117,5 +118,17 @@ mod tests {
         assert!(reserve_bytes(&mut bytes, usize::MAX).is_err(), "no sum overflows");
         memory::set_budget(None);
         assert_eq!(reserve_bytes(&mut bytes, 1 << 20), Ok(()));
+    }
+
+    #[test]
+    fn a_conversion_that_may_fail_does_not_hide_that_memory_is_short() {
+        let budget = memory::Budget::new(64 << 20);
+        memory::set_budget(Some(budget));
+        let text = Value::Str("x".repeat(30 << 20));
+        let context = Context::new(DateTimeOffset::new(0, 0).expect("a time"), 0);
+        let converted =
+            context.try_convert(&text, &SqlType::NVarChar(Length::Max), &SqlType::VarBinary(Length::Max), None);
+        memory::set_budget(None);
+        assert_eq!(converted.expect_err("twice 30 MB").number, 701);
     }
 }

@@ -86,6 +86,8 @@ fn count(change: isize, size: usize) {
         local.all.set(all);
         if size >= LARGE {
             local.large.set(local.large.get().wrapping_add(change));
+            #[cfg(debug_assertions)]
+            super::audit::taken(change.max(0) as i64);
         }
         if all.wrapping_sub(local.told.get()).unsigned_abs() >= STEP {
             tell(local);

@@ -20,6 +20,8 @@
 //! - a cache gives way without waiting: the thread that needs memory asks it, whatever that thread holds;
 //! - what is large is granted to one thread at a time, after a look: two never get the same room.
 
+#[cfg(debug_assertions)]
+mod audit;
 mod heap;
 mod limit;
 
@@ -32,6 +34,8 @@ use pikepole_contention::sync::{Mutex, MutexGuard, OnceLock};
 use crate::SystemFiles;
 use crate::clock;
 
+#[cfg(debug_assertions)]
+pub use audit::audit_to;
 pub use heap::{
     CountingAllocator, LARGE, TaskHeap, forget_task_heap, hand_over, heap_bytes, is_pressed, task_heap, turn_begins,
 };
@@ -382,6 +386,8 @@ impl Budget {
         let promise = i64::try_from(bytes).unwrap_or(i64::MAX);
         self.promised.fetch_add(promise, Ordering::Relaxed);
         PROMISE.set(promise);
+        #[cfg(debug_assertions)]
+        audit::granted(promise);
         Ok(())
     }
 

@@ -7,7 +7,7 @@ use crate::errors;
 use crate::expression::{Comparison, Expr, Fault, Integer, Predicate, Width};
 use crate::plan::{Node, Test};
 use pikepole_tsql as tree;
-use pikepole_types::{Collation, LikePattern, SqlError, SqlType, Value, implicit_type};
+use pikepole_types::{Collation, LikePattern, SqlError, SqlType, Value, implicit_type, memory};
 
 impl Binder<'_> {
     /// Binds a condition.
@@ -144,6 +144,7 @@ impl Binder<'_> {
         }
         let left = self.expr(expr)?;
         let mut ty = left.ty;
+        memory::ask(values.len().saturating_mul(size_of::<Typed>() + size_of::<Expr>())).map_err(Box::new)?;
         let mut items = Vec::with_capacity(values.len());
         for value in values {
             let item = self.expr(value)?;

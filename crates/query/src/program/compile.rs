@@ -7,8 +7,8 @@ use super::compile_flow::Loop;
 use super::compile_table::into_target;
 use super::jumps::Jumps;
 use super::{
-    Callee, FunctionResult, Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity,
-    Program, Setting, Source, Variable, syntax_error,
+    BYTES_A_TEXT_BYTE, Callee, FunctionResult, Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter,
+    ProcedureIdentity, Program, Setting, Source, Variable, syntax_error,
 };
 use crate::access::CatalogView;
 use crate::bind::{
@@ -25,7 +25,7 @@ use crate::settings::{Isolation, Settings, ShowPlan};
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::UserType;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
-use pikepole_types::memory::Growth;
+use pikepole_types::memory::{self, Growth};
 use pikepole_types::{Collation, Length, SqlError, SqlType, Value};
 
 /// What a text is compiled against.
@@ -454,6 +454,14 @@ impl<'a> Compiler<'a> {
         self.emit(Instruction::Statement(index));
     }
 
+    /// Has a statement compiled when it first runs.
+    fn keep_for_later(&mut self, statement: &Statement) -> Result<(), Fault> {
+        let bytes = statement.span.range().len();
+        memory::ask(bytes.saturating_mul(BYTES_A_TEXT_BYTE)).map_err(Box::new)?;
+        self.late_statement(LateKind::Statement(Arc::new(statement.clone())));
+        Ok(())
+    }
+
     /// Stores an expression's value into a variable.
     fn assign(&mut self, slot: usize, expr: &tree::Expr, op: tree::AssignOp) {
         let ty = self.variables[slot].ty;
@@ -625,15 +633,13 @@ impl<'a> Compiler<'a> {
             }
             StatementKind::Insert(insert) => match &insert.source {
                 tree::InsertSource::Execute(call) => self.insert_execute(insert, call)?,
-                _ => self.late_statement(LateKind::Statement(Arc::new(statement.clone()))),
+                _ => self.keep_for_later(statement)?,
             },
             StatementKind::Select(query) if into_target(query).is_some() => self.select_into(query),
             StatementKind::Select(_)
             | StatementKind::Update(_)
             | StatementKind::Delete(_)
-            | StatementKind::Merge(_) => {
-                self.late_statement(LateKind::Statement(Arc::new(statement.clone())));
-            }
+            | StatementKind::Merge(_) => self.keep_for_later(statement)?,
             // Principals are the session's; statistics are not kept.
             StatementKind::Drop(drop) if drop.kind.is_principal() || drop.kind == tree::DropKind::Statistics => {
                 self.emit(Instruction::Host(Arc::new(statement.clone())));

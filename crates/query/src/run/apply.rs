@@ -9,7 +9,7 @@ use super::join::new_regroup;
 use super::profile::Making;
 use crate::access::Stop;
 use crate::errors;
-use crate::expression::{Comparison, Expr, Fault};
+use crate::expression::{Comparison, Expr, Fault, ask_for};
 use crate::plan::{Guard, Node, Scan, Test};
 use crate::spill::{Charge, Regroup};
 use pikepole_types::{Collation, Value};
@@ -216,6 +216,7 @@ impl Evaluation {
             let value = left.eval(&mut run.env())?;
             outcome.found = outcome.compare_extremes(&value, *op, *all, *collation);
         }
+        ask_for([&outcome.found], 1).map_err(Box::new)?;
         run.slots[slot].clone_from(&outcome.found);
         Ok(())
     }

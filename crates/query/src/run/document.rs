@@ -87,9 +87,8 @@ fn add_row(
     for value in &plan.values {
         row.push(value.eval(&mut run.env())?);
     }
-    // Names and marks stand around values, and a character that is escaped becomes up to six.
-    let row_bytes: usize = row.iter().map(Value::heap_bytes).sum();
-    memory::reserve_text(text, row_bytes * 2 + ROW_BYTES).map_err(Box::new)?;
+    let row_bytes: usize = row.iter().map(written_bytes).sum();
+    memory::reserve_text(text, row_bytes + ROW_BYTES).map_err(Box::new)?;
     let mut writer = Writer { plan, row: &row, out: text };
     if let Language::Explicit { tags, declarations } = &plan.language {
         let declared = if plan.root.is_none() { declarations } else { "" };
@@ -108,6 +107,18 @@ fn add_row(
     Ok(())
 }
 
+/// Bytes that a value has in a document: of a long text at most, of others at a guess, which the names around them are part of.
+fn written_bytes(value: &Value) -> usize {
+    match value {
+        Value::Str(text) if text.len() >= memory::SMALL_BYTES => {
+            // XML and JSON write these with up to six characters.
+            let is_escaped = |byte: &u8| matches!(byte, 0..b' ' | b'"' | b'&' | b'<' | b'>' | b'\\' | b'/' | 0x7F);
+            text.len() + 5 * text.bytes().filter(is_escaped).count()
+        }
+        value => 2 * value.heap_bytes(),
+    }
+}
+
 /// The first level whose row is a new one.
 fn first_new(levels: &[Level], same: impl Fn(usize) -> bool) -> usize {
     let is_new = |level: &Level| {
@@ -122,7 +133,13 @@ fn first_new(levels: &[Level], same: impl Fn(usize) -> bool) -> usize {
 fn framed(plan: &Document, text: String) -> String {
     match (&plan.language, &plan.root) {
         (Language::Json { array: false, .. }, _) => text,
-        (Language::Json { .. }, None) => format!("[{text}]"),
+        (Language::Json { .. }, None) => {
+            let mut framed = String::with_capacity(text.len() + 2);
+            framed.push('[');
+            framed.push_str(&text);
+            framed.push(']');
+            framed
+        }
         (Language::Json { .. }, Some(root)) => {
             let mut framed = String::with_capacity(text.len() + root.len() + 8);
             framed.push('{');

@@ -16,7 +16,7 @@ use super::Run;
 use super::cursor::Cursor;
 use super::group_values::{Seen, State};
 use crate::access::{Pace, Stop};
-use crate::expression::Fault;
+use crate::expression::{Fault, ask_for};
 use crate::plan::{Aggregate, More, Node, SortKey};
 use crate::spill::{Charge, LEVELS_MAX, Partitions, Tape, TapeReader, row_bytes};
 use pikepole_types::{SqlType, Value, hash};
@@ -277,7 +277,10 @@ impl Table {
         for (place, ((key, _), value)) in keys.iter().zip(&mut self.key).enumerate() {
             match source {
                 Source::Slots => key.expr.eval_into(&mut run.env(), value)?,
-                Source::Row(row) => value.clone_from(&row[place]),
+                Source::Row(row) => {
+                    ask_for([&row[place]], 1)?;
+                    value.clone_from(&row[place]);
+                }
             }
             code = code.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash(value, key.collation);
         }
@@ -297,6 +300,7 @@ impl Table {
             Source::Slots => separators(aggregates, run)?,
             Source::Row(row) => separators_of(&row[keys.len()..], aggregates),
         };
+        ask_for(&self.key, 1)?;
         let group = Group::new(self.key.clone(), head, aggregates, separators)?;
         self.bytes += GROUP_BYTES + row_bytes(&group.keys) + size_of_val(group.states.as_slice());
         self.groups.push(group);

@@ -4,7 +4,7 @@ use super::Run;
 use crate::access::{Pace, Stop};
 use crate::plan::OpenJson;
 use pikepole_types::json::{Path, column, open};
-use pikepole_types::memory::Growth;
+use pikepole_types::memory::{self, Growth};
 use pikepole_types::{Length, SqlError, SqlType, Value, base64_bytes, convert};
 use std::collections::VecDeque;
 
@@ -46,6 +46,7 @@ fn rows(plan: &OpenJson, run: &mut Run<'_>) -> Result<VecDeque<Vec<Value>>, Stop
         return Ok(VecDeque::new());
     };
     let members = open(json, &path, !plan.columns.is_empty()).map_err(Box::new)?;
+    memory::ask(members.len() * size_of::<Vec<Value>>()).map_err(Box::new)?;
     let mut rows = VecDeque::with_capacity(members.len());
     let mut growth = Growth::begin();
     for member in members {

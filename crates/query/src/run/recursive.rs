@@ -11,7 +11,7 @@ use super::Run;
 use super::cursor::Cursor;
 use super::profile::Making;
 use crate::access::Stop;
-use crate::expression::Expr;
+use crate::expression::{Expr, ask_for};
 use crate::plan::Recursive;
 use pikepole_types::{SqlError, Value};
 
@@ -82,7 +82,9 @@ impl RecursiveCursor {
                     for (slot, value) in plan.registers.range().zip(values) {
                         run.assign(slot, value)?;
                     }
-                    stack.push((run.slots[plan.registers.range()].to_vec(), *level));
+                    let row = &run.slots[plan.registers.range()];
+                    ask_for(row, 1)?;
+                    stack.push((row.to_vec(), *level));
                     Ok(true)
                 });
                 if given? {

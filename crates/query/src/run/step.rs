@@ -4,6 +4,7 @@ use std::sync::Arc;
 
 use super::{Capture, CapturedRows, Machine, Pause};
 use crate::access::Stop;
+use crate::expression::{COPIES, ask_for};
 use crate::program::{ExecuteTarget, Instruction, Setting};
 use crate::security::Requirement;
 use pikepole_engine::Permission;
@@ -68,6 +69,7 @@ impl Machine<'_> {
                 }
                 Instruction::Print(text) => {
                     let text = text.eval(&mut self.env())?;
+                    ask_for([&text], COPIES).map_err(Box::new)?;
                     self.print(&text);
                     self.context.state.row_count = 0;
                     self.done_without_count();

@@ -5,7 +5,7 @@ use std::sync::Arc;
 use super::promise::Promised;
 use super::recover::Origin;
 use super::{Capture, Machine};
-use crate::expression::{Expr, Fault};
+use crate::expression::{COPIES, Expr, Fault, ask_for};
 use crate::host::HostFuture;
 use crate::output::{ColumnInfo, Done, Output};
 use crate::program::{CursorOperation, Instruction, Name, RaiseError};
@@ -238,7 +238,7 @@ impl Machine<'_> {
         }
         let state = (state & 0xFF) as u8;
         // It is text as it stands, but no longer than other messages.
-        let text = pikepole_types::cut_message(message.as_str().unwrap_or_default().to_owned());
+        let text = pikepole_types::cut_message(message.as_str().unwrap_or_default());
         Ok(Box::new(SqlError::new(number, 16, state, text)))
     }
 
@@ -273,6 +273,7 @@ impl Machine<'_> {
         for (argument, ty) in &raise.arguments {
             arguments.push((argument.eval(&mut self.env())?, *ty));
         }
+        ask_for(arguments.iter().map(|(value, _)| value).chain([&message]), COPIES)?;
         let error = if raise.message_is_number {
             let number = message.as_i64().unwrap_or(0);
             if number < i64::from(RAISED_MIN) || number == 50_000 {

@@ -42,14 +42,14 @@ impl Partitions {
     }
 
     /// Appends a row with this hash to its part. What is to be written then waits for [`Partitions::settle`].
-    pub(crate) fn push<'v>(&mut self, code: u64, row: impl IntoIterator<Item = &'v Value>) {
+    pub(crate) fn push<'v>(&mut self, code: u64, row: impl IntoIterator<Item = &'v Value, IntoIter: Clone>) {
         #[cfg(test)]
         let code = code + u64::from(fault::comes(fault::Planted::TornPart));
         self.push_to(part_of(code, self.level), row);
     }
 
     /// Appends a row to a part.
-    pub(crate) fn push_to<'v>(&mut self, part: usize, row: impl IntoIterator<Item = &'v Value>) {
+    pub(crate) fn push_to<'v>(&mut self, part: usize, row: impl IntoIterator<Item = &'v Value, IntoIter: Clone>) {
         self.last = part;
         self.writers[part].push(row);
     }

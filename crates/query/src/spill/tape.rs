@@ -12,13 +12,15 @@ use super::budget::{Budget, MemoryWait};
 use super::fault;
 use super::file::{BLOCK_BYTES, Block, SpillFile, SpillIo};
 use crate::access::Stop;
-use crate::expression::Fault;
+use crate::expression::{Fault, ask_for};
 use crate::run::Run;
 use pikepole_scheduler::chaos::{self, Site};
-use pikepole_types::Value;
+use pikepole_types::{Value, memory};
 
 /// The kind of a value that is kept in memory.
 const KEPT: u8 = u8::MAX;
+/// How many times as long as its values what is made to write a row is.
+const COPIES_TO_WRITE: usize = 3;
 
 /// A tape that is being written.
 pub(crate) struct TapeWriter {
@@ -27,6 +29,8 @@ pub(crate) struct TapeWriter {
     /// Bytes of its blocks.
     block_bytes: usize,
     tape: Tape,
+    /// A row that there was no memory for, which ends the statement.
+    refused: Option<Fault>,
 }
 
 /// A tape that is written.
@@ -70,11 +74,17 @@ impl TapeWriter {
         let budget: &Budget = run.budget().ok_or_else(crate::errors::worker_lost)?;
         let file = budget.file();
         let tape = Tape { file: Arc::clone(&file), blocks: Vec::new(), rows: 0 };
-        Ok(TapeWriter { file, buffer: Vec::new(), block_bytes, tape })
+        Ok(TapeWriter { file, buffer: Vec::new(), block_bytes, tape, refused: None })
     }
 
-    /// Appends a row. What is to be written then waits for [`TapeWriter::settle`].
-    pub(crate) fn push<'v>(&mut self, row: impl IntoIterator<Item = &'v Value>) {
+    /// Appends a row. What is to be written then waits for [`TapeWriter::settle`], and so does the error of a row that is too long for
+    /// the memory there is.
+    pub(crate) fn push<'v>(&mut self, row: impl IntoIterator<Item = &'v Value, IntoIter: Clone>) {
+        let row = row.into_iter();
+        if let Err(refused) = ask_for(row.clone(), COPIES_TO_WRITE) {
+            self.refused = Some(Box::new(refused));
+            return;
+        }
         let at = self.buffer.len();
         self.buffer.extend_from_slice(&[0; 4]);
         for value in row {
@@ -91,9 +101,12 @@ impl TapeWriter {
     /// Writes the blocks that are full.
     ///
     /// # Errors
-    /// [`Stop::Memory`] when there are such: they are under way then.
+    /// [`Stop::Memory`] when there are such: they are under way then. The error of a row that memory was refused for.
     #[inline]
     pub(crate) fn settle(&mut self) -> Result<(), Stop> {
+        if let Some(refused) = self.refused.take() {
+            return Err(Stop::Error(refused));
+        }
         if self.buffer.len() >= self.block_bytes {
             return self.write(false);
         }
@@ -105,7 +118,11 @@ impl TapeWriter {
     /// # Errors
     /// As of [`TapeWriter::settle`].
     pub(crate) fn finish(&mut self) -> Result<(), Stop> {
-        if self.buffer.is_empty() { Ok(()) } else { self.write(true) }
+        match self.refused.take() {
+            Some(refused) => Err(Stop::Error(refused)),
+            None if self.buffer.is_empty() => Ok(()),
+            None => self.write(true),
+        }
     }
 
     /// The tape, when it is finished.
@@ -194,6 +211,7 @@ impl TapeReader {
         let Some(mut bytes) = rest.get(..length) else {
             return Ok(None);
         };
+        memory::ask(length).map_err(Box::new)?;
         let mut row = Vec::new();
         while !bytes.is_empty() {
             let (value, behind) = self.value(bytes).ok_or_else(crate::errors::unexpected)?;

@@ -194,12 +194,7 @@ pub(super) fn compare(collation: Collation, a: &str, b: &str) -> Ordering {
     match compare_weights(a.as_bytes(), b.as_bytes()) {
         Some(Ordering::Equal) if collation.is_case_sensitive() => compare_cases(a.as_bytes(), b.as_bytes()),
         Some(order) => order,
-        None => {
-            let (mut key_a, mut key_b) = (Vec::new(), Vec::new());
-            write_key(collation, a, &mut key_a);
-            write_key(collation, b, &mut key_b);
-            key_a.cmp(&key_b)
-        }
+        None => key(collation, a).cmp(key(collation, b)),
     }
 }
 
@@ -217,26 +212,27 @@ pub(super) fn write_key(collation: Collation, text: &str, out: &mut Vec<u8>) {
         out.extend_from_slice(&[END, 0]);
         return;
     }
-    let known = weights(collation.code_page());
-    let mut marks = Marks::default();
-    for c in text.chars() {
-        write_weight(known, c, out, &mut marks);
-    }
-    out.push(END);
-    if collation.is_accent_sensitive() {
-        out.extend_from_slice(up_to_last_other(&marks.accents, PLAIN));
-    }
-    if collation.is_case_sensitive() {
-        out.extend_from_slice(up_to_last_other(&marks.cases, LOWER));
-        out.push(ALL_LOWER);
-    }
-    out.push(0);
+    out.extend(key(collation, text));
 }
 
-/// The bytes without those at the end that say nothing.
-fn up_to_last_other(bytes: &[u8], nothing: u8) -> &[u8] {
-    let end = bytes.iter().rposition(|&byte| byte != nothing).map_or(0, |at| at + 1);
-    &bytes[..end]
+/// The sort key of a string without blanks at its end, made as it is read: a long string's keys are several times as long.
+fn key(collation: Collation, text: &str) -> impl Iterator<Item = u8> {
+    let known = weights(collation.code_page());
+    let parts = move || text.chars().map(move |c| Parts::of(known, c));
+    let accents = move || parts().flat_map(|parts| parts.accents.into_iter().take(parts.letters));
+    let cases = move || parts().flat_map(|parts| [parts.case; 2].into_iter().take(parts.letters));
+    let of_accents = move || accents().take(up_to_last_other(accents(), PLAIN));
+    let of_cases = move || cases().take(up_to_last_other(cases(), LOWER)).chain([ALL_LOWER]);
+    // Most strings differ in their letters: what stands behind these is made when it is asked for.
+    let of_accents = collation.is_accent_sensitive().then(|| std::iter::once_with(of_accents).flatten());
+    let of_cases = collation.is_case_sensitive().then(|| std::iter::once_with(of_cases).flatten());
+    let of_letters = parts().flat_map(|parts| parts.weight.into_iter().take(parts.length));
+    of_letters.chain([END]).chain(of_accents.into_iter().flatten()).chain(of_cases.into_iter().flatten()).chain([0])
+}
+
+/// The number of bytes without those at the end that say nothing.
+fn up_to_last_other(bytes: impl Iterator<Item = u8>, nothing: u8) -> usize {
+    (1..).zip(bytes).filter(|(_, byte)| *byte != nothing).last().map_or(0, |(length, _)| length)
 }
 
 /// How many bytes the sort key has that `bytes` start with; `None` when they hold no whole one.
@@ -269,9 +265,7 @@ pub(super) fn hash(collation: Collation, text: &str) -> u64 {
     if text.is_ascii() && !collation.is_case_sensitive() {
         return hash_bytes(text.bytes().map(|byte| WEIGHTS[usize::from(byte)]).chain([END, 0]));
     }
-    let mut key = Vec::new();
-    write_key(collation, text, &mut key);
-    hash_bytes(key.into_iter())
+    hash_bytes(key(collation, text))
 }
 
 /// The character that stands for all that compare equal to `c` alone.
@@ -295,58 +289,46 @@ pub(super) fn fold(collation: Collation, c: char) -> char {
     }
 }
 
-/// What a string has beside its weights: a byte for each letter.
-#[derive(Default)]
-struct Marks {
-    accents: Vec<u8>,
-    cases: Vec<u8>,
+/// What one character adds to a sort key.
+#[derive(Clone, Copy)]
+struct Parts {
+    weight: [u8; 4],
+    /// Bytes of the weight.
+    length: usize,
+    accents: [u8; 2],
+    case: u8,
+    /// Letters that it stands for: each has an accent and a case.
+    letters: usize,
 }
 
-impl Marks {
-    fn add(&mut self, accent: u8, case: u8) {
-        self.accents.push(accent);
-        self.cases.push(case);
+impl Parts {
+    fn new(weight: &[u8], accent: u8, case: u8) -> Parts {
+        let mut bytes = [0; 4];
+        bytes[..weight.len()].copy_from_slice(weight);
+        Parts { weight: bytes, length: weight.len(), accents: [accent, PLAIN], case, letters: 1 }
     }
-}
 
-fn write_weight(known: Option<&Weights>, c: char, out: &mut Vec<u8>, marks: &mut Marks) {
-    if c.is_ascii() {
-        out.push(WEIGHTS[c as usize]);
-        marks.add(PLAIN, if c.is_ascii_uppercase() { UPPER } else { LOWER });
-        return;
-    }
-    let small = lower(c);
-    let of = |c: char| known.and_then(|known| known.get(&c).copied());
-    let (weight, case) = match of(c) {
-        Some(weight) => (Some(weight), LOWER),
-        None => (of(small), UPPER),
-    };
-    match weight {
-        Some(Weight::One(weight)) => {
-            out.push(weight);
-            marks.add(PLAIN, case);
+    #[inline]
+    fn of(known: Option<&Weights>, c: char) -> Parts {
+        if c.is_ascii() {
+            return Parts::new(&[WEIGHTS[c as usize]], PLAIN, if c.is_ascii_uppercase() { UPPER } else { LOWER });
         }
-        Some(Weight::Two(lead, low)) => {
-            out.extend_from_slice(&[lead, low]);
-            marks.add(PLAIN, case);
-        }
-        Some(Weight::Accented(weight, accent)) => {
-            out.push(weight);
-            marks.add(accent, case);
-        }
-        Some(Weight::AccentedOther(base, accent)) => {
-            out.extend_from_slice(&[OTHER_LETTER, base]);
-            marks.add(accent, case);
-        }
-        Some(Weight::Ligature(letters)) => {
-            out.extend_from_slice(&letters);
-            marks.add(LIGATURE, case);
-            marks.add(PLAIN, case);
-        }
-        None => {
-            let [_, high, middle, low] = (c as u32).to_be_bytes();
-            out.extend_from_slice(&[FOREIGN, high, middle, low]);
-            marks.add(PLAIN, LOWER);
+        let small = lower(c);
+        let of = |c: char| known.and_then(|known| known.get(&c).copied());
+        let (weight, case) = match of(c) {
+            Some(weight) => (Some(weight), LOWER),
+            None => (of(small), UPPER),
+        };
+        match weight {
+            Some(Weight::One(weight)) => Parts::new(&[weight], PLAIN, case),
+            Some(Weight::Two(lead, low)) => Parts::new(&[lead, low], PLAIN, case),
+            Some(Weight::Accented(weight, accent)) => Parts::new(&[weight], accent, case),
+            Some(Weight::AccentedOther(base, accent)) => Parts::new(&[OTHER_LETTER, base], accent, case),
+            Some(Weight::Ligature(letters)) => Parts { letters: 2, ..Parts::new(&letters, LIGATURE, case) },
+            None => {
+                let [_, high, middle, low] = (c as u32).to_be_bytes();
+                Parts::new(&[FOREIGN, high, middle, low], PLAIN, LOWER)
+            }
         }
     }
 }

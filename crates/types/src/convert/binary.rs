@@ -8,6 +8,7 @@ use crate::code_page::CodePage;
 use crate::datetime::{DATETIME_DAY, DAY};
 use crate::decimal::Decimal;
 use crate::error::SqlError;
+use crate::memory;
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
 
@@ -30,7 +31,13 @@ pub(super) fn to_binary(
         Value::Bin(bytes) => bytes,
         Value::Guid(bytes) => bytes,
         Value::Str(text) => {
+            // A unit of UTF-16 is two bytes, and the one of UTF-8 that it may be here one.
+            memory::ask(2 * text.len())?;
             owned = from_text(text, from, to, page, style)?;
+            if matches!(to, SqlType::VarBinary(Length::Max) | SqlType::Image) {
+                *out = Value::Bin(owned);
+                return Ok(());
+            }
             &owned
         }
         _ => number_bytes(value, from, to, &mut number)?,

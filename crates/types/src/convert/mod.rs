@@ -383,7 +383,7 @@ impl Context {
     /// TRY_CAST and TRY_CONVERT: NULL where this value does not convert. Of a `sql_variant` its type is a matter of the value.
     ///
     /// # Errors
-    /// 529 where the types never convert.
+    /// 529 where the types never convert; 701.
     pub fn try_convert(
         &self,
         value: &Value,
@@ -392,6 +392,7 @@ impl Context {
         style: Option<i32>,
     ) -> Result<Value, SqlError> {
         match self.convert(value, from, to, style) {
+            Err(error) if error.number == 701 => Err(error),
             Err(error) if error.number != 529 || *from == SqlType::Variant => Ok(Value::Null),
             result => result,
         }

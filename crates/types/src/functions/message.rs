@@ -93,16 +93,16 @@ pub fn format_message(text: &str, arguments: &[(Value, SqlType)]) -> Result<Stri
         put(&place, argument, next, &mut out)?;
     }
     out.push_str(rest);
-    Ok(cut_message(out))
+    Ok(cut_message(&out))
 }
 
 /// A message, not longer than messages are.
-pub fn cut_message(text: String) -> String {
-    if text.chars().count() <= MESSAGE_CHARS_MAX {
-        return text;
+pub fn cut_message(text: &str) -> String {
+    let mut places = text.char_indices().map(|(at, _)| at);
+    match (places.nth(MESSAGE_CHARS_MAX - 3), places.nth(2)) {
+        (Some(end), Some(_)) => format!("{}...", &text[..end]),
+        _ => text.to_owned(),
     }
-    let begin: String = text.chars().take(MESSAGE_CHARS_MAX - 3).collect();
-    begin + "..."
 }
 
 /// Flags, each once; a width; a precision; a size; what the argument is shown as. A star stands for an argument.

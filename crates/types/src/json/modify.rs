@@ -3,6 +3,7 @@
 use super::path::{Path, Step};
 use super::{Malformed, Members, Scanner, write_name};
 use crate::error::SqlError;
+use crate::memory;
 
 /// What goes into the document.
 #[derive(Debug, Clone, Copy)]
@@ -49,19 +50,27 @@ pub fn modify(json: &str, path: &Path, append: bool, change: Change<'_>) -> Resu
     let spot = spot(json, path).map_err(malformed)?;
     let missing = || SqlError::new(13608, 16, 2, "Property cannot be found on the specified JSON path.");
     let unchanged = |error: SqlError| if path.strict { Err(error) } else { Ok(json.to_owned()) };
-    let spliced = |(start, end): (usize, usize), new: &str| Ok(format!("{}{new}{}", &json[..start], &json[end..]));
+    let spliced = |(start, end): (usize, usize), new: &[&str]| {
+        let bytes = json.len() + new.iter().map(|part| part.len()).sum::<usize>();
+        memory::ask(bytes)?;
+        let mut text = String::with_capacity(bytes);
+        text.push_str(&json[..start]);
+        text.extend(new.iter().copied());
+        text.push_str(&json[end..]);
+        Ok(text)
+    };
     match spot {
         Spot::Value { value, .. } if append => match array_end(json, value.0).map_err(malformed)? {
             Some((end, is_empty)) => {
                 let comma = if is_empty { "" } else { "," };
-                spliced((end, end), &format!("{comma}{}", change.text()))
+                spliced((end, end), &[comma, change.text()])
             }
             None => unchanged(SqlError::new(13621, 16, 1, "Array cannot be found in the specified JSON path.")),
         },
         Spot::Value { member, place, .. } if matches!(change, Change::Null) && !path.strict && is_key(path) => {
-            spliced(with_a_comma(json, member, place), "")
+            spliced(with_a_comma(json, member, place), &[])
         }
-        Spot::Value { value, .. } => spliced(value, change.text()),
+        Spot::Value { value, .. } => spliced(value, &[change.text()]),
         Spot::Missing { .. } if path.strict => Err(missing()),
         Spot::Missing { .. } if matches!(change, Change::Null) && !append => Ok(json.to_owned()),
         Spot::Missing { end, is_empty } => {
@@ -70,11 +79,8 @@ pub fn modify(json: &str, path: &Path, append: bool, change: Change<'_>) -> Resu
                 write_name(key, &mut member);
             }
             member.push(':');
-            match append {
-                true => member.extend(["[", change.text(), "]"]),
-                false => member.push_str(change.text()),
-            }
-            spliced((end, end), &member)
+            let (open, close) = if append { ("[", "]") } else { ("", "") };
+            spliced((end, end), &[&member, open, change.text(), close])
         }
         Spot::Nowhere => unchanged(missing()),
     }

@@ -3,7 +3,7 @@
 use super::path::Path;
 use super::{Kind, Malformed, Members, Scanner, unescaped};
 use crate::error::SqlError;
-use crate::memory::Growth;
+use crate::memory::{self, Growth};
 
 /// A member of what OPENJSON opens.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -64,6 +64,9 @@ fn members<'j>(part: &'j str, json: &str) -> Result<Vec<Opened<'j>>, SqlError> {
             Kind::Object => 5,
         };
         growth.step()?;
+        if opened.len() == opened.capacity() {
+            memory::ask(2 * size_of_val(opened.as_slice()))?;
+        }
         opened.push(Opened { key, kind, json: &part[start..scanner.at] });
     }
     Ok(opened)
