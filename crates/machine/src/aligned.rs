@@ -11,6 +11,10 @@ use crate::BLOCK;
 ///
 /// The whole capacity is initialised memory from the start.
 pub struct AlignedBuffer {
+    /// The allocation, which has a block more than the capacity: one that is not aligned comes zeroed from the allocator, and a
+    /// large one from the system, which nobody has to write zeros to.
+    allocation: NonNull<u8>,
+    /// The first block in it.
     start: NonNull<u8>,
     len: usize,
     capacity: usize,
@@ -24,13 +28,23 @@ unsafe impl Sync for AlignedBuffer {}
 impl AlignedBuffer {
     /// An empty buffer without memory.
     pub const fn new() -> Self {
-        Self { start: NonNull::dangling(), len: 0, capacity: 0 }
+        Self { allocation: NonNull::dangling(), start: NonNull::dangling(), len: 0, capacity: 0 }
     }
 
     /// An empty buffer with room for at least `bytes`.
     pub fn with_capacity(bytes: usize) -> Self {
         let capacity = round_up(bytes);
-        Self { start: allocate(capacity), len: 0, capacity }
+        if capacity == 0 {
+            return Self::new();
+        }
+        // SAFETY: the layout's size is not zero: the capacity is not.
+        let allocation = unsafe { alloc_zeroed(layout(capacity)) };
+        let allocation = NonNull::new(allocation).unwrap_or_else(|| handle_alloc_error(layout(capacity)));
+        let offset = allocation.align_offset(BLOCK);
+        assert!(offset < BLOCK, "bytes have an offset to each multiple");
+        // SAFETY: the allocation has a whole block beyond the capacity, and the offset is less than that.
+        let start = unsafe { allocation.add(offset) };
+        Self { allocation, start, len: 0, capacity }
     }
 
     /// A buffer of `len` zero bytes.
@@ -96,23 +110,17 @@ fn round_up(bytes: usize) -> usize {
 }
 
 fn layout(capacity: usize) -> Layout {
-    Layout::from_size_align(capacity, BLOCK).expect("a buffer fits the address space")
-}
-
-fn allocate(capacity: usize) -> NonNull<u8> {
-    if capacity == 0 {
-        return NonNull::dangling();
-    }
-    // SAFETY: the layout's size is not zero: the line above returns then.
-    let start = unsafe { alloc_zeroed(layout(capacity)) };
-    NonNull::new(start).unwrap_or_else(|| handle_alloc_error(layout(capacity)))
+    capacity
+        .checked_add(BLOCK)
+        .and_then(|size| Layout::from_size_align(size, align_of::<u64>()).ok())
+        .expect("a buffer fits the address space")
 }
 
 impl Drop for AlignedBuffer {
     fn drop(&mut self) {
         if self.capacity > 0 {
-            // SAFETY: `start` came from `allocate` with this capacity, and the owner is going away.
-            unsafe { dealloc(self.start.as_ptr(), layout(self.capacity)) }
+            // SAFETY: the allocation was made with the layout of this capacity, and the owner is going away.
+            unsafe { dealloc(self.allocation.as_ptr(), layout(self.capacity)) }
         }
     }
 }

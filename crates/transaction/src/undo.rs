@@ -96,6 +96,11 @@ pub(crate) struct UndoLog {
 
 /// Bytes that the buffers of an idle session may keep.
 const KEEP_BYTES: usize = 1 << 20;
+/// Bytes by which the log of a transaction grows at least, and at most.
+const GROWTH_BYTES_MIN: usize = 256;
+const GROWTH_BYTES_MAX: usize = 16 << 20;
+/// Bytes of an entry beside its name and its old row.
+const ENTRY_BYTES: usize = 17;
 
 impl UndoLog {
     /// The position after the newest entry: a savepoint.
@@ -120,8 +125,18 @@ impl UndoLog {
         u16::try_from(index).expect("a transaction changes fewer than 65536 structures")
     }
 
+    /// Makes room for so many bytes: twice as much as before, up to a bound, since a long transaction's next half may never come.
+    #[cold]
+    fn grow(&mut self, bytes: usize) {
+        self.bytes.reserve_exact(bytes.max(self.bytes.len().clamp(GROWTH_BYTES_MIN, GROWTH_BYTES_MAX)));
+    }
+
     pub fn push(&mut self, structure: &Structure, entry: &UndoEntry<'_>) {
         let start = self.bytes.len();
+        let bytes = ENTRY_BYTES + entry.name.len() + entry.old_rest.len();
+        if self.bytes.capacity() - start < bytes {
+            self.grow(bytes);
+        }
         let index = self.structure_index(structure);
         self.bytes.extend_from_slice(&index.to_le_bytes());
         self.bytes.push(entry.kind as u8);

@@ -297,7 +297,7 @@ impl Accumulator {
     /// The result: counts are 0 and all others NULL when nothing was counted.
     ///
     /// # Errors
-    /// 8115 when a count, sum or average does not fit its type.
+    /// 8115 when a count, sum or average does not fit its type; 701.
     pub fn finish(&self) -> Result<Value, SqlError> {
         match self.aggregate {
             Aggregate::CountBig => Ok(Value::BigInt(self.count)),
@@ -309,8 +309,11 @@ impl Accumulator {
             Aggregate::Sum if self.sums_whole() => self.whole_value(self.whole),
             Aggregate::Avg if self.sums_whole() => self.whole_value(self.whole / i128::from(self.count)),
             Aggregate::Avg => self.average(),
-            Aggregate::Sum | Aggregate::Min | Aggregate::Max => Ok(self.state.clone()),
-            _ => Ok(self.extra.finish(self.aggregate, self.count, self.collation)),
+            Aggregate::Sum | Aggregate::Min | Aggregate::Max => {
+                crate::memory::ask(self.state.text_bytes())?;
+                Ok(self.state.clone())
+            }
+            _ => self.extra.finish(self.aggregate, self.count, self.collation),
         }
     }
 

@@ -112,24 +112,30 @@ impl Extra {
     }
 
     /// The result over `count` values.
-    pub(crate) fn finish(&self, aggregate: Aggregate, count: i64, collation: Collation) -> Value {
-        match self {
+    ///
+    /// # Errors
+    /// 701.
+    pub(crate) fn finish(&self, aggregate: Aggregate, count: i64, collation: Collation) -> Result<Value, SqlError> {
+        Ok(match self {
             _ if count == 0 => Value::Null,
             Extra::None => Value::Null,
             Extra::Spread { squares, .. } => {
                 let of_sample = matches!(aggregate, Aggregate::StDev | Aggregate::Var);
                 let divisor = if of_sample { count - 1 } else { count };
                 if divisor == 0 {
-                    return Value::Null;
+                    return Ok(Value::Null);
                 }
                 let variance = squares / divisor as f64;
                 let is_root = matches!(aggregate, Aggregate::StDev | Aggregate::StDevP);
                 Value::Float(if is_root { variance.sqrt() } else { variance })
             }
             Extra::Checksum(sum) => Value::Int(*sum),
-            Extra::Text { joined, .. } => Value::Str(joined.clone()),
+            Extra::Text { joined, .. } => {
+                crate::memory::ask(joined.len())?;
+                Value::Str(joined.clone())
+            }
             Extra::Percentile { place, values } => {
-                let Aggregate::ApproxPercentile { continuous, descending } = aggregate else { return Value::Null };
+                let Aggregate::ApproxPercentile { continuous, descending } = aggregate else { return Ok(Value::Null) };
                 let mut sorted: Vec<&Value> = values.iter().collect();
                 sorted.sort_by(|one, other| {
                     let order = order(one, other, collation);
@@ -137,7 +143,7 @@ impl Extra {
                 });
                 percentile(&sorted, *place, continuous)
             }
-        }
+        })
     }
 }
 
