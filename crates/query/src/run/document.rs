@@ -7,7 +7,7 @@ use super::document_xml::Element;
 use crate::access::Stop;
 use crate::expression::Fault;
 use crate::plan::{Document, Language, Level, Member};
-use pikepole_types::json::{write_json, write_name};
+use pikepole_types::json::{escaped_bytes_max, write_json, write_name};
 use pikepole_types::memory;
 use pikepole_types::{Collation, Length, SqlType, Value, convert, order};
 
@@ -110,11 +110,7 @@ fn add_row(
 /// Bytes that a value has in a document: of a long text at most, of others at a guess, which the names around them are part of.
 fn written_bytes(value: &Value) -> usize {
     match value {
-        Value::Str(text) if text.len() >= memory::SMALL_BYTES => {
-            // XML and JSON write these with up to six characters.
-            let is_escaped = |byte: &u8| matches!(byte, 0..b' ' | b'"' | b'&' | b'<' | b'>' | b'\\' | b'/' | 0x7F);
-            text.len() + 5 * text.bytes().filter(is_escaped).count()
-        }
+        Value::Str(text) if text.len() >= memory::SMALL_BYTES => escaped_bytes_max(text),
         value => 2 * value.heap_bytes(),
     }
 }

@@ -2,7 +2,10 @@
 
 use super::{Context, text};
 use crate::error::SqlError;
-use crate::json::{Change, Kind, Path, is_document, modify as modified, unescaped, value_kind, write_json, write_name};
+use crate::json::{
+    Change, Kind, Path, escaped_bytes_max, is_document, modify as modified, unescaped, value_kind, write_json,
+    write_name,
+};
 use crate::sql_type::{Length, SqlType};
 use crate::value::Value;
 
@@ -165,6 +168,8 @@ pub(super) fn modify(context: &mut Context, values: &[Value], types: &[SqlType])
         Value::Null => Change::Null,
         Value::Str(json) if values.len() > 3 => Change::Json(json),
         value => {
+            let bytes = value.as_str().map_or(0, escaped_bytes_max);
+            crate::memory::reserve_text(&mut new, bytes)?;
             write_json(value, &types[2], &mut new);
             Change::Json(&new)
         }

@@ -11,7 +11,7 @@ mod write;
 pub use modify::{Change, modify};
 pub use open::{Opened, column, open};
 pub use path::Path;
-pub use write::{write_json, write_name};
+pub use write::{escaped_bytes_max, write_json, write_name};
 
 use crate::error::SqlError;
 

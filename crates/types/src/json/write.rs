@@ -77,3 +77,9 @@ fn write_quoted(text: &str, slashes: bool, out: &mut String) {
     }
     out.push('"');
 }
+
+/// Bytes that a text has at most as JSON or XML: of what these escape a character is up to six.
+pub fn escaped_bytes_max(text: &str) -> usize {
+    let is_escaped = |byte: &u8| matches!(byte, 0..b' ' | b'"' | b'&' | b'<' | b'>' | b'\\' | b'/' | 0x7F);
+    text.len() + 5 * text.bytes().filter(is_escaped).count() + 2
+}
