@@ -1,7 +1,7 @@
 //! Expressions with their types, and the conversions between them.
 
 use super::undeclared::Wanted;
-use crate::expression::{Assign, COPIES, Convert, Env, Expr, Fault, Integer, Width, ask_for};
+use crate::expression::{Assign, Convert, Env, Expr, Fault, Integer, Width};
 use crate::state::SessionState;
 use pikepole_types::{
     CodePage, Collated, Collation, Context, Conversion, DateFormat, SqlError, SqlType, Target, Value, conversion,
@@ -227,9 +227,7 @@ pub(crate) fn assign_to(
             None => Target::Variable,
         };
         let mut out = Value::Null;
-        if ask_for([value], COPIES).is_ok()
-            && pikepole_types::assign_in(page, value, &typed.ty, to, target, &mut out).is_ok()
-        {
+        if pikepole_types::assign_in(page, value, &typed.ty, to, target, &mut out).is_ok() {
             return Ok(Expr::Const(out));
         }
     }

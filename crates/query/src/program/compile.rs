@@ -7,8 +7,8 @@ use super::compile_flow::Loop;
 use super::compile_table::into_target;
 use super::jumps::Jumps;
 use super::{
-    BYTES_A_TEXT_BYTE, Callee, FunctionResult, Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter,
-    ProcedureIdentity, Program, Setting, Source, Variable, syntax_error,
+    Callee, FunctionResult, Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity,
+    Program, Setting, Source, Variable, syntax_error,
 };
 use crate::access::CatalogView;
 use crate::bind::{
@@ -25,7 +25,7 @@ use crate::settings::{Isolation, Settings, ShowPlan};
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::UserType;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
-use pikepole_types::memory::{self, Growth};
+use pikepole_types::memory::Growth;
 use pikepole_types::{Collation, Length, SqlError, SqlType, Value};
 
 /// What a text is compiled against.
@@ -452,14 +452,6 @@ impl<'a> Compiler<'a> {
     pub(super) fn late_statement(&mut self, kind: LateKind) {
         let index = self.late(kind);
         self.emit(Instruction::Statement(index));
-    }
-
-    /// Has a statement compiled when it first runs.
-    fn keep_for_later(&mut self, statement: &Statement) -> Result<(), Fault> {
-        let bytes = statement.span.range().len();
-        memory::ask(bytes.saturating_mul(BYTES_A_TEXT_BYTE)).map_err(Box::new)?;
-        self.late_statement(LateKind::Statement(Arc::new(statement.clone())));
-        Ok(())
     }
 
     /// Stores an expression's value into a variable.

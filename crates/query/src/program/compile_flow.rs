@@ -1,11 +1,13 @@
 //! IF, WHILE, RETURN and TRY: what jumps.
 
+use std::sync::Arc;
+
 use super::compile::{Compiler, SUBQUERY_NOT_ALLOWED};
-use super::{FunctionResult, Handler, Instruction, LateKind};
+use super::{BYTES_A_TEXT_BYTE, FunctionResult, Handler, Instruction, LateKind};
 use crate::expression::{Expr, Fault};
 use crate::plan::Told;
 use pikepole_tsql::{self as tree, Statement, StatementKind};
-use pikepole_types::{SqlError, SqlType};
+use pikepole_types::{SqlError, SqlType, memory};
 
 /// A WHILE being compiled.
 pub(super) struct Loop {
@@ -16,6 +18,14 @@ pub(super) struct Loop {
 }
 
 impl Compiler<'_> {
+    /// Has a statement compiled when it first runs.
+    pub(super) fn keep_for_later(&mut self, statement: &Statement) -> Result<(), Fault> {
+        let bytes = statement.span.range().len();
+        memory::ask(bytes.saturating_mul(BYTES_A_TEXT_BYTE)).map_err(Box::new)?;
+        self.late_statement(LateKind::Statement(Arc::new(statement.clone())));
+        Ok(())
+    }
+
     /// USE, which no module has.
     pub(super) fn use_database(&mut self, name: &tree::Name) -> Result<(), Fault> {
         if !self.is_batch {
