@@ -91,6 +91,9 @@ const LOOK_BYTES: u64 = 1 << 20;
 const KEPT_BYTES: u64 = 16 << 20;
 const GIVE_BACK_EVERY_US: u64 = 200_000;
 
+/// Passes through the caches to make room for one ask.
+const PASSES_MAX: usize = 8;
+
 /// Hundredths of the limit that one session has at most in large blocks.
 pub const SESSION_SHARE_PERCENT: u64 = 40;
 
@@ -397,7 +400,12 @@ impl Budget {
         if missing() == 0 {
             return true;
         }
-        self.make_way(missing());
+        // A cache may find more to give the next time: others free what it could not, or had just taken what it gave up.
+        for _ in 0..PASSES_MAX {
+            if missing() == 0 || self.make_way(missing()) == 0 {
+                break;
+            }
+        }
         if missing() > 0 && self.uncounted() > KEPT_BYTES {
             self.give_back();
         }
@@ -500,7 +508,8 @@ mod tests {
     use super::*;
     use pikepole_contention::sync::atomic::AtomicU64;
 
-    struct Spare(AtomicU64, Weak<Budget>);
+    /// A cache that gives at most so many bytes at a time.
+    struct Spare(AtomicU64, Weak<Budget>, u64);
 
     impl Cache for Spare {
         fn bytes(&self) -> u64 {
@@ -508,7 +517,7 @@ mod tests {
         }
 
         fn give_way(&self, bytes: u64) -> u64 {
-            let given = bytes.min(self.bytes());
+            let given = bytes.min(self.bytes()).min(self.2);
             self.0.fetch_sub(given, Ordering::Relaxed);
             if let Some(budget) = self.1.upgrade() {
                 budget.map(Clerk::BufferPool, -(given as i64));
@@ -518,7 +527,11 @@ mod tests {
     }
 
     fn spare(budget: &Arc<Budget>) -> Arc<Spare> {
-        let cache = Arc::new(Spare(AtomicU64::new(0), Arc::downgrade(budget)));
+        spare_of(budget, u64::MAX)
+    }
+
+    fn spare_of(budget: &Arc<Budget>, at_a_time: u64) -> Arc<Spare> {
+        let cache = Arc::new(Spare(AtomicU64::new(0), Arc::downgrade(budget), at_a_time));
         let weak: Weak<Spare> = Arc::downgrade(&cache);
         budget.add_cache(weak);
         cache
@@ -547,6 +560,16 @@ mod tests {
         assert!(first.bytes() + second.bytes() < 10 << 30, "caches have made room for it");
         assert!(!budget.has_room(17 << 30));
         assert_eq!(first.bytes() + second.bytes(), 0);
+    }
+
+    #[test]
+    fn a_cache_that_gives_a_part_is_asked_again() {
+        let budget = budget();
+        let cache = spare_of(&budget, 1 << 30);
+        while budget.grow_cache(Clerk::BufferPool, 256 * MB, cache.bytes()) {
+            cache.0.fetch_add(256 * MB, Ordering::Relaxed);
+        }
+        assert!(budget.has_room(5 << 30), "{budget:?}");
     }
 
     #[test]

@@ -1,10 +1,11 @@
 //! Expressions with their types, and the conversions between them.
 
 use super::undeclared::Wanted;
-use crate::expression::{Assign, Convert, Env, Expr, Fault, Integer, Width};
+use crate::expression::{Assign, COPIES, Convert, Env, Expr, Fault, Integer, Width, ask_for};
 use crate::state::SessionState;
 use pikepole_types::{
     CodePage, Collated, Collation, Context, Conversion, DateFormat, SqlError, SqlType, Target, Value, conversion,
+    memory,
 };
 
 /// The digits that fit an `i64` whatever they are.
@@ -90,8 +91,9 @@ impl Typed {
     }
 
     /// Evaluates an expression of constants now. An error stays in the expression, to be raised when it runs.
+    /// A long value is left to be made when it runs: a plan would keep it, and be copied from.
     pub(crate) fn folded(mut self) -> Typed {
-        if let Some(value) = constant_value(&self.expr) {
+        if let Some(value) = constant_value(&self.expr).filter(|value| value.text_bytes() < memory::SMALL_BYTES) {
             self.nullable = value.is_null();
             self.expr = Expr::Const(value);
         }
@@ -227,7 +229,9 @@ pub(crate) fn assign_to(
             None => Target::Variable,
         };
         let mut out = Value::Null;
-        if pikepole_types::assign_in(page, value, &typed.ty, to, target, &mut out).is_ok() {
+        if ask_for([value], COPIES).is_ok()
+            && pikepole_types::assign_in(page, value, &typed.ty, to, target, &mut out).is_ok()
+        {
             return Ok(Expr::Const(out));
         }
     }

@@ -200,7 +200,10 @@ impl Expr {
 
     fn compute_into(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
         match self {
-            Expr::Const(value) => out.clone_from(value),
+            Expr::Const(value) => {
+                ask_for([value], 1)?;
+                out.clone_from(value);
+            }
             Expr::Slot(slot) => {
                 let value = &env.slots[*slot];
                 ask_for([value], 1)?;

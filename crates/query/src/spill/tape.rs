@@ -19,7 +19,7 @@ use pikepole_types::{Value, memory};
 
 /// The kind of a value that is kept in memory.
 const KEPT: u8 = u8::MAX;
-/// How many times as long as its values what is made to write a row is.
+/// Copies of a row's values that are made to write it.
 const COPIES_TO_WRITE: usize = 3;
 
 /// A tape that is being written.

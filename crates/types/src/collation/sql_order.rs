@@ -289,7 +289,7 @@ pub(super) fn fold(collation: Collation, c: char) -> char {
     }
 }
 
-/// What one character adds to a sort key.
+/// The parts of a sort key that one character adds.
 #[derive(Clone, Copy)]
 struct Parts {
     weight: [u8; 4],
