@@ -87,7 +87,7 @@ const MUCH_PART: u64 = 64;
 /// Bytes that are asked for between two looks at the process's account.
 const LOOK_BYTES: u64 = 1 << 20;
 
-/// Bytes beyond what is counted that are worth the time that giving back takes, and how often that may be.
+/// Bytes beyond what is counted that are worth the time that giving back takes, and how often that may be for the same bytes.
 const KEPT_BYTES: u64 = 16 << 20;
 const GIVE_BACK_EVERY_US: u64 = 200_000;
 
@@ -127,6 +127,8 @@ pub struct Budget {
     asked_since_look: AtomicU64,
     /// When the allocator gave back what it kept.
     gave_back_us: AtomicU64,
+    /// Bytes beyond what is counted that it could not give back then.
+    kept_at_least: AtomicU64,
     refusals: AtomicU64,
     given_way: AtomicU64,
     caches: Mutex<Vec<Weak<dyn Cache>>>,
@@ -250,6 +252,7 @@ impl Budget {
             looked_heap: AtomicU64::new(0),
             asked_since_look: AtomicU64::new(LOOK_BYTES),
             gave_back_us: AtomicU64::new(0),
+            kept_at_least: AtomicU64::new(0),
             refusals: AtomicU64::new(0),
             given_way: AtomicU64::new(0),
             caches: Mutex::default(),
@@ -414,10 +417,14 @@ impl Budget {
 
     /// Has the allocator give back what was freed between blocks in use, unless it did a moment ago.
     fn give_back(&self) {
-        let now = clock::now_us();
-        if now.saturating_sub(self.gave_back_us.swap(now, Ordering::Relaxed)) > GIVE_BACK_EVERY_US {
+        let (now, last) = (clock::now_us(), self.gave_back_us.load(Ordering::Relaxed));
+        let has_grown = self.uncounted() > self.kept_at_least.load(Ordering::Relaxed) + KEPT_BYTES;
+        let is_due = has_grown || now.saturating_sub(last) > GIVE_BACK_EVERY_US;
+        // One thread does it; those that come too early do not put it off.
+        if is_due && self.gave_back_us.compare_exchange(last, now, Ordering::Relaxed, Ordering::Relaxed).is_ok() {
             crate::allocator::give_small_blocks_back();
             self.look(&SystemFiles::below("/"));
+            self.kept_at_least.store(self.uncounted(), Ordering::Relaxed);
         }
     }
 

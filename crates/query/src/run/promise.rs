@@ -3,10 +3,13 @@
 use super::Machine;
 use super::call::convert_argument;
 use super::output_rows::cut_long_values;
-use crate::expression::{COPIES, Fault, ask_for};
+use crate::expression::{Fault, ask_for};
 use crate::output::{ColumnInfo, Done, Output};
 use pikepole_types::{CodePage, Context, SqlError, SqlType, Value};
 use std::sync::Arc;
+
+/// Copies of a row's values that are made to send it: in UTF-16, where a text can be twice as long, and once more in packets.
+const COPIES_TO_SEND: usize = 4;
 
 /// The result sets that a call is to send.
 pub(crate) struct Promise {
@@ -98,8 +101,7 @@ impl Machine<'_> {
     /// 11553 and what converting says where other types were promised.
     pub(crate) fn send_row(&mut self, row: &mut [Value], columns: &[ColumnInfo]) -> Result<(), Fault> {
         cut_long_values(row, columns, self.context.settings.text_size);
-        // The output makes its own copy, in its own encoding.
-        ask_for(row.iter(), COPIES)?;
+        ask_for(row.iter(), COPIES_TO_SEND)?;
         if self.promises.is_empty() {
             self.output.row(row);
             return Ok(());

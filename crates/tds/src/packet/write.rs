@@ -147,6 +147,9 @@ impl MessageWriter {
     /// As [`finish`](Self::finish), with the packets that are still to be cut of another kind.
     pub fn finish_as(&mut self, kind: PacketKind) {
         let payload = std::mem::take(&mut self.pending);
+        // At once: a long row's packets are as long as it is, and a buffer that doubles could be twice that.
+        let packets = payload.len() / self.payload_max;
+        self.ready.reserve(packets * (HEADER_BYTES + self.payload_max));
         let mut from = 0;
         while payload.len() - from > self.payload_max {
             self.packet(kind, PacketStatus::default(), &payload[from..from + self.payload_max]);
