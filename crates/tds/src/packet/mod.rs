@@ -12,6 +12,7 @@ mod reassemble;
 mod write;
 
 pub use reassemble::{Message, Reassembler};
+pub(crate) use write::KEPT_BYTES_MAX;
 pub use write::{MessageWriter, write_packets};
 
 use crate::error::TdsError;

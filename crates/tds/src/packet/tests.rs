@@ -1,6 +1,8 @@
 use super::*;
 use crate::limits::Limits;
+use crate::token::{Column, ColumnFlags};
 use crate::version::TdsVersion;
+use pikepole_types::{Length, SqlType, Value};
 
 fn all(reassembler: &mut Reassembler, mut input: &[u8]) -> Vec<Message> {
     let mut messages = Vec::new();
@@ -110,4 +112,20 @@ fn replies_are_cut_at_the_packet_size() {
     writer.finish();
     assert_eq!(writer.ready()[..8], [0x04, 0x01, 0x02, 0x00, 0, 51, 1, 0]);
     assert_eq!(writer.ready().len(), 512);
+}
+
+/// What sends a row asks for its texts in UTF-16 twice: as a token and as packets.
+#[test]
+fn a_long_row_makes_no_buffer_that_doubles() {
+    let text = "k".repeat(3 << 20);
+    let column = Column::new("note", SqlType::NVarChar(Length::Max), ColumnFlags::default(), TdsVersion::V7_4);
+    for columns in 1..=3 {
+        let mut writer = MessageWriter::new(TdsVersion::V7_4, 51);
+        let values = vec![Value::Str(text.as_str().into()); columns];
+        writer.row(&vec![column.clone(); columns], &values).expect("a row");
+        let most = columns * text.len() * 2 / 100 * 101 + KEPT_BYTES_MAX;
+        assert!(writer.held_bytes() <= most, "{} bytes held, {most} at most", writer.held_bytes());
+        writer.finish();
+        assert!(writer.held_bytes() <= most, "{} bytes held at the end, {most} at most", writer.held_bytes());
+    }
 }

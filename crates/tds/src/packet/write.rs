@@ -19,7 +19,7 @@ use pikepole_types::{CodePage, Collation, Length, SqlType};
 /// The most UTF-16 units of an `nvarchar` that has a limit.
 const UTF16_UNITS_MAX: u16 = 4000;
 /// Buffers longer than this are given back to the system once they are empty.
-const KEPT_BYTES_MAX: usize = 256 << 10;
+pub(crate) const KEPT_BYTES_MAX: usize = 256 << 10;
 
 /// Writes messages as packets.
 ///
@@ -122,6 +122,12 @@ impl MessageWriter {
         }
     }
 
+    /// Bytes of both buffers.
+    #[cfg(test)]
+    pub(super) fn held_bytes(&self) -> usize {
+        self.pending.capacity() + self.ready.capacity()
+    }
+
     /// Whether nothing of a message is held back: between messages.
     pub fn is_at_start(&self) -> bool {
         self.pending.is_empty() && self.packet == 1
@@ -147,14 +153,7 @@ impl MessageWriter {
     /// As [`finish`](Self::finish), with the packets that are still to be cut of another kind.
     pub fn finish_as(&mut self, kind: PacketKind) {
         let payload = std::mem::take(&mut self.pending);
-        // At once: a long row's packets are as long as it is, and a buffer that doubles could be twice that.
-        let packets = payload.len() / self.payload_max;
-        self.ready.reserve(packets * (HEADER_BYTES + self.payload_max));
-        let mut from = 0;
-        while payload.len() - from > self.payload_max {
-            self.packet(kind, PacketStatus::default(), &payload[from..from + self.payload_max]);
-            from += self.payload_max;
-        }
+        let from = self.full_packets(kind, &payload);
         self.packet(kind, PacketStatus::END, &payload[from..]);
         self.packet = 1;
         self.pending = payload;
@@ -184,15 +183,24 @@ impl MessageWriter {
         if self.pending.len() <= self.payload_max {
             return;
         }
-        let payload = std::mem::take(&mut self.pending);
+        let mut payload = std::mem::take(&mut self.pending);
+        let cut = self.full_packets(PacketKind::Reply, &payload);
+        payload.drain(..cut);
+        payload.shrink_to(KEPT_BYTES_MAX);
+        self.pending = payload;
+    }
+
+    /// Cuts full packets of a payload until at most one packet's bytes are left; the number of bytes that were cut.
+    fn full_packets(&mut self, kind: PacketKind, payload: &[u8]) -> usize {
+        // At once: a long row's packets are as long as it is, and a buffer that doubles could be twice that.
+        let packets = payload.len() / self.payload_max;
+        self.ready.reserve((packets + 1) * (HEADER_BYTES + self.payload_max));
         let mut from = 0;
         while payload.len() - from > self.payload_max {
-            self.packet(PacketKind::Reply, PacketStatus::default(), &payload[from..from + self.payload_max]);
+            self.packet(kind, PacketStatus::default(), &payload[from..from + self.payload_max]);
             from += self.payload_max;
         }
-        self.pending = payload;
-        self.pending.drain(..from);
-        self.pending.shrink_to(KEPT_BYTES_MAX);
+        from
     }
 
     fn packet(&mut self, kind: PacketKind, status: PacketStatus, payload: &[u8]) {

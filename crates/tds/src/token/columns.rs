@@ -1,7 +1,7 @@
 //! COLMETADATA, ROW, NBCROW, ORDER: result sets.
 
 use crate::error::TdsError;
-use crate::packet::MessageWriter;
+use crate::packet::{KEPT_BYTES_MAX, MessageWriter};
 use crate::put::Put;
 use crate::value::{Place, TypeInfo, TypeToken, WireCollation};
 use crate::version::TdsVersion;
@@ -159,6 +159,11 @@ impl MessageWriter {
         }
         let has_bitmap = self.version.has_null_bitmap() && saves_bytes(columns, values);
         let out = &mut self.pending;
+        let long = values.iter().map(Value::text_bytes).sum::<usize>();
+        if long > KEPT_BYTES_MAX {
+            // At once, as for the packets: a byte of a value takes two at most, and what stands around a value 64.
+            out.reserve(long * 2 + values.len() * 64);
+        }
         if has_bitmap {
             out.put_u8(ROW_WITH_BITMAP);
             for eight in values.chunks(8) {
