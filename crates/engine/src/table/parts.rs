@@ -78,7 +78,7 @@ impl Database {
             Structure::Heap(heap) => {
                 // Counted again: the snapshot sees the rows of extents that have come in between.
                 let extents = self.store().extents_of(heap.object());
-                let each = extents.div_ceil(parts_max);
+                let each = extents.div_ceil(parts_max).max(1);
                 (0..extents).step_by(each).map(|from| Part::Extents(from..extents.min(from + each))).collect()
             }
             Structure::Tree(tree) => {

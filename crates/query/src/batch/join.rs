@@ -6,12 +6,12 @@
 use std::sync::Arc;
 
 use super::evaluate::filter;
-use super::operator::{Operator, Ordinals};
+use super::operator::Operator;
 use super::vector::{Code, Vector};
 use super::{BATCH_ROWS, Batch};
 use crate::access::Stop;
 use crate::expression::{Fault, Predicate, Width};
-use crate::parallel::Dispenser;
+use crate::parallel::{Dispenser, Ordinals};
 use crate::plan::{JoinKind, Node};
 use crate::run::Run;
 use arrow_array::Int64Array;

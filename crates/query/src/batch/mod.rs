@@ -25,6 +25,7 @@
 //! - rows come in the order in which the row operators give them.
 
 mod aggregate;
+mod concat;
 mod cursor;
 mod evaluate;
 mod join;

@@ -1,8 +1,8 @@
 //! Operators: the state of the parts of a plan that run in batches.
 
-use std::ops::Range;
 use std::sync::Arc;
 
+use super::concat::Concat;
 use super::evaluate::{evaluate, filter};
 use super::join::ListJoin;
 use super::kept::KeptRows;
@@ -13,7 +13,7 @@ use super::{BATCH_ROWS, Batch};
 use crate::access::Stop;
 use crate::bulk::FileRows;
 use crate::expression::{Expr, Fault, Integer, Width};
-use crate::parallel::{Dispenser, KEPT_ROWS_MIN, RANGE_ROWS, ROWS_MIN};
+use crate::parallel::{Dispenser, KEPT_ROWS_MIN, Ordinals, RANGE_ROWS, ROWS_MIN};
 use crate::plan::{LiveSlots, Node, Numbering};
 use crate::run::{Cursor, Making, Run, row_bounds};
 use arrow_array::Int64Array;
@@ -41,10 +41,7 @@ pub(crate) enum Operator {
         given: Option<u64>,
     },
     Top(Box<Top>),
-    Concat {
-        inputs: Vec<Operator>,
-        current: usize,
-    },
+    Concat(Concat),
 }
 
 /// See [`Node::Top`].
@@ -54,27 +51,6 @@ pub(crate) struct Top {
     bounds: Option<(u64, u64)>,
     /// In a worker all rows that come are given, and those left out by all workers together only counted.
     passes: bool,
-}
-
-/// What workers pay for.
-pub(crate) struct Terms {
-    /// Workers at least.
-    pub(crate) degree_min: usize,
-    /// Ordinals at least.
-    pub(crate) ordinals_min: u64,
-    /// Ordinals that a worker takes at once.
-    pub(crate) range: u64,
-}
-
-/// The rows that workers are to make of a product, as its ordinals; of a table, its parts.
-#[derive(Debug, Clone)]
-pub(crate) struct Ordinals {
-    /// The rows that no TOP leaves out.
-    pub(crate) range: Range<u64>,
-    /// The ordinal of the first row behind the TOPs so far.
-    base: u64,
-    /// Whether rows still come one for each ordinal, in their order.
-    pub(crate) kept: bool,
 }
 
 /// Rows of a cursor, gathered until they are a batch.
@@ -93,14 +69,34 @@ impl Operator {
         makes_rows_in_bulk(node).then(|| Operator::new(node, making))
     }
 
-    /// The operator of a plan that reads a table as a whole, for workers only: see [`ScanRows`].
+    /// The operator of a plan that reads tables as a whole, for workers only: see [`ScanRows`].
     pub(crate) fn of_scan(node: &Node) -> Option<Operator> {
+        Operator::shared(node, false).filter(Operator::reads_table)
+    }
+
+    /// The operator of a plan that workers can run, which may read tables.
+    fn shared(node: &Node, is_branch: bool) -> Option<Operator> {
+        if let Some(product) = Product::of(node) {
+            return Some(Operator::Product(product));
+        }
+        let inner = |node: &Node| Operator::shared(node, is_branch);
         Some(match node {
-            Node::Scan(scan) if scan.is_whole() => Operator::Scan(Box::default()),
-            Node::Filter { input, .. } => Operator::Filter(Box::new(Operator::of_scan(input)?)),
-            Node::Compute { input, .. } => Operator::Compute(Box::new(Operator::of_scan(input)?)),
+            Node::Scan(scan) if scan.is_whole() => {
+                Operator::Scan(Box::new(if is_branch { ScanRows::branch() } else { ScanRows::default() }))
+            }
+            Node::Kept { rows, .. } => Operator::Kept(KeptRows::new(rows)),
+            Node::Filter { input, .. } => Operator::Filter(Box::new(inner(input)?)),
+            Node::Compute { input, .. } => Operator::Compute(Box::new(inner(input)?)),
             Node::Join { left, .. } if ListJoin::fits(node) => {
-                Operator::ListJoin(Box::new(ListJoin::new(Operator::of_scan(left)?, node)))
+                Operator::ListJoin(Box::new(ListJoin::new(inner(left)?, node)))
+            }
+            Node::Number { input, partition, order, functions } if is_plain(partition, order, functions) => {
+                Operator::Number { input: Box::new(inner(input)?), given: Some(0) }
+            }
+            Node::Top { input, .. } => Operator::Top(Box::new(Top::new(inner(input)?))),
+            Node::Concat { inputs, .. } => {
+                let inputs = inputs.iter().map(|(input, _)| Operator::shared(input, true));
+                Operator::Concat(Concat::new(inputs.collect::<Option<_>>()?))
             }
             _ => return None,
         })
@@ -110,8 +106,10 @@ impl Operator {
     pub(crate) fn reads_table(&self) -> bool {
         match self {
             Operator::Scan(_) => true,
-            Operator::Filter(input) | Operator::Compute(input) => input.reads_table(),
+            Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.reads_table(),
+            Operator::Top(top) => top.input.reads_table(),
             Operator::ListJoin(join) => join.left().reads_table(),
+            Operator::Concat(concat) => concat.inputs().iter().any(Operator::reads_table),
             _ => false,
         }
     }
@@ -138,13 +136,10 @@ impl Operator {
             Node::Number { input, partition, order, functions } if is_plain(partition, order, functions) => {
                 Operator::Number { input: inner(input), given: Some(0) }
             }
-            Node::Top { input, .. } => {
-                Operator::Top(Box::new(Top { input: Operator::new(input, making), bounds: None, passes: false }))
+            Node::Top { input, .. } => Operator::Top(Box::new(Top::new(Operator::new(input, making)))),
+            Node::Concat { inputs, .. } => {
+                Operator::Concat(Concat::new(inputs.iter().map(|(input, _)| Operator::new(input, making)).collect()))
             }
-            Node::Concat { inputs, .. } => Operator::Concat {
-                inputs: inputs.iter().map(|(input, _)| Operator::new(input, making)).collect(),
-                current: 0,
-            },
             other => Operator::FromRows(Box::new(FromRows::new(other, making))),
         }
     }
@@ -157,8 +152,7 @@ impl Operator {
             // A file is read once, batch after batch.
             Operator::File(_) => {}
             Operator::Kept(rows) => rows.open(),
-            // What it has was made for one statement.
-            Operator::Scan(rows) => **rows = ScanRows::default(),
+            Operator::Scan(rows) => rows.open(),
             Operator::Filter(input) | Operator::Compute(input) => input.open(),
             Operator::ListJoin(join) => join.open(),
             Operator::Number { input, given } => {
@@ -169,10 +163,7 @@ impl Operator {
                 top.bounds = None;
                 top.input.open();
             }
-            Operator::Concat { inputs, current } => {
-                *current = 0;
-                inputs.iter_mut().for_each(Operator::open);
-            }
+            Operator::Concat(concat) => concat.open(),
         }
     }
 
@@ -184,7 +175,7 @@ impl Operator {
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.forget(),
             Operator::ListJoin(join) => join.forget(),
             Operator::Top(top) => top.input.forget(),
-            Operator::Concat { inputs, .. } => inputs.iter_mut().for_each(Operator::forget),
+            Operator::Concat(concat) => concat.forget(),
         }
     }
 
@@ -197,17 +188,16 @@ impl Operator {
         match (self, node) {
             (Operator::Product(product), _) => {
                 let rows = product.count(node, run)?;
-                Ok((rows < u64::MAX).then_some(Ordinals { range: 0..rows, base: 0, kept: true }))
+                Ok((rows < u64::MAX).then(|| Ordinals::below(rows, RANGE_ROWS, ROWS_MIN)))
             }
-            (Operator::File(rows), _) => Ok(Some(Ordinals { range: rows.rows_guessed(), base: 0, kept: false })),
-            (Operator::Kept(rows), _) => Ok(Some(Ordinals { range: rows.all(), base: 0, kept: true })),
-            (Operator::Scan(rows), Node::Scan(scan)) => {
-                let parts = rows.prepare(scan, run)?;
-                Ok(parts.map(|parts| Ordinals { range: 0..parts, base: 0, kept: false }))
+            (Operator::File(rows), _) => {
+                let guessed = Ordinals { range: rows.rows_guessed(), ..Ordinals::below(0, RANGE_ROWS, ROWS_MIN) };
+                Ok(Some(guessed.loose()))
             }
+            (Operator::Kept(rows), _) => Ok(Some(Ordinals::below(rows.all().end, RANGE_ROWS, KEPT_ROWS_MIN))),
+            (Operator::Scan(rows), Node::Scan(scan)) => rows.prepare(scan, run),
             (Operator::Filter(operator), Node::Filter { input, .. }) => {
-                let ordinals = operator.prepare(input, run)?;
-                Ok(ordinals.map(|ordinals| Ordinals { kept: false, ..ordinals }))
+                Ok(operator.prepare(input, run)?.map(Ordinals::loose))
             }
             (Operator::Compute(operator), Node::Compute { input, .. }) => operator.prepare(input, run),
             (Operator::ListJoin(join), Node::Join { left, .. }) => join.prepare(left, run),
@@ -217,6 +207,7 @@ impl Operator {
             (Operator::Top(top), Node::Top { input, offset, count }) => {
                 top.prepare(input, offset.as_ref(), count.as_ref(), run)
             }
+            (Operator::Concat(concat), Node::Concat { inputs, .. }) => concat.prepare(inputs, run),
             _ => Ok(None),
         }
     }
@@ -236,22 +227,20 @@ impl Operator {
                 let input = top.input.fork(dispenser)?;
                 Operator::Top(Box::new(Top { input, bounds: top.bounds, passes: true }))
             }
-            Operator::FromRows(_) | Operator::Concat { .. } => return None,
+            Operator::Concat(concat) => Operator::Concat(concat.fork(dispenser)?),
+            Operator::FromRows(_) => return None,
         })
     }
 
-    /// What workers must come to. One alone pays for rows that only go into a table: they go there page by page.
-    pub(crate) fn terms(&self) -> Terms {
-        let (degree_min, ordinals_min, range) = match self {
-            Operator::File(_) => (1, ROWS_MIN, RANGE_ROWS),
-            Operator::Kept(_) => (1, KEPT_ROWS_MIN, RANGE_ROWS),
-            _ if self.reads_table() => (2, 2, 1),
-            _ => (2, ROWS_MIN, RANGE_ROWS),
-        };
-        Terms { degree_min, ordinals_min, range }
+    /// Workers at least. One alone pays for rows that only go into a table: they go there page by page.
+    pub(crate) fn degree_min(&self) -> usize {
+        match self {
+            Operator::File(_) | Operator::Kept(_) => 1,
+            _ => 2,
+        }
     }
 
-    /// The ordinal of the product's last batch.
+    /// The number of the last batch, which grows with the ordinals of its rows.
     pub(crate) fn ordinal(&self) -> u64 {
         match self {
             Operator::Product(product) => product.ordinal(),
@@ -261,7 +250,8 @@ impl Operator {
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.ordinal(),
             Operator::ListJoin(join) => join.ordinal(),
             Operator::Top(top) => top.input.ordinal(),
-            Operator::FromRows(_) | Operator::Concat { .. } => 0,
+            Operator::Concat(concat) => concat.ordinal(),
+            Operator::FromRows(_) => 0,
         }
     }
 
@@ -320,24 +310,7 @@ impl Operator {
             (Operator::Top(top), Node::Top { input, offset, count }) => {
                 top.next(input, offset.as_ref(), count.as_ref(), run)
             }
-            (Operator::Concat { inputs, current }, Node::Concat { inputs: nodes, registers }) => {
-                while let (Some(operator), Some((node, values))) = (inputs.get_mut(*current), nodes.get(*current)) {
-                    let given = operator.take(node, run, |batch, run| {
-                        let mut out = Batch::new(batch.rows);
-                        for (slot, value) in registers.range().zip(values) {
-                            if run.live.has(slot) {
-                                out.set(slot, evaluate(value, &batch, run)?);
-                            }
-                        }
-                        Ok(out)
-                    })?;
-                    if given.is_some() {
-                        return Ok(given);
-                    }
-                    *current += 1;
-                }
-                Ok(None)
-            }
+            (Operator::Concat(concat), Node::Concat { inputs, registers }) => concat.next(inputs, *registers, run),
             _ => Ok(None),
         }
     }
@@ -374,6 +347,10 @@ pub(crate) fn assign(assignments: &[(usize, Expr)], batch: &mut Batch, run: &mut
 }
 
 impl Top {
+    fn new(input: Operator) -> Top {
+        Top { input, bounds: None, passes: false }
+    }
+
     /// See [`Operator::prepare`].
     fn prepare(
         &mut self,

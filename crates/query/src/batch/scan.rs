@@ -7,7 +7,7 @@ use std::sync::Arc;
 use super::vector::VectorBuilder;
 use super::{BATCH_ROWS, Batch};
 use crate::access::{Pace, Stop};
-use crate::parallel::{Dispenser, SCAN_PAGES_MIN};
+use crate::parallel::{Dispenser, Ordinals, SCAN_PAGES_MIN};
 use crate::plan::Scan;
 use crate::run::Run;
 use pikepole_engine::{ScanRange, TableParts, TableScan};
@@ -16,6 +16,8 @@ use pikepole_types::Value;
 /// A table's rows.
 #[derive(Default)]
 pub(crate) struct ScanRows {
+    /// It is one of several inputs: workers may be worth it though this table is small.
+    is_branch: bool,
     /// Made for all workers.
     parts: Option<Arc<TableParts>>,
     /// Where a worker gets its parts from.
@@ -34,15 +36,29 @@ pub(crate) struct ScanRows {
 }
 
 impl ScanRows {
-    /// Cuts the table into parts; gives how many. None when it is too small for workers.
-    pub(crate) fn prepare(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<Option<u64>, Stop> {
+    /// The rows of a branch of UNION ALL.
+    pub(crate) fn branch() -> ScanRows {
+        ScanRows { is_branch: true, ..ScanRows::default() }
+    }
+
+    pub(crate) fn open(&mut self) {
+        // What it has was made for one statement.
+        *self = ScanRows { is_branch: self.is_branch, ..ScanRows::default() };
+    }
+
+    /// Cuts the table into parts. None when it is too small for workers.
+    pub(crate) fn prepare(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<Option<Ordinals>, Stop> {
         let (database, tx) = run.engine()?;
         // Rows that are locked are read one after the other, by the session itself.
         if !tx.reads_versions(&plan.hints) {
             return Ok(None);
         }
-        self.parts = database.try_cut(tx, &plan.table.engine, SCAN_PAGES_MIN)?.map(Arc::new);
-        Ok(self.parts.as_ref().map(|parts| parts.count() as u64))
+        let pages_min = if self.is_branch { 0 } else { SCAN_PAGES_MIN };
+        self.parts = database.try_cut(tx, &plan.table.engine, pages_min)?.map(Arc::new);
+        Ok(self.parts.as_ref().map(|parts| {
+            let parts = parts.count() as u64;
+            Ordinals { batch_bits: BATCH_BITS, ..Ordinals::below(parts, 1, PARTS_MIN) }.loose()
+        }))
     }
 
     /// The same table for a worker, which is dealt its parts.
@@ -114,6 +130,9 @@ impl ScanRows {
         Ok(())
     }
 }
+
+/// Parts that are worth workers.
+const PARTS_MIN: u64 = 2;
 
 /// Bits of an ordinal that number the batches of a part.
 const BATCH_BITS: u32 = 40;

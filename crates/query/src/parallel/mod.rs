@@ -16,12 +16,14 @@
 //! A worker that reads or changes a table does so in a child of the session's transaction: it sees what the statement sees.
 //!
 //! Invariants
-//! - only plans whose rows are made from their ordinal, or are those of a whole table, run in parallel. A made row's number is its
-//!   ordinal, and TOP is a range of ordinals, see [`Operator::prepare`]; the rows of a table have no numbers, and no TOP;
+//! - only plans whose rows are made from their ordinal, or are those of a whole table, run in parallel, and UNION ALL of such. A made
+//!   row's number is its ordinal, and TOP is a range of ordinals, see [`Operator::prepare`]; the rows of a table have no numbers, and no
+//!   TOP;
 //! - ranges are dealt out ascending, and after a failure each worker goes on to the failed batch: so the failure reported
 //!   is that of the first row that has one, as if one worker had run alone;
 //! - a session goes on only when all its workers have ended.
 
+mod dispenser;
 mod exchange;
 mod fill;
 mod insert;
@@ -29,11 +31,12 @@ mod portable;
 mod team;
 mod worker;
 
+pub(crate) use dispenser::{Dispenser, Ordinals};
 pub(crate) use exchange::PacketList;
 pub(crate) use fill::Filling;
 pub(crate) use insert::{InsertWork, Target, insert};
 pub(crate) use portable::may_run_elsewhere;
-pub(crate) use team::{Crew, Dispenser, Team};
+pub(crate) use team::{Crew, Team};
 pub(crate) use worker::{Part, Worker};
 
 use crate::access::Stop;
@@ -61,22 +64,17 @@ pub(crate) const WORKERS_MAX: usize = 64;
 /// # Errors
 /// Those of the expressions that are evaluated before the workers start; a need, after which the call is made again.
 pub(crate) fn workers(operator: &mut Operator, node: &Node, run: &mut Run<'_>) -> Result<Option<Vec<Worker>>, Stop> {
-    let terms = operator.terms();
-    let Some(degree) = run.degree().filter(|&degree| degree >= terms.degree_min) else {
+    let Some(degree) = run.degree().filter(|&degree| degree >= operator.degree_min()) else {
         return Ok(None);
     };
     if !may_run_elsewhere(node) {
         return Ok(None);
     }
-    let Some(ordinals) = operator.prepare(node, run)?.map(|ordinals| ordinals.range) else {
+    let Some(ordinals) = operator.prepare(node, run)?.filter(|ordinals| ordinals.worth() >= 1.0) else {
         return Ok(None);
     };
-    let count = ordinals.end - ordinals.start;
-    if count < terms.ordinals_min {
-        return Ok(None);
-    }
-    let count = degree.min(WORKERS_MAX).min(count.div_ceil(terms.range) as usize);
-    let dispenser = Dispenser::new(ordinals, terms.range);
+    let count = degree.min(WORKERS_MAX).min(usize::try_from(ordinals.ranges()).unwrap_or(WORKERS_MAX));
+    let dispenser = Dispenser::new(&ordinals);
     let workers = (0..count).filter_map(|place| run.worker(place, operator.fork(&dispenser)?, &dispenser));
     Ok(Some(workers.collect()))
 }

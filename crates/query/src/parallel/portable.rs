@@ -21,7 +21,10 @@ pub(crate) fn may_run_elsewhere(node: &Node) -> bool {
             on && may_run_elsewhere(left) && (never || may_run_elsewhere(right))
         }
         Node::Number { input, .. } | Node::Top { input, .. } => may_run_elsewhere(input),
-        Node::Concat { inputs, .. } => inputs.iter().all(|(input, _)| matches!(input, Node::One)),
+        Node::Concat { inputs, .. } if inputs.iter().all(|(input, _)| matches!(input, Node::One)) => true,
+        Node::Concat { inputs, .. } => {
+            inputs.iter().all(|(input, values)| values.iter().all(Expr::is_portable) && may_run_elsewhere(input))
+        }
         Node::Scan(scan) => scan.is_whole(),
         Node::Virtual { .. }
         | Node::Call { .. }

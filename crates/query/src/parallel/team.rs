@@ -2,60 +2,21 @@
 //!
 //! | what | who writes it | who reads it |
 //! |---|---|---|
-//! | `Dispenser::next` | each worker that takes a range | |
-//! | `Dispenser::failed_at` | a worker that fails; a session that is gone (0) | each worker, before each batch |
 //! | `Team::packets` | each worker that sends its rows | the session, until all have ended |
 //! | `Team::gathered` | the session | the session |
 //! | `Team::state` | each worker, when it ends | the session |
 
 use std::future::Future;
-use std::ops::Range;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::{PacketList, Worker};
+use super::{Dispenser, PacketList, Worker};
 use crate::errors;
 use crate::expression::Fault;
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_scheduler::{self as scheduler, JoinHandle, Placement, TaskInfo};
-
-/// Deals out ranges of ordinals, or of what a table's parts are counted by.
-pub(crate) struct Dispenser {
-    next: AtomicU64,
-    end: u64,
-    range: u64,
-    /// The least ordinal whose batch failed, as operators tell them; `u64::MAX` while none has. Batches beyond it need not be made.
-    failed_at: AtomicU64,
-}
-
-impl Dispenser {
-    /// Of these ordinals, so many at once.
-    pub(crate) fn new(ordinals: Range<u64>, range: u64) -> Arc<Dispenser> {
-        Arc::new(Dispenser {
-            next: AtomicU64::new(ordinals.start),
-            end: ordinals.end,
-            range,
-            failed_at: AtomicU64::new(u64::MAX),
-        })
-    }
-
-    /// The next range; empty when all are dealt out.
-    pub(crate) fn take(&self) -> Range<u64> {
-        let start = self.next.fetch_add(self.range, Ordering::Relaxed).min(self.end);
-        start..self.end.min(start + self.range)
-    }
-
-    /// Whether nobody wants the batch at this ordinal any more.
-    pub(crate) fn is_past_failure(&self, ordinal: u64) -> bool {
-        ordinal >= self.failed_at.load(Ordering::Relaxed)
-    }
-
-    fn fail(&self, ordinal: u64) {
-        self.failed_at.fetch_min(ordinal, Ordering::Relaxed);
-    }
-}
 
 /// Workers that a session waits for.
 pub(crate) struct Team {

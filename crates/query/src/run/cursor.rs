@@ -111,11 +111,14 @@ impl Cursor {
             Node::Group { input, keys, aggregates } => {
                 let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
                 let plain = keys.is_empty() && aggregates.iter().all(is_plain);
-                if let Some(input) = Operator::of(input, making).filter(|_| plain) {
+                let shared = Operator::of_scan(input).filter(|_| plain);
+                if shared.is_none()
+                    && let Some(input) = Operator::of(input, making).filter(|_| plain)
+                {
                     return Cursor::Aggregate(Box::new(AggregateCursor::new(input, None)));
                 }
                 let serial = Cursor::Group(Box::new(GroupCursor::new(new(input))));
-                match Operator::of_scan(input).filter(|_| plain) {
+                match shared {
                     Some(input) => Cursor::Aggregate(Box::new(AggregateCursor::new(input, Some(serial)))),
                     None => serial,
                 }

@@ -357,7 +357,7 @@ impl Machine<'_> {
             return Ok(Bulk::Row);
         }
         let mut shared = Operator::of_scan(&plan.source);
-        let Some(operator) = state.cursor.as_mut().and_then(Cursor::operator).or(shared.as_mut()) else {
+        let Some(operator) = shared.as_mut().or(state.cursor.as_mut().and_then(Cursor::operator)) else {
             return Ok(Bulk::Row);
         };
         let database = Arc::clone(self.context.database());

@@ -11,7 +11,7 @@ use std::sync::Arc;
 use std::task::Poll;
 
 /// 262,144 numbered rows.
-const NUMBERS: &str = "digits AS (SELECT n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7)) AS v(n)),
+pub(super) const NUMBERS: &str = "digits AS (SELECT n FROM (VALUES (0), (1), (2), (3), (4), (5), (6), (7)) AS v(n)),
     numbers AS (SELECT ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n, f.n AS d
         FROM digits a CROSS JOIN digits b CROSS JOIN digits c CROSS JOIN digits d CROSS JOIN digits e CROSS JOIN digits f)";
 
@@ -132,7 +132,7 @@ fn small_statements_and_those_that_need_the_session_stay_serial() {
 }
 
 /// A client of a server whose log has room for a whole insert.
-fn roomy() -> Client {
+pub(super) fn roomy() -> Client {
     World::with_log(256 << 20).client()
 }
 
@@ -588,7 +588,7 @@ fn rows_that_are_there_already_are_inserted_by_a_worker() {
 }
 
 /// Tables of some 300 pages, with rows that were deleted, have grown, and have moved.
-fn with_tables(client: &mut Client) {
+pub(super) fn with_tables(client: &mut Client) {
     // Of one, some values are longer than a page.
     for (table, key, ty, length) in [
         ("heap", "", "varchar(7000)", 5000),
