@@ -220,6 +220,7 @@ counter_table! {
     ActiveTransactions: "Databases", "Active Transactions", Raw, "Transactions that have changed data and not ended.";
     Transactions: "Databases", "Transactions/sec", PerSecond, "Transactions begun: explicit ones, and statements outside of them that read or change tables.";
     WriteTransactions: "Databases", "Write Transactions/sec", PerSecond, "Transactions that changed data and committed.";
+    RowsChanged: "Databases", "Rows Changed/sec", PerSecond, "Rows that statements have inserted, updated and deleted, also where their count is not told.";
     TrackedTransactions: "Databases", "Tracked transactions/sec", PerSecond, "Transactions whose state is kept for snapshots.";
 
     PageLookups: "Buffer Manager", "Page lookups/sec", PerSecond, "Requests for a page of the buffer pool.";

@@ -24,6 +24,7 @@ use crate::settings::{Isolation, Settings};
 use crate::spill::{Budget, MemoryWait};
 use crate::state::SessionState;
 pub(crate) use memory::relieve;
+use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
     Catalog, Database, Durability, IndexDefinition, MASTER, Mark, Module, Need, Server, Transaction, UserMessage,
@@ -92,6 +93,8 @@ pub struct ExecutionContext {
     promise: Option<Promise>,
     /// How many functions are running for the statement: theirs are parts of it.
     pub(crate) functions: u32,
+    /// Rows changed by statements that have ended, and not counted yet: see [`ExecutionContext::count_rows_changed`].
+    pub(crate) rows_changed: u64,
     /// How many transactions have ended.
     transactions_ended: u64,
     random_seed: u128,
@@ -151,6 +154,7 @@ impl ExecutionContext {
             promises: false,
             promise: None,
             functions: 0,
+            rows_changed: 0,
             transactions_ended: 0,
             random_seed: random_seed(session_id),
             rand_state: None,
@@ -168,6 +172,14 @@ impl ExecutionContext {
     /// The current database.
     pub fn database(&self) -> &Arc<Database> {
         &self.database
+    }
+
+    /// Counts the rows that statements have changed, whenever the batch pauses: a statement of one row only adds it up.
+    pub(crate) fn count_rows_changed(&mut self) {
+        let rows = std::mem::take(&mut self.rows_changed);
+        if rows > 0 {
+            self.database.statistics().add(Counter::RowsChanged, rows);
+        }
     }
 
     /// The session's transaction in the current database.

@@ -1,6 +1,6 @@
 //! The experiments: questions, published figures, arms and claims.
 
-use super::plan::{Arm, Claim, Expect, Experiment, Machine, Metric, Panel, Plan};
+use super::plan::{Arm, Claim, Expect, Experiment, Machine, Metric, Needs, Panel, Plan};
 use super::{ExperimentError, large_pages, parallel_insert};
 use crate::profile::Area;
 use crate::stress::{Durability, Workload};
@@ -127,7 +127,7 @@ pub(super) fn few_cpus(machine: &Machine, published: &str) -> Vec<String> {
 }
 
 pub(super) fn claim(text: &str, panel: usize, arms: (usize, usize), metric: Metric, expect: Expect) -> Claim {
-    Claim { text: text.to_owned(), published: None, panel, from: arms.0, to: arms.1, metric, expect }
+    Claim { text: text.to_owned(), published: None, panel, from: arms.0, to: arms.1, metric, expect, cannot: None }
 }
 
 pub(super) fn published(
@@ -224,6 +224,9 @@ fn mask_arms(machine: &Machine, base: impl Fn(&str) -> Arm) -> Vec<Arm> {
     arms
 }
 
+/// CPUs from which on a core taken from the sessions is not most of what they have.
+const AFFINITY_CPUS_MIN: usize = 8;
+
 fn affinity(machine: &Machine) -> Plan {
     let spins = |name| Metric::spins(name);
     let charts = vec![Metric::Rows, spins("LOGCACHE_ACCESS"), spins("XDESMGR"), Metric::LogMegabytes];
@@ -305,6 +308,7 @@ fn affinity(machine: &Machine) -> Plan {
             Expect::Higher,
         ));
     }
+    let claims = claims.into_iter().map(|claim| claim.needs(machine, Needs::Cpus(AFFINITY_CPUS_MIN))).collect();
     Plan {
         shows: lines(&[
             "rates, spins and log bandwidth with the log writer bound to a CPU that schedulers share, to one of its own, and with the wrong core taken away",
@@ -408,7 +412,8 @@ fn trace_flags(machine: &Machine) -> Plan {
                 (0, 1),
                 Metric::Rows,
                 Expect::Higher,
-            ),
+            )
+            .needs(machine, Needs::Nodes(2)),
             claim("8048 changes nothing here", 0, (1, 2), Metric::Rows, Expect::Same),
         ],
     }

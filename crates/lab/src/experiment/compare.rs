@@ -27,7 +27,8 @@ pub fn compare(a: &Outcome, b: &Outcome) -> Result<String, ExperimentError> {
                 let of_a = panel.spread(place, sessions, &Metric::Rows);
                 let of_b = other.spread(there, sessions, &Metric::Rows);
                 let (Some(of_a), Some(of_b)) = (of_a, of_b) else { continue };
-                let said = match difference(&of_a, &of_b) {
+                let twins = [panel, other].map(|panel| panel.twin_difference(sessions, &Metric::Rows));
+                let said = match difference(&of_a, &of_b, twins[0].max(twins[1])) {
                     Difference::Higher => "B is faster",
                     Difference::Lower => "B is slower",
                     Difference::None => "equal",

@@ -1,9 +1,16 @@
 //! Medians with their spread, and what may be concluded from them.
 //!
-//! The rule: two arms differ when their medians are further apart than either arm's own runs are among themselves. A
-//! single run has no spread, so nothing follows from it.
+//! The rule: two arms differ when their medians are further apart than either arm's own runs are among themselves, and further
+//! than two arms with the same settings are. A single run has no spread, so nothing follows from it.
+//!
+//! | verdict | when |
+//! |---|---|
+//! | cannot be judged here | the claim needs more CPUs or nodes; one arm has one scheduler and the other several; a counter is 0 in both |
+//! | too noisy | other processes were busy in most runs of an arm; or the difference is below that of the runs, or of two equal arms |
+//! | no conclusion | there are too few runs |
+//! | seen, not seen | else |
 
-use super::plan::{Claim, Expect};
+use super::plan::{Claim, Expect, Metric};
 use super::record::{ClaimRecord, PanelRecord};
 use serde::{Deserialize, Serialize};
 
@@ -67,13 +74,14 @@ pub(super) enum Difference {
     Unknown,
 }
 
-pub(super) fn difference(from: &Spread, to: &Spread) -> Difference {
+/// What two arms are to each other, where two arms with the same settings differ by `twins` of their size.
+pub(super) fn difference(from: &Spread, to: &Spread, twins: f64) -> Difference {
     if from.count < 2 || to.count < 2 {
         return Difference::Unknown;
     }
     let apart = to.median - from.median;
-    let noise = (from.high - from.low).max(to.high - to.low);
     let size = from.median.abs().max(to.median.abs());
+    let noise = (from.high - from.low).max(to.high - to.low).max(twins * size);
     match () {
         () if apart.abs() > noise && apart > 0.01 * size => Difference::Higher,
         () if apart.abs() > noise && -apart > 0.01 * size => Difference::Lower,
@@ -89,8 +97,12 @@ pub enum Verdict {
     Seen,
     /// It was not: there is no difference, or the opposite one.
     NotSeen,
-    /// The noise is larger than the difference, or there are too few runs.
+    /// There are too few runs.
     Open,
+    /// The machine's noise is larger than the difference.
+    TooNoisy,
+    /// This machine cannot show it, whatever comes out.
+    CannotBeJudged,
 }
 
 impl Verdict {
@@ -100,22 +112,25 @@ impl Verdict {
             Verdict::Seen => "seen",
             Verdict::NotSeen => "not seen",
             Verdict::Open => "no conclusion",
+            Verdict::TooNoisy => "too noisy",
+            Verdict::CannotBeJudged => "cannot be judged here",
         }
     }
 }
 
-fn verdict(expect: Expect, from: &Spread, to: &Spread) -> Verdict {
-    let found = difference(from, to);
+fn verdict(expect: Expect, from: &Spread, to: &Spread, twins: f64) -> Verdict {
+    let found = difference(from, to, twins);
     let is_near = (to.median - from.median).abs() <= ABOUT * from.median.abs().max(to.median.abs());
     match (expect, found) {
         (Expect::Below(limit), _) if to.high < limit => Verdict::Seen,
         (Expect::Below(limit), _) if to.low >= limit => Verdict::NotSeen,
-        (Expect::Below(_), _) => Verdict::Open,
+        (Expect::Below(_), _) => Verdict::TooNoisy,
         (Expect::Higher, Difference::Higher) | (Expect::Lower, Difference::Lower) => Verdict::Seen,
         (Expect::NotLower, Difference::Higher | Difference::None) => Verdict::Seen,
         (Expect::Same, Difference::None) => Verdict::Seen,
         (Expect::Same, Difference::Higher | Difference::Lower) if is_near => Verdict::Seen,
-        (_, Difference::Unknown) => Verdict::Open,
+        (_, Difference::Unknown) if from.count < 2 || to.count < 2 => Verdict::Open,
+        (_, Difference::Unknown) => Verdict::TooNoisy,
         _ => Verdict::NotSeen,
     }
 }
@@ -129,6 +144,26 @@ pub(crate) fn figure(value: f64) -> String {
         size if size < 0.01 => format!("{value:.4}"),
         _ => format!("{value:.2}"),
     }
+}
+
+/// Why arms cannot be compared on this machine, whatever their figures.
+fn cannot(claim: &Claim, panel: &PanelRecord, from: &Spread, to: &Spread) -> Option<String> {
+    if matches!(claim.expect, Expect::Below(_)) {
+        return None;
+    }
+    let counts_contention = !matches!(claim.metric, Metric::Rows | Metric::LogMegabytes);
+    let cpus = |arm: usize| panel.arms.get(arm).and_then(|arm| arm.cpus);
+    let (one, other) = (cpus(claim.from), cpus(claim.to));
+    if one != other
+        && let Some(arm) = [claim.from, claim.to].into_iter().find(|arm| cpus(*arm) == Some(1))
+    {
+        let name = panel.arms.get(arm).map_or("?", |arm| arm.name.as_str());
+        return Some(format!("{name} leaves one scheduler, on which sessions never meet"));
+    }
+    if counts_contention && from.high == 0.0 && to.high == 0.0 {
+        return Some("the counter is 0 in both".to_owned());
+    }
+    None
 }
 
 /// Judges a claim at the most sessions that both arms have runs of.
@@ -147,7 +182,16 @@ pub(super) fn judge(claim: &Claim, panels: &[PanelRecord]) -> ClaimRecord {
     let Some((sessions, from, to)) = panel.sessions.iter().rev().find_map(both) else {
         return record(Verdict::Open, "it was stopped before there was a run of each arm".to_owned());
     };
-    let verdict = verdict(claim.expect, &from, &to);
+    let twins = panel.twin_difference(sessions, &claim.metric);
+    let cannot = claim.cannot.clone().or_else(|| cannot(claim, panel, &from, &to));
+    // What is below a bound beside busy processes is below it without them.
+    let is_busy = !matches!(claim.expect, Expect::Below(_))
+        && (panel.is_noisy(claim.from, sessions) || panel.is_noisy(claim.to, sessions));
+    let verdict = match (&cannot, verdict(claim.expect, &from, &to, twins)) {
+        (Some(_), _) => Verdict::CannotBeJudged,
+        (None, Verdict::Seen | Verdict::NotSeen) if is_busy => Verdict::TooNoisy,
+        (None, verdict) => verdict,
+    };
     let name = |arm: usize| panel.arms.get(arm).map_or("?", |arm| arm.name.as_str());
     let with = crate::show::counted(sessions, "session");
     let noise = |spread: &Spread| match spread.count {
@@ -181,18 +225,25 @@ pub(super) fn judge(claim: &Claim, panels: &[PanelRecord]) -> ClaimRecord {
             )
         }
     };
-    if verdict == Verdict::Open {
-        words.push_str(match (claim.expect, from.count.min(to.count)) {
-            (Expect::Below(_), _) => ". Some runs are, others are not",
-            (_, 1) => ". One run has no spread: nothing follows from it",
-            _ => ". The runs of an arm differ by more than the arms do",
-        });
+    match (verdict, cannot) {
+        (Verdict::CannotBeJudged, Some(why)) => words.push_str(&format!(". This machine cannot show it: {why}")),
+        (Verdict::Open, _) => words.push_str(". One run has no spread: nothing follows from it"),
+        (Verdict::TooNoisy, _) if is_busy => words.push_str(". Other processes were busy in most of the runs"),
+        (Verdict::TooNoisy, _) if matches!(claim.expect, Expect::Below(_)) => {
+            words.push_str(". Some runs are, others are not");
+        }
+        (Verdict::TooNoisy, _) if difference(&from, &to, 0.0) != Difference::Unknown => {
+            words.push_str(&format!(". Two arms with the same settings differ by {:.0}% too", 100.0 * twins));
+        }
+        (Verdict::TooNoisy, _) => words.push_str(". The runs of an arm differ by more than the arms do"),
+        _ => {}
     }
     record(verdict, words)
 }
 
 #[cfg(test)]
 mod tests {
+    use super::super::record::{ArmRecord, Cell};
     use super::*;
 
     fn spread(values: &[f64]) -> Spread {
@@ -207,7 +258,7 @@ mod tests {
         assert_eq!(spread(&[0.0, 0.0]).noise(), Some(0.0));
         let (mostly_none, none) = (spread(&[0.0, 0.0, 4.0]), spread(&[0.0, 0.0]));
         assert_eq!((mostly_none.noise(), mostly_none.noise_words().as_str()), (None, "from 0 to 4.00"));
-        assert_eq!(difference(&none, &mostly_none), Difference::Unknown);
+        assert_eq!(difference(&none, &mostly_none, 0.0), Difference::Unknown);
         assert_eq!(Spread::of(std::iter::empty()), None);
     }
 
@@ -215,12 +266,12 @@ mod tests {
     fn noise_larger_than_the_difference_concludes_nothing() {
         let (quiet, loud) = (spread(&[99.0, 100.0, 101.0]), spread(&[80.0, 120.0, 160.0]));
         let above = spread(&[118.0, 120.0, 121.0]);
-        assert_eq!(difference(&quiet, &above), Difference::Higher);
-        assert_eq!(difference(&above, &quiet), Difference::Lower);
-        assert_eq!(difference(&quiet, &loud), Difference::Unknown);
-        assert_eq!(difference(&quiet, &spread(&[100.0, 100.5, 102.0])), Difference::None);
-        assert_eq!(difference(&quiet, &spread(&[300.0])), Difference::Unknown, "one run has no spread");
-        assert_eq!(difference(&spread(&[0.0, 0.0]), &spread(&[0.0, 0.0])), Difference::None);
+        assert_eq!(difference(&quiet, &above, 0.0), Difference::Higher);
+        assert_eq!(difference(&above, &quiet, 0.0), Difference::Lower);
+        assert_eq!(difference(&quiet, &loud, 0.0), Difference::Unknown);
+        assert_eq!(difference(&quiet, &spread(&[100.0, 100.5, 102.0]), 0.0), Difference::None);
+        assert_eq!(difference(&quiet, &spread(&[300.0]), 0.0), Difference::Unknown, "one run has no spread");
+        assert_eq!(difference(&spread(&[0.0, 0.0]), &spread(&[0.0, 0.0]), 0.0), Difference::None);
     }
 
     #[test]
@@ -231,7 +282,7 @@ mod tests {
             (Expect::Higher, low, high, Verdict::Seen),
             (Expect::Higher, high, low, Verdict::NotSeen),
             (Expect::Higher, low, low, Verdict::NotSeen),
-            (Expect::Higher, low, loud, Verdict::Open),
+            (Expect::Higher, low, loud, Verdict::TooNoisy),
             (Expect::Lower, high, low, Verdict::Seen),
             (Expect::Lower, low, high, Verdict::NotSeen),
             (Expect::Same, low, low, Verdict::Seen),
@@ -242,10 +293,112 @@ mod tests {
             (Expect::NotLower, high, low, Verdict::NotSeen),
             (Expect::Below(15.0), high, low, Verdict::Seen),
             (Expect::Below(15.0), low, high, Verdict::NotSeen),
-            (Expect::Below(15.0), low, loud, Verdict::Open),
+            (Expect::Below(15.0), low, loud, Verdict::TooNoisy),
         ] {
-            assert_eq!(verdict(expect, &from, &to), wanted, "{expect:?} {from:?} {to:?}");
+            assert_eq!(verdict(expect, &from, &to, 0.0), wanted, "{expect:?} {from:?} {to:?}");
         }
+    }
+
+    /// A panel of runs that are made up: of each arm its CPUs, the arm it repeats, and (rows a second, spins, whether others were busy).
+    fn panel(arms: &[(Option<usize>, Option<usize>, &[(f64, i64, bool)])]) -> PanelRecord {
+        let run = |&(rate, spins, noisy): &(f64, i64, bool)| {
+            let lock = serde_json::json!({"name": "XDESMGR", "collisions": 1, "spins": spins, "spins_per_collision": 1.0,
+                "sleep_time": 0, "backoffs": 0});
+            serde_json::from_value(serde_json::json!({"rows": 1000, "seconds": 1.0, "rows_per_second": rate, "log_bytes": 1,
+                "log_bytes_written": 1, "flushes": 1, "cpu_seconds": 1.0, "other_cpu_percent": 1.0, "noisy": noisy, "policies": {},
+                "waits": [], "latches": [], "spinlocks": [lock], "series": []}))
+            .expect("a run")
+        };
+        let arm = |(place, (cpus, twin_of, _)): (usize, &(Option<usize>, Option<usize>, _))| ArmRecord {
+            name: format!("arm {place}"),
+            settings: Vec::new(),
+            cpus: *cpus,
+            twin_of: *twin_of,
+        };
+        let cell = |(arm, (_, _, runs)): (usize, &(_, _, &[(f64, i64, bool)]))| Cell {
+            arm,
+            sessions: 4,
+            runs: runs.iter().map(run).collect(),
+            profile: None,
+        };
+        PanelRecord {
+            title: "made up".to_owned(),
+            workload: "singleton-insert".to_owned(),
+            durability: "FULL".to_owned(),
+            device: String::new(),
+            tsql: Vec::new(),
+            sessions: vec![4],
+            arms: arms.iter().enumerate().map(arm).collect(),
+            charts: Vec::new(),
+            cells: arms.iter().enumerate().map(cell).collect(),
+        }
+    }
+
+    fn judged(panel: PanelRecord, metric: Metric, expect: Expect, cannot: Option<&str>) -> ClaimRecord {
+        let text = "B is more than A".to_owned();
+        let cannot = cannot.map(str::to_owned);
+        judge(&Claim { text, published: None, panel: 0, from: 0, to: 1, metric, expect, cannot }, &[panel])
+    }
+
+    const LOW: &[(f64, i64, bool)] = &[(100.0, 5, false), (101.0, 5, false)];
+    const HIGH: &[(f64, i64, bool)] = &[(200.0, 50, false), (201.0, 50, false)];
+
+    #[test]
+    fn what_equal_arms_differ_by_concludes_nothing() {
+        let twin = |runs| panel(&[(None, None, LOW), (None, None, HIGH), (None, Some(0), runs)]);
+        let quiet = judged(twin(LOW), Metric::Rows, Expect::Higher, None);
+        assert_eq!(quiet.verdict, Verdict::Seen, "{}", quiet.words);
+        // Two arms of the same settings are further apart than the arms that are compared.
+        let loud = judged(twin(&[(370.0, 5, false), (371.0, 5, false)]), Metric::Rows, Expect::Higher, None);
+        assert_eq!(loud.verdict, Verdict::TooNoisy);
+        assert!(loud.words.ends_with("Two arms with the same settings differ by 73% too"), "{}", loud.words);
+        let less = judged(twin(&[(130.0, 5, false), (131.0, 5, false)]), Metric::Rows, Expect::Higher, None);
+        assert_eq!(less.verdict, Verdict::Seen, "a smaller difference than that of the arms: {}", less.words);
+    }
+
+    #[test]
+    fn busy_processes_conclude_nothing() {
+        let busy: &[(f64, i64, bool)] = &[(200.0, 50, true), (201.0, 50, true), (200.0, 50, false)];
+        let found = judged(panel(&[(None, None, LOW), (None, None, busy)]), Metric::Rows, Expect::Higher, None);
+        assert_eq!(found.verdict, Verdict::TooNoisy);
+        assert!(found.words.ends_with("Other processes were busy in most of the runs"), "{}", found.words);
+        // A spinlock that spins less than a bound beside them spins less without them.
+        let below = judged(
+            panel(&[(None, None, LOW), (None, None, busy)]),
+            Metric::spins("XDESMGR"),
+            Expect::Below(60.0),
+            None,
+        );
+        assert_eq!(below.verdict, Verdict::Seen, "{}", below.words);
+    }
+
+    #[test]
+    fn what_a_machine_cannot_show_is_not_judged() {
+        let spins = || Metric::spins("XDESMGR");
+        let one_left = || panel(&[(None, None, HIGH), (Some(1), None, LOW)]);
+        for (metric, panel, cannot, why) in [
+            (Metric::Rows, one_left(), None, "arm 1 leaves one scheduler, on which sessions never meet"),
+            (spins(), one_left(), None, "arm 1 leaves one scheduler, on which sessions never meet"),
+            (
+                spins(),
+                panel(&[(None, None, &[(1.0, 0, false); 2]), (None, None, &[(9.0, 0, false); 2])]),
+                None,
+                "the counter is 0 in both",
+            ),
+            (
+                Metric::Rows,
+                panel(&[(None, None, LOW), (None, None, HIGH)]),
+                Some("it takes 8 CPUs or more, and here there are 2"),
+                "it takes 8",
+            ),
+        ] {
+            let found = judged(panel, metric, Expect::Higher, cannot);
+            assert_eq!(found.verdict, Verdict::CannotBeJudged, "{}", found.words);
+            assert!(found.words.contains(&format!("This machine cannot show it: {why}")), "{}", found.words);
+        }
+        // One CPU for each arm is a comparison.
+        let both = judged(panel(&[(Some(1), None, LOW), (Some(1), None, HIGH)]), Metric::Rows, Expect::Higher, None);
+        assert_eq!(both.verdict, Verdict::Seen, "{}", both.words);
     }
 
     #[test]

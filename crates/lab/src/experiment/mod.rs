@@ -13,6 +13,7 @@
 //! - The engine is seen only through the embedded API, T-SQL and the views.
 
 mod catalog;
+mod claims;
 mod compare;
 mod environment;
 mod judge;
@@ -23,6 +24,7 @@ mod record;
 mod run;
 
 pub use catalog::{EXPERIMENTS, find};
+pub use claims::{Here, PUBLISHED_CLAIMS, PublishedClaim, claims_table};
 pub use compare::compare;
 pub(crate) use judge::figure;
 pub use judge::{Spread, Verdict};

@@ -2,12 +2,8 @@
 
 use super::catalog::{claim, few_cpus, lines, published};
 use super::plan::{Arm, Claim, Expect, Machine, Metric, Panel, Plan};
-use crate::stress::{Durability, Workload};
-
-/// Rows of one statement: many enough for all workers, few enough for several statements a second.
-const ROWS: u64 = 1 << 20;
-/// The published number of workers.
-const MAXDOP: u32 = 11;
+use crate::show::grouped;
+use crate::stress::{Durability, PARALLEL_INSERT_MAXDOP, Workload};
 
 const FAIR: usize = 0;
 const FLAG: usize = 1;
@@ -15,18 +11,18 @@ const UNFAIR: usize = 2;
 const PRIVATE: usize = 3;
 const PRIVATE_MINIMAL: usize = 4;
 
-fn workload(minimal_logging: bool) -> Workload {
-    Workload::ParallelInsert { rows: ROWS, maxdop: MAXDOP, minimal_logging }
+fn workload(rows: u64, minimal_logging: bool) -> Workload {
+    Workload::ParallelInsert { rows, maxdop: PARALLEL_INSERT_MAXDOP, minimal_logging }
 }
 
-fn arms() -> Vec<Arm> {
+fn arms(rows: u64) -> Vec<Arm> {
     let nested = |name: &str, value: &str| Arm::new(name).policies(&[("NESTED_TRANSACTIONS", value)]);
     vec![
         nested("fair latch", "FAIR_LATCH"),
         nested("fair latch, 3933", "FAIR_LATCH").flag(3933),
         nested("unfair latch", "UNFAIR_LATCH"),
         nested("private chains", "PRIVATE"),
-        nested("private chains, minimal logging", "PRIVATE").workload(workload(true)),
+        nested("private chains, minimal logging", "PRIVATE").workload(workload(rows, true)),
     ]
 }
 
@@ -86,18 +82,19 @@ fn claims() -> Vec<Claim> {
 /// What is run and claimed; the same on every machine.
 pub(super) fn plan(machine: &Machine) -> Plan {
     Plan {
-        shows: lines(&[
-            "the waits, spins and rates of the latch by its kind, of no latch, and of logging only the use of pages; statements of 1 Mi rows, one after the other, with 11 workers each",
-        ]),
+        shows: lines(&[&format!(
+            "the waits, spins and rates of the latch by its kind, of no latch, and of logging only the use of pages; the published statement, of {} rows, one after the other",
+            grouped(machine.insert_rows)
+        )]),
         cannot: few_cpus(machine, "the published 12 threads"),
         refused: None,
         panels: vec![Panel {
             title: "one INSERT ... SELECT after the other, MAXDOP 11".to_owned(),
-            workload: workload(false),
+            workload: workload(machine.insert_rows, false),
             durability: Durability::Full,
             slow_device: None,
             sessions: vec![1],
-            arms: arms(),
+            arms: arms(machine.insert_rows),
             charts: vec![
                 Metric::Rows,
                 Metric::WaitCount("LATCH_EX".to_owned()),

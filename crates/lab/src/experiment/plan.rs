@@ -4,7 +4,7 @@ use super::ExperimentError;
 use super::record::RunRecord;
 use crate::profile::Area;
 use crate::show::counted;
-use crate::stress::{Durability, Workload};
+use crate::stress::{Durability, PARALLEL_INSERT_ROWS, Workload};
 use pikepole_embedded::SystemFiles;
 use pikepole_embedded::placement::{LogWriterHome, PlacementPlan, PlacementRules};
 use pikepole_machine::{CpuLimits, ReservedPages, SlowDevice, Topology, available_memory, list_text};
@@ -43,6 +43,8 @@ pub struct Machine {
     pub reserved_pages: ReservedPages,
     /// Bytes of a table to be scanned: how much of the memory an experiment may use.
     pub table_bytes: u64,
+    /// Rows of one parallel insert: how much of the disk an experiment may use.
+    pub insert_rows: u64,
 }
 
 impl Machine {
@@ -63,6 +65,7 @@ impl Machine {
             available_memory: available_memory(files),
             reserved_pages: ReservedPages::of(files),
             table_bytes: TABLE_BYTES,
+            insert_rows: PARALLEL_INSERT_ROWS,
         })
     }
 
@@ -137,6 +140,20 @@ pub struct Arm {
     pub statements: Vec<String>,
     /// What its sessions do in the place of the panel's workload.
     pub workload: Option<Workload>,
+    /// The CPUs that it is bound to; `None`: all.
+    pub cpus: Option<usize>,
+    /// The arm that it repeats: what these two differ by is the machine's doing.
+    pub twin_of: Option<usize>,
+}
+
+impl Panel {
+    /// Adds a second arm with the settings of the first, so that each metric has its A/A difference.
+    pub(super) fn add_twin(&mut self) {
+        if let Some(first) = self.arms.first() {
+            let twin = Arm { name: format!("{}, again", first.name), twin_of: Some(0), ..first.clone() };
+            self.arms.push(twin);
+        }
+    }
 }
 
 impl Arm {
@@ -165,6 +182,7 @@ impl Arm {
 
     /// With the process bound to these CPUs.
     pub fn affinity(mut self, cpus: &[usize]) -> Self {
+        self.cpus = Some(cpus.len());
         let ranges = list_text(cpus).replace('-', " TO ").replace(',', ", ");
         self.statements.push(format!("ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = {ranges}"));
         self
@@ -298,6 +316,31 @@ pub struct Claim {
     pub metric: Metric,
     /// What B is to be.
     pub expect: Expect,
+    /// Why it cannot be judged on this machine.
+    pub cannot: Option<String>,
+}
+
+/// What a claim needs to be judged at all.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum Needs {
+    /// CPUs for the sessions and the log writer.
+    Cpus(usize),
+    /// Nodes of memory.
+    Nodes(usize),
+}
+
+impl Claim {
+    /// The same, which cannot be judged on a machine that has less than this.
+    pub(super) fn needs(mut self, machine: &Machine, needs: Needs) -> Self {
+        let (wanted, there, what) = match needs {
+            Needs::Cpus(count) => (count, machine.cpus.len(), "CPU"),
+            Needs::Nodes(count) => (count, machine.topology.memory_nodes.len(), "memory node"),
+        };
+        if there < wanted {
+            self.cannot = Some(format!("it takes {} or more, and here there are {there}", counted(wanted, what)));
+        }
+        self
+    }
 }
 
 /// What arm B is to be.

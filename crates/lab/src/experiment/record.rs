@@ -104,6 +104,12 @@ pub struct ArmRecord {
     pub name: String,
     /// What differs from the defaults.
     pub settings: Vec<String>,
+    /// The CPUs that it was bound to; null: all.
+    #[serde(default)]
+    pub cpus: Option<usize>,
+    /// The arm that it repeats, with the same settings.
+    #[serde(default)]
+    pub twin_of: Option<usize>,
 }
 
 /// The runs of one arm at one number of sessions.
@@ -216,6 +222,21 @@ impl PanelRecord {
     pub fn spread(&self, arm: usize, sessions: usize, metric: &Metric) -> Option<Spread> {
         let cell = self.cells.iter().find(|cell| cell.arm == arm && cell.sessions == sessions)?;
         Spread::of(cell.runs.iter().map(|run| metric.of(run)))
+    }
+
+    /// The part by which two arms with the same settings differ; 0 where there is no such pair.
+    pub fn twin_difference(&self, sessions: usize, metric: &Metric) -> f64 {
+        let pair = self.arms.iter().enumerate().find_map(|(place, arm)| Some((arm.twin_of?, place)));
+        let both = pair.and_then(|(one, other)| {
+            Some((self.spread(one, sessions, metric)?.median, self.spread(other, sessions, metric)?.median))
+        });
+        both.map_or(0.0, |(one, other)| (one - other).abs() / one.abs().max(other.abs()).max(f64::MIN_POSITIVE))
+    }
+
+    /// Whether other processes were busy in most of an arm's runs.
+    pub(super) fn is_noisy(&self, arm: usize, sessions: usize) -> bool {
+        let cell = self.cells.iter().find(|cell| cell.arm == arm && cell.sessions == sessions);
+        cell.is_some_and(|cell| cell.runs.iter().filter(|run| run.noisy).count() * 2 > cell.runs.len())
     }
 }
 

@@ -67,6 +67,7 @@ fn steps(plan: &Plan, repeats: usize) -> Vec<Step> {
 /// When a run fails; the runs before it are lost then.
 pub fn run(experiment: &'static Experiment, machine: &Machine, options: &Options) -> Result<Outcome, ExperimentError> {
     let mut plan = (experiment.plan)(machine);
+    plan.panels.iter_mut().for_each(Panel::add_twin);
     if options.profiler.is_none() {
         plan.claims.retain(|claim| !matches!(claim.metric, Metric::Share(_)));
     }
@@ -155,7 +156,12 @@ fn device_words(device: Option<SlowDevice>) -> String {
 }
 
 fn panel_record(panel: &Panel) -> PanelRecord {
-    let arm = |arm: &Arm| ArmRecord { name: arm.name.clone(), settings: arm.settings() };
+    let arm = |arm: &Arm| ArmRecord {
+        name: arm.name.clone(),
+        settings: arm.settings(),
+        cpus: arm.cpus,
+        twin_of: arm.twin_of,
+    };
     PanelRecord {
         title: panel.title.clone(),
         workload: panel.workload.name().to_owned(),

@@ -24,6 +24,7 @@ fn tiny(_: &Machine) -> Plan {
         to: 1,
         metric: Metric::Rows,
         expect: Expect::Higher,
+        cannot: None,
     };
     Plan {
         panels: vec![
@@ -62,15 +63,19 @@ fn a_run_is_recorded_judged_and_read_back() {
     let sessions: Vec<_> = outcome.panels.iter().map(|panel| panel.sessions.clone()).collect();
     assert_eq!(sessions, [[2], [2]], "a panel that sweeps nothing keeps its sessions");
     for panel in &outcome.panels {
-        assert_eq!(panel.cells.iter().map(|cell| (cell.arm, cell.runs.len())).collect::<Vec<_>>(), [(0, 1), (1, 1)]);
+        assert_eq!(
+            panel.cells.iter().map(|cell| (cell.arm, cell.runs.len())).collect::<Vec<_>>(),
+            [(0, 1), (1, 1), (2, 1)]
+        );
         for cell in &panel.cells {
             let run = &cell.runs[0];
             assert!(run.rows > 0 && run.series.len() >= 2, "{run:?}");
             assert_eq!(run.series[0].rows, 0);
-            let ids = ["ATOMIC_RANGES", "SPINLOCK"][cell.arm];
+            let ids = ["ATOMIC_RANGES", "SPINLOCK", "ATOMIC_RANGES"][cell.arm];
             assert_eq!(run.policies["TRANSACTION_IDS"], ids, "the arm's policy is in force");
         }
         assert_eq!(panel.arms[1].settings, ["TRANSACTION_IDS = SPINLOCK", "trace flag 9038"]);
+        assert_eq!((panel.arms[2].name.as_str(), panel.arms[2].twin_of), ("defaults, again", Some(0)));
     }
     assert_eq!(outcome.claims[0].verdict, Verdict::Open, "one run concludes nothing: {:?}", outcome.claims);
     assert!(outcome.claims[0].words.contains("One run has no spread"));
@@ -101,36 +106,20 @@ fn arms_alternate_and_turn_round() {
 /// The arms of the parallel insert at its smallest: each run's policy, trace flag and way of logging are in force.
 #[test]
 fn parallel_inserts_are_counted_whatever_way_they_are_logged() {
-    static SMALL: Experiment = Experiment {
-        name: "parallel-insert",
-        title: "Small",
-        question: "Does it run?",
-        published: &["nothing"],
-        plan: |machine| {
-            let experiment = crate::experiment::find("parallel-insert").expect("an experiment");
-            let mut plan = (experiment.plan)(machine);
-            let small = |workload: &mut Workload| {
-                if let Workload::ParallelInsert { rows, .. } = workload {
-                    *rows = 200_000;
-                }
-            };
-            small(&mut plan.panels[0].workload);
-            plan.panels[0].arms.iter_mut().filter_map(|arm| arm.workload.as_mut()).for_each(small);
-            plan
-        },
-    };
     let options = Options { warmup: Duration::ZERO, ..options("parallel", false) };
-    let outcome = run(&SMALL, &machine(), &options).expect("an outcome");
+    let machine = Machine { insert_rows: 200_000, ..machine() };
+    let experiment = crate::experiment::find("parallel-insert").expect("an experiment");
+    let outcome = run(experiment, &machine, &options).expect("an outcome");
     let panel = &outcome.panels[0];
     let runs: Vec<&RunRecord> = panel.cells.iter().map(|cell| &cell.runs[0]).collect();
     let nested: Vec<&str> = runs.iter().map(|run| run.policies["NESTED_TRANSACTIONS"].as_str()).collect();
-    assert_eq!(nested, ["FAIR_LATCH", "FAIR_LATCH", "UNFAIR_LATCH", "PRIVATE", "PRIVATE"]);
+    assert_eq!(nested, ["FAIR_LATCH", "FAIR_LATCH", "UNFAIR_LATCH", "PRIVATE", "PRIVATE", "FAIR_LATCH"]);
     assert!(runs.iter().all(|run| run.rows > 0 && run.rows % 200_000 == 0), "whole statements");
     assert!(runs[3].log_bytes / runs[3].rows >= 10, "every row is logged");
     assert!(runs[4].log_bytes / runs[4].rows < 10, "only the use of pages is: {} bytes", runs[4].log_bytes);
     let settings = &panel.arms[4].settings;
-    assert_eq!(settings.last().map(String::as_str), Some("TABLOCK, SIMPLE recovery, MAXDOP 11"));
-    assert!(panel.tsql.last().is_some_and(|text| text.contains("INSERT INTO dbo.parallel_insert (id")));
+    assert_eq!(settings.last().map(String::as_str), Some("SIMPLE recovery, MAXDOP 11"));
+    assert!(panel.tsql.last().is_some_and(|text| text.contains("INSERT INTO dbo.parallel_insert WITH (TABLOCK) (id")));
     std::fs::remove_dir_all(&options.folder).expect("the folder goes");
 }
 
@@ -153,9 +142,10 @@ fn scans_find_their_table_in_the_pages_of_their_arm() {
             let lookups = run.pool.lookups as f64 / scans as f64 / pages as f64;
             assert!((1.0..1.5).contains(&lookups), "{lookups} lookups for each page");
             assert!(run.scan_seconds.is_some_and(|seconds| seconds > 0.0) && run.start_seconds > Some(0.0));
-            assert_eq!(run.policies["LARGE_PAGES"], ["NONE", "TRANSPARENT", "RESERVED"][cell.arm]);
+            let arm = panel.arms[cell.arm].twin_of.unwrap_or(cell.arm);
+            assert_eq!(run.policies["LARGE_PAGES"], ["NONE", "TRANSPARENT", "RESERVED"][arm]);
             let is_always = outcome.environment.transparent_pages == "always";
-            match cell.arm {
+            match arm {
                 // Where large pages are for all, the allocator has some.
                 0 => assert!(run.large_page_bytes == 0 || is_always, "{} bytes", run.large_page_bytes),
                 1 => {}

@@ -5,12 +5,14 @@
 
 mod profiles;
 mod svg;
+mod sweep;
 mod tables;
 
-use crate::experiment::{ClaimRecord, Outcome, PanelRecord, RunRecord};
+use crate::experiment::{ClaimRecord, Outcome, PUBLISHED_CLAIMS, PanelRecord, RunRecord};
 use crate::profile::Profile;
 use std::fmt::Write;
 use svg::{Line, Trace};
+pub use sweep::{sweep_file, sweep_text};
 
 /// Text as HTML shows it, in elements and in attributes.
 pub(crate) fn escape(text: &str) -> String {
@@ -108,14 +110,23 @@ pub fn index(outcomes: &[Outcome]) -> String {
     for outcome in outcomes {
         let _ = write!(
             body,
-            "<h2><a href='{name}.html'>{name}</a>: {}</h2><p class='question'>{}</p><div class='claims'>",
+            "<h2><a href='{name}.html'>{name}</a>: {}</h2><p class='question'>{}</p>",
             escape(&outcome.title),
             escape(&outcome.question),
             name = escape(&outcome.experiment)
         );
+        warnings(&mut body, outcome);
+        body.push_str("<div class='claims'>");
         outcome.claims.iter().for_each(|claim| self::claim(&mut body, claim));
         body.push_str("</div>");
     }
+    body.push_str("<h2>All published claims</h2><div class='card wide'><table><tr><th class='n'>#</th><th>claim</th><th>published</th><th>where</th><th>verdict</th></tr>");
+    for (place, claim) in PUBLISHED_CLAIMS.iter().enumerate() {
+        let cells = [claim.claim, claim.figure, &claim.place(), claim.verdict_words(outcomes)];
+        let cells: String = cells.iter().map(|text| format!("<td>{}</td>", escape(text))).collect();
+        let _ = write!(body, "<tr><td class='n'>{}</td>{cells}</tr>", place + 1);
+    }
+    body.push_str("</table></div>");
     document("Experiments", &body)
 }
 
@@ -129,6 +140,11 @@ fn head(body: &mut String, outcome: &Outcome) {
         escape(&outcome.question),
         escape(&tables::environment_line(outcome))
     );
+    warnings(body, outcome);
+}
+
+/// What is wrong with its runs.
+fn warnings(body: &mut String, outcome: &Outcome) {
     if !outcome.complete {
         body.push_str("<p class='warn'>Stopped before its end: what was done until then is here.</p>");
     }

@@ -44,7 +44,12 @@ fn run(rate: f64) -> RunRecord {
 
 fn outcome() -> Outcome {
     let cell = |arm, sessions, rates: [f64; 3]| Cell { arm, sessions, runs: rates.map(run).to_vec(), profile: None };
-    let arm = |name: &str| ArmRecord { name: name.to_owned(), settings: vec!["A = <B>".to_owned()] };
+    let arm = |name: &str| ArmRecord {
+        name: name.to_owned(),
+        settings: vec!["A = <B>".to_owned()],
+        cpus: None,
+        twin_of: None,
+    };
     Outcome {
         format: 1,
         experiment: "affinity".to_owned(),
@@ -130,6 +135,8 @@ fn what_is_wrong_with_the_runs_is_told() {
     outcome.panels[0].cells[0].runs[0] = run(2e6);
     let page = page(&outcome);
     assert!(page.contains("Stopped before its end") && page.contains("in 1 of 12 runs"));
+    let index = index(std::slice::from_ref(&outcome));
+    assert!(index.contains("Stopped before its end") && index.contains("in 1 of 12 runs"), "{index}");
     let text = summary(&outcome);
     assert!(text.contains("[seen] Two is more\n    published: x 2\n    8 sessions"), "{text}");
     assert!(text.contains("in 1 of 12 runs") && text.contains("stopped before its end"), "{text}");

@@ -149,7 +149,7 @@ pub(super) fn environment(outcome: &Outcome) -> String {
         ),
         (
             "rule",
-            "two arms differ when their medians are further apart than the runs of either arm are among themselves"
+            "two arms differ when their medians are further apart than the runs of either arm are among themselves, and than two arms with the same settings (again)"
                 .to_owned(),
         ),
         ("took", format!("{:.0} s, begun {} s after 1970", outcome.took_seconds, outcome.started)),

@@ -41,6 +41,8 @@ pub struct Run {
     pub policies: BTreeMap<String, String>,
     /// Rows acknowledged; for a workload of the user's own, those that its statements touched.
     pub rows: u64,
+    /// Rows that the engine has counted as inserted, updated and deleted in the database.
+    pub rows_changed: u64,
     /// The table was counted after the run and holds exactly the rows acknowledged.
     pub rows_counted: bool,
     /// Seconds from the common start to the last session's end.
@@ -94,6 +96,13 @@ pub struct Run {
     pub profile: Option<Profile>,
 }
 
+impl Run {
+    /// The durability, and the set of policies where one was asked for.
+    pub(crate) fn label(&self) -> String {
+        self.policy_set.map_or(self.durability.to_string(), |set| format!("{} {set}", self.durability))
+    }
+}
+
 /// What the driver tells about its progress.
 pub trait Progress {
     /// A run begins; `of` runs in all.
@@ -107,8 +116,12 @@ pub trait Progress {
 /// Runs everything that `options` ask for, one run after another.
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, StressError> {
     let target = target(options)?;
-    let mut control = prepare(&target, options.workload.database(), &options.statements, &options.workload.setup())?;
+    let mut control = prepare(&target, options.database(), &options.statements, &options.workload.setup())?;
+    let before = statistics::delayed_durability(&mut control)?;
     let runs = run_all(&target, &mut control, options, progress);
+    if options.database.is_some() {
+        control.execute(&delayed_durability(options.database(), &before))?;
+    }
     drop(control);
     if runs.is_ok() {
         target.close()?;
@@ -147,9 +160,13 @@ fn run_all(
     for durability in &options.durabilities {
         for sessions in &options.sessions {
             progress.begin(runs.len() + 1, total, *durability, *sessions);
+            if !runs.is_empty() {
+                make_again(control, options)?;
+            }
             if let Some(time) = options.warmup {
                 let warm = Options { amount: Amount::Time(time), sample: None, profiler: None, ..options.clone() };
                 run_once(target, control, &warm, *durability, *sessions, progress)?;
+                make_again(control, options)?;
             }
             let run = run_once(target, control, options, *durability, *sessions, progress)?;
             if options.warmup.is_some() && options.workload.keeps_its_table() {
@@ -192,12 +209,48 @@ pub(super) fn prepare(
     for statement in statements {
         control.execute(statement)?;
     }
-    control.execute(&format!("IF DB_ID('{database}') IS NULL CREATE DATABASE {database}"))?;
-    control.execute(&format!("USE {database}"))?;
+    let (text, name) = (database.replace('\'', "''"), quoted(database));
+    control.execute(&format!("IF DB_ID(N'{text}') IS NULL CREATE DATABASE {name}"))?;
+    control.execute(&format!("USE {name}"))?;
     for batch in setup {
         control.execute(batch)?;
     }
     Ok(control)
+}
+
+/// A name as T-SQL takes it, whatever is in it.
+fn quoted(name: &str) -> String {
+    format!("[{}]", name.replace(']', "]]"))
+}
+
+fn delayed_durability(database: &str, option: &str) -> String {
+    format!("ALTER DATABASE {} SET DELAYED_DURABILITY = {option}", quoted(database))
+}
+
+/// Makes the tables of a workload of the user's own again, as they were before the first run: in the driver's own database, which
+/// is made again too. In one that the user has named the batches of `setup` see to it.
+fn make_again(control: &mut Link, options: &Options) -> Result<(), StressError> {
+    let Workload::Batch { setup, .. } = &options.workload else { return Ok(()) };
+    if setup.is_empty() {
+        return Ok(());
+    }
+    if options.database.is_none() {
+        let name = quoted(options.database());
+        for batch in [
+            "USE master".to_string(),
+            // Sessions of the run before may be at their end still.
+            format!("ALTER DATABASE {name} SET SINGLE_USER WITH ROLLBACK IMMEDIATE"),
+            format!("DROP DATABASE {name}"),
+            format!("CREATE DATABASE {name}"),
+            format!("USE {name}"),
+        ] {
+            control.execute(&batch)?;
+        }
+    }
+    for batch in setup {
+        control.execute(batch)?;
+    }
+    Ok(())
 }
 
 fn run_once(
@@ -211,10 +264,10 @@ fn run_once(
     for batch in options.workload.reset() {
         control.execute(batch)?;
     }
-    let (database, option) = (options.workload.database(), durability.database_option());
-    control.execute(&format!("ALTER DATABASE {database} SET DELAYED_DURABILITY = {option}"))?;
+    let database = options.database();
+    control.execute(&delayed_durability(database, durability.database_option()))?;
     let shared = Arc::new(Shared::new(options.amount));
-    let drivers = Drivers::connect(target, &options.workload, sessions, &shared)?;
+    let drivers = Drivers::connect(target, options, sessions, &shared)?;
     let mut taken = None;
     let work = |_: &mut Link| {
         let sampler = match options.sample {
@@ -228,6 +281,11 @@ fn run_once(
     let mut run = measured(target, control, options.workload.name(), database, durability, sessions, work)?;
     run.profile = taken.map(Taken::named);
     run.policy_set = options.policy_set.map(PolicySet::name);
+    if matches!(options.workload, Workload::Batch { .. }) && run.rows_changed > run.rows {
+        // SET NOCOUNT ON: the statements have not told of what they did.
+        run.rows = run.rows_changed;
+        run.rows_per_second = run.rows as f64 / run.seconds;
+    }
     if let Some(count) = options.workload.count() {
         check_rows(control, count, &run)?;
         run.rows_counted = true;
@@ -279,7 +337,7 @@ pub(super) fn measured(
 ) -> Result<Run, StressError> {
     statistics::clear(control)?;
     statistics::flush_log(control)?;
-    let log_before = statistics::log_counters(control, database)?;
+    let before = statistics::database_counters(control, database)?;
     let pool_before = statistics::pool_counters(control)?;
     let server_before = target.server_cpu_seconds(control)?;
     let cpu_before = CpuUse::now();
@@ -290,7 +348,7 @@ pub(super) fn measured(
     let pool_after = statistics::pool_counters(control)?;
     let statistics = statistics::read(control)?;
     statistics::flush_log(control)?;
-    let log_after = statistics::log_counters(control, database)?;
+    let after = statistics::database_counters(control, database)?;
 
     let seconds = elapsed.as_secs_f64();
     let cpus = thread::available_parallelism().map_or(1, usize::from) as f64;
@@ -304,11 +362,12 @@ pub(super) fn measured(
         policies: target.policies(control)?,
         rows,
         rows_counted: false,
+        rows_changed: difference(after.rows_changed, before.rows_changed),
         seconds,
         rows_per_second: rows as f64 / seconds,
-        log_bytes: difference(log_after.record_bytes, log_before.record_bytes),
-        log_bytes_written: difference(log_after.written_bytes, log_before.written_bytes),
-        flushes: difference(log_after.flushes, log_before.flushes),
+        log_bytes: difference(after.record_bytes, before.record_bytes),
+        log_bytes_written: difference(after.written_bytes, before.written_bytes),
+        flushes: difference(after.flushes, before.flushes),
         pool: PoolCounters {
             lookups: pool_after.lookups.saturating_sub(pool_before.lookups),
             reads: pool_after.reads.saturating_sub(pool_before.reads),
@@ -388,17 +447,17 @@ enum Drivers {
 impl Drivers {
     fn connect(
         target: &Target,
-        workload: &Workload,
+        options: &Options,
         sessions: usize,
         shared: &Arc<Shared>,
     ) -> Result<Drivers, StressError> {
         let links = (0..sessions).map(|_| target.connect()).collect::<Result<Vec<_>, _>>()?;
-        if let Workload::RpcInsert { calls } = workload {
-            return rpc::callers(links, *calls, shared).map(Drivers::Callers);
+        if let Workload::RpcInsert { calls } = options.workload {
+            return rpc::callers(links, calls, shared).map(Drivers::Callers);
         }
         let mut drivers = Vec::with_capacity(sessions);
         for link in links {
-            drivers.push(Driver::new(link, workload, Arc::clone(shared))?);
+            drivers.push(Driver::new(link, options, Arc::clone(shared))?);
         }
         Ok(Drivers::Sessions(drivers))
     }
@@ -470,9 +529,12 @@ struct Driver {
 }
 
 impl Driver {
-    fn new(mut connection: Link, workload: &Workload, shared: Arc<Shared>) -> Result<Self, StressError> {
-        connection.execute(&format!("USE {}", workload.database()))?;
-        Ok(Driver { connection, workload: workload.clone(), shared })
+    fn new(mut connection: Link, options: &Options, shared: Arc<Shared>) -> Result<Self, StressError> {
+        connection.execute(&format!("USE {}", quoted(options.database())))?;
+        if let Some(batch) = options.workload.session_setup() {
+            connection.execute(batch)?;
+        }
+        Ok(Driver { connection, workload: options.workload.clone(), shared })
     }
 
     /// The rows acknowledged and when the last of them was.

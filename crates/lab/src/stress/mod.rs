@@ -27,10 +27,13 @@ mod workload;
 
 pub use drive::{Progress, Run, run};
 pub use options::{Amount, Durability, Options};
-pub use parallel::{ParallelOptions, ParallelRun, Variant, run_parallel};
+pub use parallel::{
+    MAXDOP as PARALLEL_INSERT_MAXDOP, ParallelOptions, ParallelRun, ROWS as PARALLEL_INSERT_ROWS, Variant, run_parallel,
+};
 pub use parallel_report::print_parallel;
 pub use policy_set::PolicySet;
 pub(crate) use report::IDLE_WAITS;
+pub(crate) use report::SPINLOCKS;
 pub use report::{bar, print, write_json};
 pub use rpc::Latency;
 pub use scan::scan_pool_bytes;

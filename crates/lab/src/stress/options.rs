@@ -53,6 +53,8 @@ pub struct Options {
     /// The server to drive instead. What concerns the start of an engine (policies, trace flags, CPUs, buffer pool, device) is
     /// the server's own then.
     pub server: Option<ConnectOptions>,
+    /// The server's database that batches of the user's own run in; `None`: one that the driver makes.
+    pub database: Option<String>,
     /// The numbers of sessions, one run each.
     pub sessions: Vec<usize>,
     /// The durabilities, each with all numbers of sessions.
@@ -86,11 +88,17 @@ pub struct Options {
 }
 
 impl Options {
+    /// The database that the sessions work in.
+    pub(super) fn database(&self) -> &str {
+        self.database.as_deref().unwrap_or(self.workload.database())
+    }
+
     /// One session that inserts for a second with full durability, everything else by default.
     pub fn new(folder: impl Into<PathBuf>) -> Options {
         Options {
             folder: folder.into(),
             server: None,
+            database: None,
             sessions: vec![1],
             durabilities: vec![Durability::Full],
             amount: Amount::Time(Duration::from_secs(1)),

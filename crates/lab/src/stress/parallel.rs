@@ -1,11 +1,11 @@
 //! One INSERT ... SELECT of many rows by parallel workers, once for each way to log it.
 //!
 //! ```text
-//!   lists of VALUES, cross-joined, numbered, TOP (rows) --LEFT JOIN that changes nothing--> columns computed --> heap
+//!   scripts/parallel-insert.sql: a table │ GO │ #BatchMe │ GO │ the published statement
 //!        each worker: a range of the numbers at a time, in batches, under a child of the statement's transaction
 //! ```
-//! The rows are those of the published experiment: (bigint, int, datetime), 64 x 1024 x 1024 of them by default. The row
-//! production alone is measured too: the same rows, aggregated instead of inserted.
+//! The statement is run as it stands in the script: 64 x 1024 x 1024 rows, MAXDOP 11. Fewer rows are a TOP in it, another degree
+//! stands in the place of 11. The row production alone is measured too: the same rows, aggregated instead of inserted.
 
 use super::drive::{self, Run, Work};
 use super::target::{Link, Target};
@@ -17,15 +17,15 @@ use serde::Serialize;
 use std::path::PathBuf;
 use std::time::Instant;
 
-/// Rows of one list of VALUES.
-const LIST_ROWS: u64 = 16;
+const SCRIPT: &str = include_str!("../../scripts/parallel-insert.sql");
 
-pub(super) const TABLE: &str = "
-CREATE TABLE dbo.parallel_insert (
-    id      bigint   NOT NULL,
-    part    int      NOT NULL,
-    created datetime NOT NULL
-);";
+/// Rows of the statement in the script.
+pub const ROWS: u64 = 64 << 20;
+/// Its MAXDOP.
+pub const MAXDOP: u32 = 11;
+
+/// Drops the table of runs before.
+pub(super) const DROP: &str = "DROP TABLE IF EXISTS dbo.parallel_insert";
 
 pub(super) const COUNT: &str = "SELECT COUNT_BIG(*) FROM dbo.parallel_insert";
 
@@ -34,7 +34,7 @@ pub(super) const COUNT: &str = "SELECT COUNT_BIG(*) FROM dbo.parallel_insert";
 pub struct Variant {
     /// The value of NESTED_TRANSACTIONS; `None` leaves what is in force.
     pub nested_transactions: Option<&'static str>,
-    /// Only the use of pages is logged: TABLOCK under SIMPLE recovery.
+    /// Only the use of pages is logged: SIMPLE recovery.
     pub minimal_logging: bool,
 }
 
@@ -53,8 +53,8 @@ pub struct ParallelOptions {
     pub folder: PathBuf,
     /// Rows of each run.
     pub rows: u64,
-    /// MAXDOP of the statements; `None`: what the server's option says.
-    pub maxdop: Option<u32>,
+    /// MAXDOP of the statements.
+    pub maxdop: u32,
     /// One run each.
     pub variants: Vec<Variant>,
     /// Policies by name, set before the first run.
@@ -76,8 +76,8 @@ pub struct ParallelRun {
     pub trace_flags: Vec<i32>,
     /// Only the use of pages was logged.
     pub minimal_logging: bool,
-    /// MAXDOP of the statement; null: what the server's option said.
-    pub maxdop: Option<u32>,
+    /// MAXDOP of the statement.
+    pub maxdop: u32,
     /// Seconds that making the rows took, without inserting them.
     pub production_seconds: f64,
     /// The rest.
@@ -98,7 +98,7 @@ pub fn run_parallel(
         engine_options = engine_options.trace_flag(*flag);
     }
     let target = Target::open(engine_options)?;
-    let setup = ["DROP TABLE IF EXISTS dbo.parallel_insert".to_string(), TABLE.to_string()];
+    let setup = [DROP, table(), session_setup()].map(str::to_string);
     let mut control = drive::prepare(&target, DATABASE, &[], &setup)?;
     let mut runs = Vec::with_capacity(options.variants.len());
     for (index, variant) in options.variants.iter().enumerate() {
@@ -125,7 +125,7 @@ fn run_once(
     let recovery = if variant.minimal_logging { "SIMPLE" } else { "FULL" };
     control.execute(&format!("ALTER DATABASE {DATABASE} SET RECOVERY {recovery}"))?;
     let production_seconds = produce(control, options)?;
-    let insert = statement(options.rows, options.maxdop, variant.minimal_logging);
+    let insert = statement(options.rows, options.maxdop);
     let mut taken = None;
     let work = |control: &mut Link| {
         drive::profiled(options.profiler.as_ref(), &mut taken, || {
@@ -145,49 +145,49 @@ fn run_once(
     Ok(ParallelRun { nested_transactions, trace_flags, minimal_logging, maxdop, production_seconds, run })
 }
 
-/// The rows, as a common table expression `rows`.
-fn source(rows: u64) -> String {
-    let values: Vec<String> = (0..LIST_ROWS).map(|n| format!("({n})")).collect();
-    let mut lists = String::from("list AS l0");
-    let mut made = LIST_ROWS;
-    for place in 1.. {
-        if made >= rows {
-            break;
-        }
-        lists.push_str(&format!(" CROSS JOIN list AS l{place}"));
-        made = made.saturating_mul(LIST_ROWS);
+/// A batch of the script.
+fn batch(place: usize) -> &'static str {
+    SCRIPT.split("GO\n").nth(place).unwrap_or_default().trim_end()
+}
+
+/// The batch that makes the table.
+pub(super) fn table() -> &'static str {
+    batch(0)
+}
+
+/// The batch that each session runs before the statement.
+pub(super) fn session_setup() -> &'static str {
+    batch(1)
+}
+
+/// The statement that inserts `rows` rows, at most those of the script.
+pub(super) fn statement(rows: u64, maxdop: u32) -> String {
+    let mut text = batch(2).to_string();
+    if rows != ROWS {
+        text = text.replace("\nSELECT n,", &format!("\nSELECT TOP ({rows}) n,"));
     }
-    format!(
-        "WITH list AS (SELECT n FROM (VALUES {}) AS v (n)),
-numbers AS (SELECT TOP ({rows}) ROW_NUMBER() OVER (ORDER BY (SELECT NULL)) AS n FROM {lists}),
-rows AS (
-    SELECT n AS id, CAST(n % 1000 AS int) AS part, DATEADD(second, n % 86400, CAST('2020-01-01' AS datetime)) AS created
-    FROM numbers LEFT JOIN (VALUES (1)) AS nothing (k) ON 1 = 0
-)",
-        values.join(", ")
-    )
+    if maxdop != MAXDOP {
+        text = text.replace("(MAXDOP 11)", &format!("(MAXDOP {maxdop})"));
+    }
+    text
 }
 
-fn option(maxdop: Option<u32>) -> String {
-    maxdop.map_or(String::new(), |maxdop| format!("\nOPTION (MAXDOP {maxdop})"))
-}
-
-/// The statement that inserts `rows` rows.
-pub(super) fn statement(rows: u64, maxdop: Option<u32>, tablock: bool) -> String {
-    let hint = if tablock { " WITH (TABLOCK)" } else { "" };
+/// The query that makes the same rows and counts them.
+fn production(rows: u64, maxdop: u32) -> String {
+    let statement = statement(rows, maxdop);
+    let (with, insert) = statement.split_once("\nINSERT ").unwrap_or_default();
+    let (select, option) =
+        insert.split_once("\nSELECT ").and_then(|(_, rest)| rest.split_once("\nOPTION")).unwrap_or_default();
     format!(
-        "{}\nINSERT INTO dbo.parallel_insert{hint} (id, part, created) SELECT id, part, created FROM rows{}",
-        source(rows),
-        option(maxdop)
+        "{with}\nSELECT COUNT_BIG(*), MAX(id), MAX(part), MAX(created)\nFROM (SELECT {select}) AS made (id, part, created)\nOPTION{option}"
     )
 }
 
 /// The seconds that it takes to make the rows.
 fn produce(control: &mut Link, options: &ParallelOptions) -> Result<f64, StressError> {
-    let (rows, maxdop) = (source(options.rows), option(options.maxdop));
+    let query = production(options.rows, options.maxdop);
     let begun = Instant::now();
-    let made =
-        control.query(&format!("{rows}\nSELECT COUNT_BIG(*), MAX(id), MAX(part), MAX(created) FROM rows{maxdop}"))?;
+    let made = control.query(&query)?;
     let seconds = begun.elapsed().as_secs_f64();
     match made.iter().next().map(|row| row.get::<Value>(0)).transpose()? {
         Some(Value::BigInt(made)) if u64::try_from(made) == Ok(options.rows) => Ok(seconds),
@@ -197,11 +197,27 @@ fn produce(control: &mut Link, options: &ParallelOptions) -> Result<f64, StressE
 
 #[cfg(test)]
 mod tests {
-    use super::source;
+    use super::*;
 
     #[test]
-    fn as_many_lists_are_joined_as_the_rows_need() {
-        let lists = |rows| source(rows).matches("list AS l").count();
-        assert_eq!([1, 16, 17, 256, 257, 64 << 20].map(lists), [1, 1, 2, 2, 3, 7]);
+    fn the_script_s_statement_is_run_as_it_stands() {
+        let script: Vec<&str> = SCRIPT.split("GO\n").map(str::trim).collect();
+        assert_eq!((script.len(), script[3]), (4, ""), "three batches");
+        assert!(
+            table().contains("CREATE TABLE dbo.parallel_insert") && session_setup().contains("CREATE TABLE #BatchMe")
+        );
+        assert_eq!(statement(ROWS, MAXDOP), script[2]);
+    }
+
+    #[test]
+    fn fewer_rows_and_another_degree_stand_in_the_statement() {
+        let text = statement(1000, 3);
+        assert!(text.contains("\nSELECT TOP (1000) n, 1, DATEADD(") && text.ends_with("OPTION (MAXDOP 3);"), "{text}");
+        let query = production(1000, 3);
+        assert!(
+            query.contains("FROM (SELECT TOP (1000) n, 1, DATEADD(") && query.ends_with("OPTION (MAXDOP 3);"),
+            "{query}"
+        );
+        assert!(!query.contains("INSERT"), "{query}");
     }
 }

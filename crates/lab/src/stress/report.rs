@@ -12,7 +12,7 @@ use std::path::Path;
 const TOP: usize = 3;
 
 /// The spinlocks of the points that the sets of policies are about.
-const SPINLOCKS: [&str; 3] = ["LOGCACHE_ACCESS", "LOGFLUSHQ", "XDESMGR"];
+pub(crate) const SPINLOCKS: [&str; 3] = ["LOGCACHE_ACCESS", "LOGFLUSHQ", "XDESMGR"];
 
 /// Waits of system tasks that have nothing to do: in the JSON, but not among the top waits of a run.
 pub(crate) const IDLE_WAITS: &[&str] = &[
@@ -27,9 +27,9 @@ pub(crate) const IDLE_WAITS: &[&str] = &[
 /// A progress bar on standard error, for a terminal.
 pub struct Bar(ProgressBar);
 
-/// Makes the progress bar.
-pub fn bar() -> Bar {
-    let bar = ProgressBar::new(1000);
+/// Makes the progress bar; a quiet one shows nothing.
+pub fn bar(quiet: bool) -> Bar {
+    let bar = if quiet { ProgressBar::hidden() } else { ProgressBar::new(1000) };
     if let Ok(style) = ProgressStyle::with_template("{msg:40} [{bar:30}] {elapsed}") {
         bar.set_style(style.progress_chars("=> "));
     }
@@ -122,11 +122,6 @@ fn sets(runs: &[Run]) -> Table {
     table
 }
 
-/// The durability, and the set of policies where one was asked for.
-fn labelled(run: &Run) -> String {
-    run.policy_set.map_or(run.durability.to_string(), |set| format!("{} {set}", run.durability))
-}
-
 fn rates(runs: &[Run]) -> Table {
     // What only runs over the wire have.
     let wire = runs.iter().any(|run| run.client_cpu_seconds.is_some());
@@ -138,7 +133,7 @@ fn rates(runs: &[Run]) -> Table {
     for run in runs {
         let rows = run.rows.max(1) as f64;
         let mut cells = vec![
-            Cell::new(labelled(run)),
+            Cell::new(run.label()),
             right(run.sessions),
             right(rate(run)),
             right(grouped(run.rows)),
@@ -180,7 +175,7 @@ fn tops(runs: &[Run]) -> Table {
             .map(|row| format!("{} {} {}", row.latch_class, row.waiting_requests_count, row.wait_time_ms));
         let spinlocks =
             statistics.spinlocks.iter().take(TOP).map(|row| format!("{} {} {}", row.name, row.collisions, row.spins));
-        table.add_row([format!("{} {}", labelled(run), run.sessions), lines(waits), lines(latches), lines(spinlocks)]);
+        table.add_row([format!("{} {}", run.label(), run.sessions), lines(waits), lines(latches), lines(spinlocks)]);
     }
     table
 }

@@ -38,7 +38,7 @@ pub(super) struct Sampler {
 impl Sampler {
     pub(super) fn start(
         target: &Target,
-        database: &'static str,
+        database: &str,
         rows: Arc<AtomicU64>,
         every: Duration,
     ) -> Result<Sampler, StressError> {
@@ -46,13 +46,14 @@ impl Sampler {
         let over = Arc::new(AtomicBool::new(false));
         let first = Reading::take(&mut connection, database)?;
         let seen = Arc::clone(&over);
+        let database = database.to_owned();
         let thread = thread::spawn(move || {
             let (begun, cpu) = (Instant::now(), CpuUse::now());
             let mut samples = vec![Sample::default()];
             while !seen.load(Ordering::Relaxed) {
                 thread::park_timeout(every);
                 // A run goes on without its series when the session is lost; the run's own sessions tell why.
-                let Ok(now) = Reading::take(&mut connection, database) else { break };
+                let Ok(now) = Reading::take(&mut connection, &database) else { break };
                 samples.push(Sample {
                     seconds: begun.elapsed().as_secs_f64(),
                     rows: rows.load(Ordering::Relaxed),
@@ -85,7 +86,7 @@ struct Reading {
 
 impl Reading {
     fn take(connection: &mut Link, database: &str) -> Result<Reading, StressError> {
-        let log = statistics::log_counters(connection, database)?;
+        let log = statistics::database_counters(connection, database)?;
         let (mut writelog_ms, mut other_waits_ms) = (0, 0);
         for wait in statistics::waits(connection)? {
             let time = u64::try_from(wait.wait_time_ms).unwrap_or(0);

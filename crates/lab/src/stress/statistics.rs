@@ -49,15 +49,17 @@ pub struct SpinlockRow {
     pub backoffs: i64,
 }
 
-/// The log's counters, as they stand at one moment.
+/// Counters of a database, as they stand at one moment.
 #[derive(Debug, Clone, Copy, Default)]
-pub struct LogCounters {
+pub struct DatabaseCounters {
     /// Bytes of log records appended.
     pub record_bytes: i64,
     /// Bytes written to the log files, headers and padding included.
     pub written_bytes: i64,
     /// Writes to the log files.
     pub flushes: i64,
+    /// Rows inserted, updated and deleted.
+    pub rows_changed: i64,
 }
 
 /// The three statistics of one run; rows in which nothing was counted are left out.
@@ -169,20 +171,28 @@ pub fn flush_log(connection: &mut Link) -> Result<(), StressError> {
     Ok(())
 }
 
-/// Reads the log's counters of the driver's database.
-pub fn log_counters(connection: &mut Link, database: &str) -> Result<LogCounters, StressError> {
+/// Reads the counters of the sessions' database.
+pub fn database_counters(connection: &mut Link, database: &str) -> Result<DatabaseCounters, StressError> {
     let sql = format!(
-        "SELECT counter_name, cntr_value FROM sys.dm_os_performance_counters WHERE instance_name = '{database}'"
+        "SELECT counter_name, cntr_value FROM sys.dm_os_performance_counters WHERE instance_name = N'{}'",
+        database.replace('\'', "''")
     );
-    let mut counters = LogCounters::default();
+    let mut counters = DatabaseCounters::default();
     for row in &connection.query(&sql)? {
         let value = row.get("cntr_value")?;
         match row.get::<String>("counter_name")?.trim_end() {
             "Log Record Bytes/sec" => counters.record_bytes = value,
             "Log Bytes Flushed/sec" => counters.written_bytes = value,
             "Log Flushes/sec" => counters.flushes = value,
+            "Rows Changed/sec" => counters.rows_changed = value,
             _ => {}
         }
     }
     Ok(counters)
+}
+
+/// When commits in the connection's database return, as ALTER DATABASE takes it.
+pub fn delayed_durability(connection: &mut Link) -> Result<String, StressError> {
+    let rows = connection.query("SELECT delayed_durability_desc FROM sys.databases WHERE database_id = DB_ID()")?;
+    Ok(rows.iter().next().map(|row| row.get(0)).transpose()?.unwrap_or_default())
 }

@@ -90,7 +90,7 @@ pub enum Workload {
         rows: u64,
         /// Its MAXDOP.
         maxdop: u32,
-        /// TABLOCK under SIMPLE recovery: only the use of pages is logged.
+        /// SIMPLE recovery: only the use of pages is logged.
         minimal_logging: bool,
     },
     /// Scans of a heap that is in the buffer pool as a whole.
@@ -154,8 +154,8 @@ impl Workload {
                 let recovery = if *minimal_logging { "SIMPLE" } else { "FULL" };
                 return vec![
                     format!("ALTER DATABASE {DATABASE} SET RECOVERY {recovery}"),
-                    "DROP TABLE IF EXISTS dbo.parallel_insert".to_string(),
-                    parallel::TABLE.to_string(),
+                    parallel::DROP.to_string(),
+                    parallel::table().to_string(),
                 ];
             }
             Workload::Scan { table_bytes } => return scan::setup(*table_bytes),
@@ -167,15 +167,21 @@ impl Workload {
     /// The T-SQL that a page shows: the batches of `setup`, and the statement of the runs where no procedure holds it.
     pub fn tsql(&self) -> Vec<String> {
         let mut batches = self.setup();
+        batches.extend(self.session_setup().map(str::to_string));
         batches.extend(self.statement());
         batches
+    }
+
+    /// The batch that each session runs first.
+    pub(super) fn session_setup(&self) -> Option<&'static str> {
+        matches!(self, Workload::ParallelInsert { .. }).then(parallel::session_setup)
     }
 
     /// What differs between workloads of one name, in words.
     pub fn settings(&self) -> Vec<String> {
         match self {
             Workload::ParallelInsert { maxdop, minimal_logging: true, .. } => {
-                vec![format!("TABLOCK, SIMPLE recovery, MAXDOP {maxdop}")]
+                vec![format!("SIMPLE recovery, MAXDOP {maxdop}")]
             }
             Workload::ParallelInsert { maxdop, .. } => vec![format!("FULL recovery, MAXDOP {maxdop}")],
             _ => Vec::new(),
@@ -185,9 +191,7 @@ impl Workload {
     /// The statement that the sessions repeat, for a workload that is one.
     pub(super) fn statement(&self) -> Option<String> {
         match self {
-            Workload::ParallelInsert { rows, maxdop, minimal_logging } => {
-                Some(parallel::statement(*rows, Some(*maxdop), *minimal_logging))
-            }
+            Workload::ParallelInsert { rows, maxdop, .. } => Some(parallel::statement(*rows, *maxdop)),
             Workload::Scan { .. } => Some(scan::STATEMENT.to_string()),
             _ => None,
         }

@@ -14,8 +14,8 @@ use std::time::Duration;
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
-    /// Folder of databases; without it, a fresh folder below the current one, removed afterwards
-    #[arg(short = 'd', long = "data", value_name = "FOLDER", conflicts_with = "server")]
+    /// Folder of databases; without it, a fresh folder below the current one, removed afterwards. With -S: the server's database
+    #[arg(short = 'd', long = "data", value_name = "FOLDER")]
     data: Option<PathBuf>,
     #[command(flatten)]
     server: ServerArguments,
@@ -29,12 +29,12 @@ pub struct Arguments {
     #[arg(long, value_enum, default_value = "singleton-insert", value_name = "WORKLOAD")]
     workload: BuiltIn,
     /// parallel-insert: rows of each run
-    #[arg(long, default_value_t = 64 << 20, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=1 << 40))]
+    #[arg(long, default_value_t = stress::PARALLEL_INSERT_ROWS, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=stress::PARALLEL_INSERT_ROWS))]
     rows: u64,
-    /// parallel-insert: workers at most; without it, the server's `max degree of parallelism`
+    /// parallel-insert: workers at most, in the place of the published 11
     #[arg(long, value_name = "N", value_parser = clap::value_parser!(u32).range(0..=64))]
     maxdop: Option<u32>,
-    /// parallel-insert: log only which pages are used (TABLOCK, SIMPLE recovery)
+    /// parallel-insert: log only which pages are used (SIMPLE recovery)
     #[arg(long, conflicts_with = "compare")]
     minimal_logging: bool,
     /// parallel-insert: one run for each policy of NESTED_TRANSACTIONS, and one with minimal logging
@@ -55,7 +55,7 @@ pub struct Arguments {
     /// A batch of your own as the workload
     #[arg(short = 'Q', long, value_name = "BATCH")]
     query: Option<String>,
-    /// A script run once before the runs, for a workload of your own
+    /// A script for a workload of your own, run before each run, in a database that is made again
     #[arg(long, value_name = "FILE")]
     setup: Option<PathBuf>,
     /// When a commit returns: full, delayed, or both in turn
@@ -86,6 +86,12 @@ pub struct Arguments {
         conflicts_with = "server"
     )]
     profile: Option<PathBuf>,
+    /// No progress, as ostress has it: only the tables
+    #[arg(short = 'q', long)]
+    quiet: bool,
+    /// Draw the rate, spins and back-offs against the sessions: an SVG file, and bars here
+    #[arg(long, value_name = "FILE")]
+    plot: Option<PathBuf>,
     /// Also write the runs as a JSON array
     #[arg(long, value_name = "FILE")]
     json: Option<PathBuf>,
@@ -101,8 +107,8 @@ padding), rows of one write to the log, CPU time, memory. The second shows what 
 sessions waited for: waits, latches and spinlocks, the costliest three of each.
 --json has all of them, with every policy in force.
 
-The workload parallel-insert is one INSERT ... SELECT of (bigint, int, datetime) into a
-heap. Its first table has the time, the log and the speed at which it was written; the
+The workload parallel-insert is the published INSERT ... SELECT of 64 Mi rows of (bigint,
+int, datetime) into a heap (crates/lab/scripts/parallel-insert.sql, as it stands). Its first table has the time, the log and the speed at which it was written; the
 others what was waited for. NESTED_TRANSACTIONS is the policy under which its workers log.
 
 With -S the sessions are connections to a server. The procedure's loop runs there; with --rpc each row
@@ -111,7 +117,10 @@ is a call of its own, sent when the one before has been answered, and the table 
 The driver makes the database `stress` there, and its table anew. Encryption and password: pikepole sql --help
 
 A workload of your own runs in the database `stress`; its rate is that of the rows its
-statements touch, and nobody counts them again.
+statements touch, and under SET NOCOUNT ON of those that the engine has counted as changed.
+Before each run the database is made again with the tables of --setup. The options of
+ostress mean what they mean there: -S -U -P -d (with -S: the database) -Q -i -n -r -q. In a
+database of yours (-d) only the batches of --setup are run again: DROP TABLE IF EXISTS first.
 
 Policies are the points where threads take turns; the classic way can be measured
 against the default, one by one or, with --policies, all together: then a table shows rates,
@@ -176,6 +185,11 @@ fn sessions(arguments: &Arguments, folder: PathBuf) -> Result<(), CommandError> 
     let runs = run_sets(arguments, options(arguments, folder)?)?;
     show_refused_memory(runs.iter());
     stress::print(&runs, &mut std::io::stdout().lock()).map_err(CommandError::io("standard output"))?;
+    if let Some(path) = &arguments.plot {
+        std::fs::write(path, page::sweep_file(&runs)).map_err(CommandError::io(path.display().to_string()))?;
+        let drawn = write!(std::io::stdout().lock(), "\n{}\n{}\n", page::sweep_text(&runs), path.display());
+        drawn.map_err(CommandError::io("standard output"))?;
+    }
     profiles(arguments, runs.iter())?;
     if let Some(path) = &arguments.json {
         stress::write_json(&runs, path)?;
@@ -195,7 +209,7 @@ fn parallel_insert(arguments: &Arguments, folder: PathBuf) -> Result<(), Command
     let options = ParallelOptions {
         folder,
         rows: arguments.rows,
-        maxdop: arguments.maxdop,
+        maxdop: arguments.maxdop.unwrap_or(stress::PARALLEL_INSERT_MAXDOP),
         variants: if arguments.compare { Variant::all() } else { vec![one] },
         policies: policies(&arguments.policies)?,
         trace_flags: arguments.trace_flags.clone(),
@@ -257,7 +271,7 @@ fn profiles<'a>(arguments: &Arguments, runs: impl Iterator<Item = &'a stress::Ru
 
 /// The sweep, once for each set of policies; each set has a folder of its own in a fresh one.
 fn run_sets(arguments: &Arguments, options: Options) -> Result<Vec<stress::Run>, stress::StressError> {
-    let mut bar = stress::bar();
+    let mut bar = stress::bar(arguments.quiet);
     if arguments.sets.is_empty() {
         return stress::run(&options, &mut bar);
     }
@@ -298,6 +312,7 @@ fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandErr
     };
     Ok(Options {
         folder,
+        database: database(arguments)?,
         server: arguments.server.connect_options("pikepole stress")?,
         sessions: arguments.sessions.clone(),
         durabilities,
@@ -311,6 +326,16 @@ fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandErr
         profiler: arguments.profile.as_ref().map(|_| Profiler::new()),
         ..Options::new("")
     })
+}
+
+/// The server's database that the sessions work in, where one is named.
+fn database(arguments: &Arguments) -> Result<Option<String>, CommandError> {
+    let Some(name) = arguments.data.as_ref().filter(|_| arguments.server.is_given()) else { return Ok(None) };
+    if arguments.input.is_none() && arguments.query.is_none() {
+        let why = "with -S, -d names a database for a workload of your own (-i or -Q); the built-in one makes its own";
+        return Err(CommandError::Usage(why.to_string()));
+    }
+    Ok(Some(name.display().to_string()))
 }
 
 fn workload(arguments: &Arguments) -> Result<Workload, CommandError> {

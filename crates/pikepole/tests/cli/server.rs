@@ -307,6 +307,19 @@ fn the_load_driver_drives_a_server() {
     }
     let (_, runs) = stress(&["-Q", "SELECT 1 AS one; SELECT 2 AS two", "--durability", "full"]);
     assert_eq!(runs.iter().map(|run| run["rows"].as_u64()).collect::<Vec<_>>(), [Some(120), Some(360)]);
+    // The options of ostress: a database of one's own, whose option is afterwards as it was; no progress.
+    let ask = |query: &str| server.run(&folder, "sql", &["--trust-server-certificate", "--csv", "-Q", query]);
+    assert_eq!(ask("CREATE DATABASE [own'd]").status, 0);
+    assert_eq!(ask("ALTER DATABASE [own'd] SET DELAYED_DURABILITY = ALLOWED").status, 0);
+    assert_eq!(ask("CREATE TABLE [own'd].dbo.t (id int IDENTITY, n int)").status, 0);
+    let (done, runs) = stress(&["-d", "own'd", "-q", "-Q", "SET NOCOUNT ON; INSERT t VALUES (1); INSERT t VALUES (2)"]);
+    assert_eq!((runs.iter().map(|run| run["rows"].as_u64()).sum::<Option<u64>>(), done.err.as_str()), (Some(960), ""));
+    let state = ask(
+        "SELECT COUNT(*) AS n, (SELECT delayed_durability_desc FROM sys.databases WHERE name = 'own''d') AS d FROM [own'd].dbo.t",
+    );
+    assert_eq!(state.out, "n,d\n960,ALLOWED\n", "{}", state.err);
+    let named = server.run(&folder, "stress", &["--trust-server-certificate", "-d", "own'd"]);
+    named.failed_with("pikepole: with -S, -d names a database for a workload of your own");
     let failed = server.run(&folder, "stress", &["--trust-server-certificate", "-Q", "SELECT 1 / 0"]);
     failed.failed_saying("pikepole: Msg 8134, Level 16, State 1, Line 1: Divide by zero error encountered.\n");
     let query_by_call = &["--rpc", "-S", "a", "-U", "b", "-Q", "c"][..];

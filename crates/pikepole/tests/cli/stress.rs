@@ -114,6 +114,71 @@ fn workloads_of_one_s_own() {
     assert_eq!((number(&runs[0], "rows"), counted().as_str()), (20.0, "n\n20\n"));
 }
 
+/// A procedure as people write it: keys by session, SET NOCOUNT ON, rows that only one run can insert.
+const SINGLETONS: &str = "CREATE TABLE dbo.t (id bigint NOT NULL PRIMARY KEY, made datetime NOT NULL)
+GO
+CREATE PROCEDURE dbo.usp_InsertSpid AS
+BEGIN
+    SET NOCOUNT ON;
+    DECLARE @i int = 0;
+    WHILE @i < 100
+    BEGIN
+        INSERT dbo.t VALUES (@@SPID * 10000000000 + @i, GETDATE());
+        SET @i += 1;
+    END;
+    UPDATE dbo.t SET made = GETDATE() WHERE id BETWEEN @@SPID * 10000000000 AND @@SPID * 10000000000 + 9;
+END
+GO
+";
+
+#[test]
+fn rows_are_counted_under_nocount_and_each_run_of_a_sweep_has_new_tables() {
+    let folder = Folder::new("stress-nocount");
+    folder.write("setup.sql", SINGLETONS);
+    let sweep = [
+        "-n",
+        "1,2,4",
+        "-r",
+        "1",
+        "--setup",
+        "setup.sql",
+        "-Q",
+        "EXEC dbo.usp_InsertSpid",
+        "--plot",
+        "sweep.svg",
+        "-q",
+    ];
+    let (done, runs) = stress(&folder, &sweep);
+    let rows: Vec<f64> = runs.iter().map(|run| number(run, "rows")).collect();
+    assert_eq!(rows, [110.0, 220.0, 440.0, 110.0, 220.0, 440.0]);
+    assert!(runs.iter().all(|run| number(run, "rows_per_second") > 0.0 && run["rows_counted"] == false));
+    assert_eq!(done.err, "", "no progress");
+    assert!(
+        done.out.contains("\nrows a second\n  FULL        1 █") && done.out.contains("\nsweep.svg\n"),
+        "{}",
+        done.out
+    );
+    let drawn = std::fs::read_to_string(folder.path().join("sweep.svg")).expect("the picture");
+    assert!(drawn.starts_with("<svg xmlns='http://www.w3.org/2000/svg'") && drawn.ends_with("</svg>\n"), "{drawn}");
+    for title in ["rows a second", "XDESMGR: back-offs a second", "LOGFLUSHQ: spins a second"] {
+        assert!(drawn.contains(&format!(">{title}</text>")), "{title}");
+    }
+    assert_eq!(drawn.matches("<path class='line'").count(), 2 * 7, "a line for each durability in each chart");
+    // What statements do tell is not counted twice.
+    let told = [
+        "-n",
+        "2",
+        "-r",
+        "3",
+        "--setup",
+        "setup.sql",
+        "-Q",
+        "INSERT dbo.t SELECT @@SPID * 1000 + COUNT(*), GETDATE() FROM dbo.t WHERE id / 1000 = @@SPID",
+    ];
+    let (_, runs) = stress(&folder, &told);
+    assert!(runs.iter().all(|run| number(run, "rows") == 6.0), "{runs:?}");
+}
+
 #[test]
 fn what_cannot_be_run_is_said() {
     let folder = Folder::new("stress-wrong");

@@ -437,6 +437,7 @@ impl Machine<'_> {
         loop {
             let pause = self.advance();
             self.show_place();
+            self.context.count_rows_changed();
             let handled = match pause {
                 Ok(Pause::Yield) | Err(Stop::Yield) => {
                     self.give_way().await;

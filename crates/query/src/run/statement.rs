@@ -580,6 +580,9 @@ impl Machine<'_> {
                 TriggerEvent::Delete => DoneKind::Delete,
             },
         };
+        if kind != DoneKind::Select {
+            self.context.rows_changed += state.rows;
+        }
         self.context.state.row_count = i64::try_from(state.rows).unwrap_or(i64::MAX);
         self.tell_cursor(plan, state);
         let sends = plan.action.output().is_some_and(crate::plan::OutputPlan::sends);

@@ -5,6 +5,7 @@ use pikepole::SystemFiles;
 use pikepole_lab::experiment::{self, EXPERIMENTS, Experiment, ExperimentError, Machine, Outcome};
 use pikepole_lab::page;
 use pikepole_lab::profile::Profiler;
+use pikepole_lab::stress;
 use pikepole_machine::interrupt;
 use std::path::{Path, PathBuf};
 use std::process::ExitCode;
@@ -41,6 +42,9 @@ pub struct RunArguments {
     /// Megabytes of the table that large-pages scans, in the place of 4096; memory and disk must have room for them
     #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u32).range(1..=1 << 20))]
     table_mb: Option<u32>,
+    /// Rows of a statement of parallel-insert, in the place of the published 67108864; the disk must have room for those of some
+    #[arg(long, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=stress::PARALLEL_INSERT_ROWS))]
+    insert_rows: Option<u64>,
     /// Sample where the process spends its CPU time: shares, flame graphs and callers, on the page and as files
     #[arg(long)]
     profile: bool,
@@ -61,6 +65,7 @@ Examples:
   pikepole lab run affinity -n 1,16,64 --seconds 5 --repeats 5
   pikepole lab run policies --seconds 0.2 --repeats 2     a quick look
   pikepole lab run large-pages --table-mb 512             on a machine with little memory
+  pikepole lab run parallel-insert --insert-rows 1048576  on a machine with little disk
   pikepole lab run affinity --profile                     who spins, and for whom";
 
 /// Which outcomes.
@@ -112,6 +117,9 @@ pub fn run(arguments: &RunArguments) -> Result<ExitCode, CommandError> {
     let mut machine = Machine::read(&SystemFiles::below("/"))?;
     if let Some(megabytes) = arguments.table_mb {
         machine.table_bytes = u64::from(megabytes) << 20;
+    }
+    if let Some(rows) = arguments.insert_rows {
+        machine.insert_rows = rows;
     }
     let mut sessions: Option<Vec<usize>> =
         arguments.sessions.as_ref().map(|counts| counts.iter().map(|count| usize::from(*count)).collect());
@@ -185,7 +193,7 @@ pub fn compare(arguments: &CompareArguments) -> Result<ExitCode, CommandError> {
     Ok(ExitCode::SUCCESS)
 }
 
-/// Writes the pages of outcomes again, and the page over all of them.
+/// Writes the pages of outcomes again, the page over all of them, and the table of all published claims.
 pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
     let out = &arguments.out;
     let mut files = arguments.files.clone();
@@ -209,5 +217,8 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
     let index = out.join("index.html");
     put(&index, &page::index(&outcomes))?;
     say(&index.display().to_string())?;
+    let table = out.join("claims.md");
+    put(&table, &experiment::claims_table(&outcomes))?;
+    say(&table.display().to_string())?;
     Ok(ExitCode::SUCCESS)
 }
