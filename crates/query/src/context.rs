@@ -1,5 +1,6 @@
 //! What a session carries from statement to statement: its database, transaction, settings, globals and caches.
 
+mod changed;
 mod cursors;
 mod memory;
 mod promise;
@@ -21,10 +22,9 @@ use crate::progress::Progress;
 use crate::run::{Cursors, SpareFrames, TemporaryProcedures};
 use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
-use crate::spill::{Budget, MemoryWait};
+use crate::spill::Budget;
 use crate::state::SessionState;
 pub(crate) use memory::relieve;
-use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::{
     Catalog, Database, Durability, IndexDefinition, MASTER, Mark, Module, Need, Server, Transaction, UserMessage,
@@ -172,14 +172,6 @@ impl ExecutionContext {
     /// The current database.
     pub fn database(&self) -> &Arc<Database> {
         &self.database
-    }
-
-    /// Counts the rows that statements have changed, whenever the batch pauses: a statement of one row only adds it up.
-    pub(crate) fn count_rows_changed(&mut self) {
-        let rows = std::mem::take(&mut self.rows_changed);
-        if rows > 0 {
-            self.database.statistics().add(Counter::RowsChanged, rows);
-        }
     }
 
     /// The session's transaction in the current database.
@@ -491,14 +483,6 @@ impl ExecutionContext {
     /// 3617 when the batch was cancelled.
     pub(crate) async fn await_file(&self, file: &ReadAhead) -> Result<(), Fault> {
         self.unless_cancelled(file.ready()).await
-    }
-
-    /// Waits for memory, or for the file that rows are in which found none.
-    ///
-    /// # Errors
-    /// As of [`Budget::await_memory`]; 3617 when the batch was cancelled.
-    pub(crate) async fn await_memory(&self, wait: MemoryWait) -> Result<(), Fault> {
-        self.budget.await_memory(wait, || look(&self.cancelled)).await
     }
 
     /// Waits for what may take long.

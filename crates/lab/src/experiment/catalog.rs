@@ -227,28 +227,10 @@ fn mask_arms(machine: &Machine, base: impl Fn(&str) -> Arm) -> Vec<Arm> {
 /// CPUs from which on a core taken from the sessions is not most of what they have.
 const AFFINITY_CPUS_MIN: usize = 8;
 
-fn affinity(machine: &Machine) -> Plan {
+/// The claims on the panels of [`affinity`]: 0 classic, 1 defaults.
+fn affinity_claims(arms: &[Arm]) -> Vec<Claim> {
     let spins = |name| Metric::spins(name);
-    let charts = vec![Metric::Rows, spins("LOGCACHE_ACCESS"), spins("XDESMGR"), Metric::LogMegabytes];
-    let panel = |title: &str, arms| Panel {
-        title: title.to_owned(),
-        workload: Workload::SingletonInsert,
-        durability: Durability::Delayed,
-        slow_device: None,
-        sessions: vec![1, 2, 4, 16, 32],
-        arms,
-        charts: charts.clone(),
-    };
-    let mut cannot = few_cpus(machine, "40");
-    if machine.others().len() < 8 {
-        cannot.push(format!(
-            "taking the log writer's core away leaves {} of {} CPUs to the sessions, against 38 of 40: here the loss of CPUs outweighs what the log writer gains",
-            machine.others().len(),
-            machine.cpus.len()
-        ));
-    }
     let mut claims = Vec::new();
-    let arms = mask_arms(machine, classic);
     if arms.len() > 1 {
         claims.push(published(
             "Inserts a second rise with the log writer's core out of the mask",
@@ -308,6 +290,31 @@ fn affinity(machine: &Machine) -> Plan {
             Expect::Higher,
         ));
     }
+    claims
+}
+
+fn affinity(machine: &Machine) -> Plan {
+    let spins = |name| Metric::spins(name);
+    let charts = vec![Metric::Rows, spins("LOGCACHE_ACCESS"), spins("XDESMGR"), Metric::LogMegabytes];
+    let panel = |title: &str, arms| Panel {
+        title: title.to_owned(),
+        workload: Workload::SingletonInsert,
+        durability: Durability::Delayed,
+        slow_device: None,
+        sessions: vec![1, 2, 4, 16, 32],
+        arms,
+        charts: charts.clone(),
+    };
+    let mut cannot = few_cpus(machine, "40");
+    if machine.others().len() < 8 {
+        cannot.push(format!(
+            "taking the log writer's core away leaves {} of {} CPUs to the sessions, against 38 of 40: here the loss of CPUs outweighs what the log writer gains",
+            machine.others().len(),
+            machine.cpus.len()
+        ));
+    }
+    let arms = mask_arms(machine, classic);
+    let claims = affinity_claims(&arms);
     let claims = claims.into_iter().map(|claim| claim.needs(machine, Needs::Cpus(AFFINITY_CPUS_MIN))).collect();
     Plan {
         shows: lines(&[

@@ -1,7 +1,7 @@
 //! Every claim of the published studies of the log's path, and where this product stands on it.
 
+use super::Verdict;
 use super::record::Outcome;
-use super::{EXPERIMENTS, Verdict};
 
 /// A published claim.
 #[derive(Debug, Clone, Copy)]
@@ -226,7 +226,7 @@ pub fn claims_table(outcomes: &[Outcome]) -> String {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::experiment::Machine;
+    use crate::experiment::{EXPERIMENTS, Machine};
     use pikepole_embedded::SystemFiles;
     use pikepole_machine::Shape;
 

@@ -299,9 +299,14 @@ mod tests {
         }
     }
 
-    /// A panel of runs that are made up: of each arm its CPUs, the arm it repeats, and (rows a second, spins, whether others were busy).
-    fn panel(arms: &[(Option<usize>, Option<usize>, &[(f64, i64, bool)])]) -> PanelRecord {
-        let run = |&(rate, spins, noisy): &(f64, i64, bool)| {
+    /// Rows a second, spins, and whether others were busy.
+    type MadeUp = (f64, i64, bool);
+    /// The CPUs of an arm, the arm that it repeats, and its runs.
+    type MadeUpArm<'a> = (Option<usize>, Option<usize>, &'a [MadeUp]);
+
+    /// A panel of runs that are made up.
+    fn panel(arms: &[MadeUpArm<'_>]) -> PanelRecord {
+        let run = |&(rate, spins, noisy): &MadeUp| {
             let lock = serde_json::json!({"name": "XDESMGR", "collisions": 1, "spins": spins, "spins_per_collision": 1.0,
                 "sleep_time": 0, "backoffs": 0});
             serde_json::from_value(serde_json::json!({"rows": 1000, "seconds": 1.0, "rows_per_second": rate, "log_bytes": 1,
@@ -309,13 +314,13 @@ mod tests {
                 "waits": [], "latches": [], "spinlocks": [lock], "series": []}))
             .expect("a run")
         };
-        let arm = |(place, (cpus, twin_of, _)): (usize, &(Option<usize>, Option<usize>, _))| ArmRecord {
+        let arm = |(place, (cpus, twin_of, _)): (usize, &MadeUpArm<'_>)| ArmRecord {
             name: format!("arm {place}"),
             settings: Vec::new(),
             cpus: *cpus,
             twin_of: *twin_of,
         };
-        let cell = |(arm, (_, _, runs)): (usize, &(_, _, &[(f64, i64, bool)]))| Cell {
+        let cell = |(arm, (_, _, runs)): (usize, &MadeUpArm<'_>)| Cell {
             arm,
             sessions: 4,
             runs: runs.iter().map(run).collect(),
@@ -340,8 +345,8 @@ mod tests {
         judge(&Claim { text, published: None, panel: 0, from: 0, to: 1, metric, expect, cannot }, &[panel])
     }
 
-    const LOW: &[(f64, i64, bool)] = &[(100.0, 5, false), (101.0, 5, false)];
-    const HIGH: &[(f64, i64, bool)] = &[(200.0, 50, false), (201.0, 50, false)];
+    const LOW: &[MadeUp] = &[(100.0, 5, false), (101.0, 5, false)];
+    const HIGH: &[MadeUp] = &[(200.0, 50, false), (201.0, 50, false)];
 
     #[test]
     fn what_equal_arms_differ_by_concludes_nothing() {
@@ -358,7 +363,7 @@ mod tests {
 
     #[test]
     fn busy_processes_conclude_nothing() {
-        let busy: &[(f64, i64, bool)] = &[(200.0, 50, true), (201.0, 50, true), (200.0, 50, false)];
+        let busy: &[MadeUp] = &[(200.0, 50, true), (201.0, 50, true), (200.0, 50, false)];
         let found = judged(panel(&[(None, None, LOW), (None, None, busy)]), Metric::Rows, Expect::Higher, None);
         assert_eq!(found.verdict, Verdict::TooNoisy);
         assert!(found.words.ends_with("Other processes were busy in most of the runs"), "{}", found.words);

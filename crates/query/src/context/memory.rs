@@ -1,12 +1,20 @@
 //! What a session's statements have taken of the server's memory, and the end of those that have too much.
 
-use super::ExecutionContext;
+use super::{ExecutionContext, look};
 use crate::expression::Fault;
-use crate::spill::POOL;
+use crate::spill::{MemoryWait, POOL};
 use pikepole_machine::memory;
 use pikepole_types::SqlError;
 
 impl ExecutionContext {
+    /// Waits for memory, or for the file that rows are in which found none.
+    ///
+    /// # Errors
+    /// As of [`Budget::await_memory`]; 3617 when the batch was cancelled.
+    pub(crate) async fn await_memory(&self, wait: MemoryWait) -> Result<(), Fault> {
+        self.budget.await_memory(wait, || look(&self.cancelled)).await
+    }
+
     /// A batch begins: what was taken before is not its doing.
     pub(crate) fn begin_batch_memory(&mut self) {
         memory::forget_task_heap();
