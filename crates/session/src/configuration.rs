@@ -1,6 +1,6 @@
 //! The server's configuration as `sp_configure` and `sys.configurations` show it: the policies of the serialisation points.
 
-use pikepole_engine::{Effect, PolicyRow, Server, first_number};
+use pikepole_engine::{Effect, PolicyRow, PolicySet, Server, first_number};
 use pikepole_types::SqlError;
 
 /// Options that cannot be set here: what this engine does is what they say.
@@ -177,6 +177,9 @@ fn of_policy(place: usize, policy: &PolicyRow) -> ConfigurationOption {
     }
 }
 
+/// The name that sets all policies.
+pub(crate) const POLICIES: &str = "POLICIES";
+
 /// The longest description that the view shows.
 const DESCRIPTION_CHARACTERS: usize = 255;
 
@@ -212,6 +215,20 @@ pub(crate) fn set(server: &Server, name: &str, value: &str) -> Result<SqlError, 
         (Kind::Policy, Effect::NextStart) => " It takes effect at the next start.",
     };
     let text = format!("Configuration option '{}' changed from {before} to {after}.{note}", option.name);
+    Ok(SqlError::new(15457, 0, 1, text))
+}
+
+/// Sets every policy of a set, and says which need a start.
+pub(crate) fn set_policies(server: &Server, set: &str) -> Result<SqlError, SqlError> {
+    let name = || server.policy_set().map_or("MIXED", PolicySet::name);
+    let before = name();
+    server.set_policy(POLICIES, set)?;
+    let note = match server.policies_waiting_for_start().as_slice() {
+        [] => String::new(),
+        [one] => format!(" {one} takes effect at the next start."),
+        several => format!(" {} take effect at the next start.", several.join(", ")),
+    };
+    let text = format!("Configuration option '{POLICIES}' changed from {before} to {}.{note}", name());
     Ok(SqlError::new(15457, 0, 1, text))
 }
 

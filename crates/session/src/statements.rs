@@ -195,7 +195,11 @@ fn configure(host: &SessionHost, change: &ServerConfiguration, output: &mut dyn 
             let Some(text) = value_text(value) else {
                 return Err(SqlError::configuration_value_invalid("?", name.as_str()));
             };
-            let message = configuration::set(&host.server, name.as_str(), &text)?;
+            let message = if name.is(configuration::POLICIES) {
+                configuration::set_policies(&host.server, &text)?
+            } else {
+                configuration::set(&host.server, name.as_str(), &text)?
+            };
             output.message(&message);
             Ok(())
         }

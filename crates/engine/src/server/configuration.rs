@@ -23,6 +23,12 @@ use super::TraceFlags;
 use super::WorkspaceLimits;
 use super::kept_options::{KeptOption, MAX_SERVER_MEMORY, MIN_SERVER_MEMORY};
 use super::options::{SchedulerChoice, ServerOptions};
+use super::policy_table::{
+    COMMIT_ACKNOWLEDGE, COMMIT_BY, COMMIT_GATHERING, CPU_IDLE, CPU_LIST, EXCHANGE, FIRST_CORES, FIRST_NUMBER,
+    HEAP_INSERT_TARGETS, ISOLATED, LARGE_PAGES, LOG_BLOCK, LOG_FLUSH_QUEUE, LOG_IO, LOG_RESERVATION, LOG_WRITER_CPUS,
+    LOG_WRITERS, MAX_DEGREE, NESTED_TRANSACTIONS, PER_NODE, POLICIES, POLICIES_NAME, POOL_GROWTH, PolicyDefinition,
+    PolicySet, QUERY_MEMORY_MIN, QUERY_SHARE, QUERY_WAIT, RESERVED, TRANSACTION_IDS, TWICE_NODES, WORKSPACE_MEMORY,
+};
 use crate::database::{Database, OpenContext};
 use crate::error::OpenError;
 use crate::placement::{LogWriterCount, LogWriterHome, NodeRule, PlacementPlan, PlacementRules};
@@ -82,208 +88,9 @@ pub struct PolicyRow {
     pub description: &'static str,
     /// When a new value is in force.
     pub takes_effect: Effect,
+    /// The rows of the statistics that each value makes live; `None` when they do not depend on it.
+    pub statistics_rows: Option<String>,
 }
-
-struct PolicyDefinition {
-    name: &'static str,
-    allowed: &'static [&'static str],
-    default: usize,
-    description: &'static str,
-    takes_effect: Effect,
-}
-
-const TRANSACTION_IDS: usize = 0;
-const LOG_RESERVATION: usize = 1;
-const LOG_FLUSH_QUEUE: usize = 2;
-const COMMIT_BY: usize = 3;
-const LOG_BLOCK: usize = 4;
-const HEAP_INSERT_TARGETS: usize = 5;
-const LOG_WRITERS: usize = 6;
-const LOG_WRITER_CPUS: usize = 7;
-const LOG_IO: usize = 8;
-const NESTED_TRANSACTIONS: usize = 9;
-const MAX_DEGREE: usize = 10;
-const EXCHANGE: usize = 11;
-const LARGE_PAGES: usize = 12;
-const COMMIT_GATHERING: usize = 13;
-const POOL_GROWTH: usize = 14;
-const COMMIT_ACKNOWLEDGE: usize = 15;
-const CPU_IDLE: usize = 16;
-const WORKSPACE_MEMORY: usize = 17;
-const QUERY_MEMORY_MIN: usize = 18;
-const QUERY_SHARE: usize = 19;
-const QUERY_WAIT: usize = 20;
-/// From here on options are numbers between the two that `allowed` has, kept as what they are above the least.
-const FIRST_NUMBER: usize = WORKSPACE_MEMORY;
-
-/// The place of `LOG_WRITER_CPUS`' values in its table.
-const ISOLATED: usize = 1;
-const FIRST_CORES: usize = 2;
-const CPU_LIST: usize = 3;
-/// The places of `LOG_WRITERS`' words in its table.
-const PER_NODE: usize = 9;
-const TWICE_NODES: usize = 10;
-
-/// The place of `LARGE_PAGES`' values in its table.
-const RESERVED: usize = 2;
-
-/// Workers of a statement: 0 for as many as there are schedulers.
-const DEGREES: [&str; 65] = [
-    "0", "1", "2", "3", "4", "5", "6", "7", "8", "9", "10", "11", "12", "13", "14", "15", "16", "17", "18", "19", "20",
-    "21", "22", "23", "24", "25", "26", "27", "28", "29", "30", "31", "32", "33", "34", "35", "36", "37", "38", "39",
-    "40", "41", "42", "43", "44", "45", "46", "47", "48", "49", "50", "51", "52", "53", "54", "55", "56", "57", "58",
-    "59", "60", "61", "62", "63", "64",
-];
-
-const POLICIES: [PolicyDefinition; 21] = [
-    PolicyDefinition {
-        name: "TRANSACTION_IDS",
-        allowed: &["SPINLOCK", "ATOMIC_RANGES"],
-        default: 1,
-        description: "XDESMGR: dealing out and retiring transaction ids",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "LOG_RESERVATION",
-        allowed: &["SPINLOCK", "ATOMIC", "CHUNK"],
-        default: 2,
-        description: "LOGCACHE_ACCESS: reserving space in the log buffer",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "LOG_FLUSH_QUEUE",
-        allowed: &["SPINLOCK", "LOCK_FREE"],
-        default: 1,
-        description: "LOGFLUSHQ: the queue between committers and whoever writes the log",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "COMMIT_BY",
-        allowed: &["LOG_WRITER", "SCHEDULER"],
-        default: 1,
-        description: "who writes the log for a commit: the log writer's thread, or the committing scheduler when it is idle",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "LOG_BLOCK",
-        allowed: &["60KB", "1MB"],
-        default: 1,
-        description: "the largest block that one flush writes",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "HEAP_INSERT_TARGETS",
-        allowed: &["ONE", "PER_SCHEDULER"],
-        default: 1,
-        description: "ALLOC_CACHES_HASH: pages of a heap that take inserts at once",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "LOG_WRITERS",
-        allowed: &["1", "2", "3", "4", "5", "6", "7", "8", "AUTO", "PER NODE", "TWICE THE NODES"],
-        default: 8,
-        description: "log writers of each database, each with a write of its own on its way; one a node makes 4 at most, two a node 8, AUTO as two a node; trace flag 9038: one",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "LOG_WRITER_CPUS",
-        allowed: &["SHARED", "ISOLATED", "FIRST CORES", "CPU LIST"],
-        default: 0,
-        description: "home of the log writers: the schedulers' CPUs, the first core of the first node without schedulers, the first cores of that node beside them, or a list such as 1,4-7",
-        takes_effect: Effect::NextStart,
-    },
-    PolicyDefinition {
-        name: "LOG_IO",
-        allowed: &["O_DSYNC", "RWF_DSYNC", "IO_URING", "AUTO"],
-        default: 3,
-        description: "how the log's durable writes are made; AUTO is RWF_DSYNC, and each goes on to the next way when the kernel refuses it",
-        takes_effect: Effect::NextStart,
-    },
-    PolicyDefinition {
-        name: "NESTED_TRANSACTIONS",
-        allowed: &["FAIR_LATCH", "UNFAIR_LATCH", "PRIVATE"],
-        default: 2,
-        description: "NESTING_TRANSACTION_FULL: log records of a statement's parallel workers; trace flag 3933 makes fair unfair",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "max degree of parallelism",
-        allowed: &DEGREES,
-        default: 0,
-        description: "workers of a statement that says no MAXDOP; 0: one for each scheduler",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "EXCHANGE",
-        allowed: &["PACKETS", "COUNTS"],
-        default: 1,
-        description: "X_PACKET_LIST: what a parallel INSERT gathers from its workers, packets of the inserted rows or their number",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "LARGE_PAGES",
-        allowed: &["NONE", "TRANSPARENT", "RESERVED"],
-        default: 1,
-        description: "memory of buffer pools and log buffers: pages of 4 KB, of 2 MB where the kernel finds them, of 2 MB that were set aside (vm.nr_hugepages); trace flag 834: RESERVED",
-        takes_effect: Effect::NextStart,
-    },
-    PolicyDefinition {
-        name: "COMMIT_GATHERING",
-        allowed: &["NONE", "RETURNING"],
-        default: 1,
-        description: "whether an idle scheduler writes for its first committer, or waits up to half a write for as many as last time",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "POOL_GROWTH",
-        allowed: &["DEMAND", "READS"],
-        default: 1,
-        description: "when a buffer pool uses more memory: whenever a page needs a frame, or (above an eighth of it) when pages are read; what is only written makes room for the next",
-        takes_effect: Effect::NextStart,
-    },
-    PolicyDefinition {
-        name: "COMMIT_ACKNOWLEDGE",
-        allowed: &["CALL", "MESSAGE"],
-        default: 1,
-        description: "calls that a client sends in one message: each waits for its commit to be durable, or their answers do, together",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "CPU_IDLE",
-        allowed: &["KERNEL", "SHALLOW"],
-        default: 1,
-        description: "how deep idle CPUs sleep while requests and commits follow each other: as the kernel likes, or so that they wake at once",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "max workspace memory (MB)",
-        allowed: &["0", "2147483647"],
-        default: 0,
-        description: "memory that all statements work in together, for sorts and hash tables; 0: a quarter of the server's",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "min memory per query (KB)",
-        allowed: &["512", "2147483647"],
-        default: 512,
-        description: "memory that a statement is given before it sorts or hashes more than a little",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "max memory grant (%)",
-        allowed: &["1", "100"],
-        default: 24,
-        description: "how much of the workspace memory a statement has at most; what needs more goes on in files of tempdb",
-        takes_effect: Effect::Now,
-    },
-    PolicyDefinition {
-        name: "query wait (s)",
-        allowed: &["-1", "2147483647"],
-        default: 0,
-        description: "how long a statement waits for its first memory; -1: ten minutes",
-        takes_effect: Effect::Now,
-    },
-];
 
 /// The least and the greatest value of an option that is a number.
 fn bounds(at: usize) -> Option<(i64, i64)> {
@@ -395,12 +202,15 @@ impl ServerConfiguration {
     /// # Errors
     /// 15123 for a name and 15129 for a value that is not one; the text names those that there are.
     pub fn set(&mut self, name: &str, value: &str) -> Result<Effect, SqlError> {
+        if plain(name) == POLICIES_NAME {
+            return self.set_all(value);
+        }
         let at = POLICIES.iter().position(|policy| plain(policy.name) == plain(name));
         if let (None, Some(option)) = (at, KeptOption::find(name)) {
             return self.keep(option, value);
         }
         let Some(at) = at else {
-            let names: Vec<&str> = POLICIES.iter().map(|policy| policy.name).collect();
+            let names: Vec<&str> = POLICIES.iter().map(|policy| policy.name).chain([POLICIES_NAME]).collect();
             return Err(SqlError::policy_unknown(name, names.join(", ")));
         };
         let policy = &POLICIES[at];
@@ -434,6 +244,42 @@ impl ServerConfiguration {
         };
         self.values[at] = chosen;
         Ok(policy.takes_effect)
+    }
+
+    /// Sets every policy of a set. The effect is that of the last to be in force.
+    fn set_all(&mut self, set: &str) -> Result<Effect, SqlError> {
+        let found = PolicySet::ALL.into_iter().find(|known| known.name() == plain(set));
+        let Some(found) = found else {
+            let names = PolicySet::ALL.map(PolicySet::name).join(", ");
+            return Err(SqlError::policy_value_invalid(set, POLICIES_NAME, names));
+        };
+        let mut effect = Effect::Now;
+        for (at, policy) in POLICIES.iter().enumerate() {
+            if let Some(value) = found.value(policy).filter(|value| *value != self.values[at]) {
+                self.values[at] = value;
+                effect = if policy.takes_effect == Effect::Now { effect } else { Effect::NextStart };
+            }
+        }
+        Ok(effect)
+    }
+
+    /// The set whose values all its policies have; `None` when they are mixed.
+    pub(super) fn policy_set(&self) -> Option<PolicySet> {
+        let has = |set: PolicySet| {
+            let mut values = POLICIES.iter().map(|policy| set.value(policy)).zip(self.values);
+            values.all(|(wanted, value)| wanted.is_none_or(|wanted| wanted == value))
+        };
+        PolicySet::ALL.into_iter().find(|set| has(*set))
+    }
+
+    /// Policies of the sets that have other values when the server, started with `started`, is started next.
+    pub(super) fn waiting_for_start(&self, started: &ServerConfiguration) -> Vec<&'static str> {
+        let waits = |(at, policy): &(usize, &PolicyDefinition)| {
+            policy.classic.is_some()
+                && policy.takes_effect == Effect::NextStart
+                && self.value(*at) != started.value(*at)
+        };
+        POLICIES.iter().enumerate().filter(waits).map(|(_, policy)| policy.name).collect()
     }
 
     /// Sets an option that is only kept.
@@ -511,6 +357,7 @@ impl ServerConfiguration {
                 },
                 description: policy.description,
                 takes_effect: policy.takes_effect,
+                statistics_rows: policy.statistics_rows(),
             })
             .collect()
     }
@@ -520,7 +367,10 @@ impl ServerConfiguration {
         if file.format != FORMAT {
             return Err(format!("it has format {}; this build reads format {FORMAT}", file.format));
         }
-        for (name, value) in &file.policies {
+        // A set comes first: policies of their own stand against it.
+        let is_set = |name: &&String| plain(name) == POLICIES_NAME;
+        let (sets, singles): (Vec<_>, Vec<_>) = file.policies.iter().partition(|(name, _)| is_set(name));
+        for (name, value) in sets.into_iter().chain(singles) {
             self.set(name, value).map_err(|error| error.message)?;
         }
         self.affinity = match file.affinity {
@@ -764,6 +614,37 @@ fn small_log() -> LogOptions {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn a_set_gives_every_policy_its_value() {
+        let mut configuration = ServerConfiguration::default();
+        assert_eq!(configuration.policy_set(), Some(PolicySet::Best));
+        configuration.set("LOG_IO", "O_DSYNC").expect("a value");
+        assert_eq!(configuration.set("policies", "classic").expect("a set"), Effect::NextStart);
+        assert_eq!(configuration.policy_set(), Some(PolicySet::Classic));
+        let default = ServerConfiguration::default();
+        assert_eq!(configuration.waiting_for_start(&default), ["LARGE_PAGES", "POOL_GROWTH"]);
+        let mut read = ServerConfiguration::default();
+        read.read_text(&configuration.to_text()).expect("its own text");
+        assert_eq!(read, configuration);
+        read.read_text("format = 1\n[policies]\nLOG_RESERVATION = \"ATOMIC\"\nPOLICIES = \"CLASSIC\"").expect("a text");
+        assert_eq!((read.reservation(), read.flush_queue()), (Reservation::Atomic, FlushQueue::Spinlock));
+        assert_eq!(read.policy_set(), None);
+        assert_eq!(read.set("POLICIES", "Best").expect("a set"), Effect::NextStart);
+        assert_eq!((read.policy_set(), read.log_io()), (Some(PolicySet::Best), LogIo::Dsync));
+        assert_eq!(read.set("POLICIES", "MIXED").expect_err("no set").number, 15129);
+    }
+
+    /// What the first place of `allowed` promises, and what the hints name.
+    #[test]
+    fn the_sets_and_the_hints_name_values_that_there_are() {
+        for policy in &POLICIES {
+            assert!(policy.classic.is_none_or(|place| place < policy.allowed.len()), "{}", policy.name);
+            for (value, rows) in policy.live {
+                assert!(policy.allowed.contains(value) && !rows.is_empty(), "{}: {value}", policy.name);
+            }
+        }
+    }
 
     #[test]
     fn values_are_kept_and_wrong_ones_named() {

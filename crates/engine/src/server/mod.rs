@@ -19,6 +19,7 @@ mod memory;
 mod offline;
 mod options;
 mod policies;
+mod policy_table;
 mod rename;
 mod start;
 mod statement_files;
@@ -46,6 +47,7 @@ pub use configuration::{Acknowledge, Effect, Exchange, PolicyRow, ServerConfigur
 pub use kept_options::KeptOption;
 pub use memory::{DatabaseMemory, NodeMemory};
 pub use options::{SchedulerChoice, ServerOptions};
+pub use policy_table::PolicySet;
 pub(crate) use statement_files::StatementFolders;
 pub use statement_files::{BACKUP_FOLDER, INIT_FILE, LoadErrorFiles};
 pub use system_databases::{MODEL, MODEL_ID, MSDB, MSDB_ID};

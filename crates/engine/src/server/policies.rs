@@ -2,7 +2,7 @@
 
 use super::configuration::{Acknowledge, Effect, Exchange, PolicyRow};
 use super::kept_options::{KEPT_OPTIONS, KeptOption};
-use super::{Entry, Server, lock, read};
+use super::{Entry, PolicySet, Server, lock, read};
 use pikepole_types::SqlError;
 
 impl Server {
@@ -34,6 +34,16 @@ impl Server {
         lock(&self.configuration).rows(&self.started)
     }
 
+    /// The set whose values all its policies have; `None` when they are mixed.
+    pub fn policy_set(&self) -> Option<PolicySet> {
+        lock(&self.configuration).policy_set()
+    }
+
+    /// Policies of the sets whose values are in force from the next start on.
+    pub fn policies_waiting_for_start(&self) -> Vec<&'static str> {
+        lock(&self.configuration).waiting_for_start(&self.started)
+    }
+
     /// The options that are only kept, with what they are set to and what they were when the server was started or, for those that would take
     /// effect at once, are set to.
     pub fn kept_options(&self) -> Vec<(&'static KeptOption, i32, i32)> {
@@ -46,7 +56,7 @@ impl Server {
     }
 
     /// ALTER SERVER CONFIGURATION SET PIKEPOLE name = value: keeps the value, and puts it in force where that can be done
-    /// while the server runs.
+    /// while the server runs. The name POLICIES sets every policy of a [`PolicySet`].
     ///
     /// # Errors
     /// 15123 for a name and 15129 for a value that is not one, saying which there are.

@@ -92,16 +92,8 @@ pub fn find(name: &str) -> Result<&'static Experiment, ExperimentError> {
     })
 }
 
-/// The classic way at every point of the log and of transaction ids.
-const CLASSIC: &[(&str, &str)] = &[
-    ("TRANSACTION_IDS", "SPINLOCK"),
-    ("LOG_RESERVATION", "SPINLOCK"),
-    ("LOG_FLUSH_QUEUE", "SPINLOCK"),
-    ("COMMIT_BY", "LOG_WRITER"),
-    ("COMMIT_GATHERING", "NONE"),
-    ("CPU_IDLE", "KERNEL"),
-    ("LOG_BLOCK", "60KB"),
-];
+/// The classic way at every point: the server's set.
+const CLASSIC: &[(&str, &str)] = &[("POLICIES", "CLASSIC")];
 
 /// The policies of the log writers' experiments, without their number.
 fn classic(name: &str) -> Arm {

@@ -131,7 +131,7 @@ pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, S
 
 /// The server, or an engine that is opened.
 fn target(options: &Options) -> Result<Target, StressError> {
-    let mut policies = options.policy_set.map_or(Vec::new(), PolicySet::policies);
+    let mut policies: Vec<_> = options.policy_set.into_iter().map(PolicySet::policy).collect();
     policies.extend_from_slice(&options.policies);
     if let Some(server) = &options.server {
         return Ok(Target::Server(Box::new(server.clone())));

@@ -12,6 +12,7 @@ mod pager;
 pub mod passwd;
 mod password;
 pub mod ping;
+pub mod policies;
 mod progress;
 mod script;
 pub mod serve;

@@ -49,6 +49,9 @@ pub struct Arguments {
     /// Leave $(NAME) in the T-SQL as it is
     #[arg(short = 'x', long)]
     no_variables: bool,
+    /// A set of policies of the server for this run; --policy stands against it
+    #[arg(long = "policies", value_name = "SET", value_enum, conflicts_with = "server")]
+    set: Option<super::policies::SetChoice>,
     /// A policy of the server for this run; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE", conflicts_with = "server")]
     policies: Vec<String>,
@@ -125,7 +128,7 @@ fn options(arguments: &Arguments) -> Result<Options, CommandError> {
     if let Ok(working) = std::env::current_dir() {
         options = options.working_folder(working);
     }
-    for (name, value) in super::stress::policies(&arguments.policies)? {
+    for (name, value) in super::policies::policies(arguments.set, &arguments.policies)? {
         options = options.policy(&name, &value);
     }
     options = arguments.folders.add_to(options);

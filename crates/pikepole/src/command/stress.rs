@@ -1,10 +1,11 @@
 //! `pikepole stress`: the load driver's command line.
 
 use super::CommandError;
+use super::policies::{SetChoice, policies};
 use super::session::ServerArguments;
 use pikepole_lab::page;
 use pikepole_lab::profile::Profiler;
-use pikepole_lab::stress::{self, Amount, Durability, Options, ParallelOptions, PolicySet, Variant, Workload};
+use pikepole_lab::stress::{self, Amount, Durability, Options, ParallelOptions, Variant, Workload};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -145,14 +146,6 @@ enum BuiltIn {
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
-enum SetChoice {
-    /// Spinlocks for transaction ids, log reservation and flush queue; one log writer writes for commits, in blocks of 60 KB
-    Classic,
-    /// The defaults
-    Best,
-}
-
-#[derive(Clone, Copy, clap::ValueEnum)]
 enum DurabilityChoice {
     Full,
     Delayed,
@@ -205,13 +198,21 @@ fn parallel_insert(arguments: &Arguments, folder: PathBuf) -> Result<(), Command
     if arguments.server.is_given() {
         return Err(CommandError::Usage("--workload parallel-insert runs in this process, without -S".to_string()));
     }
+    let set = match arguments.sets.as_slice() {
+        [] => None,
+        [set] => Some(*set),
+        _ => {
+            let why = "--workload parallel-insert takes one set of --policies";
+            return Err(CommandError::Usage(why.to_string()));
+        }
+    };
     let one = Variant { nested_transactions: None, minimal_logging: arguments.minimal_logging };
     let options = ParallelOptions {
         folder,
         rows: arguments.rows,
         maxdop: arguments.maxdop.unwrap_or(stress::PARALLEL_INSERT_MAXDOP),
         variants: if arguments.compare { Variant::all() } else { vec![one] },
-        policies: policies(&arguments.policies)?,
+        policies: policies(set, &arguments.policies)?,
         trace_flags: arguments.trace_flags.clone(),
         buffer_pool_bytes: arguments.buffer_pool.map(|megabytes| megabytes << 20),
         profiler: arguments.profile.as_ref().map(|_| Profiler::new()),
@@ -277,10 +278,7 @@ fn run_sets(arguments: &Arguments, options: Options) -> Result<Vec<stress::Run>,
     }
     let mut runs = Vec::new();
     for set in &arguments.sets {
-        let set = match set {
-            SetChoice::Classic => PolicySet::Classic,
-            SetChoice::Best => PolicySet::Best,
-        };
+        let set = set.set();
         let folder = match arguments.data {
             Some(_) => options.folder.clone(),
             None => options.folder.join(set.name()),
@@ -319,7 +317,7 @@ fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandErr
         amount,
         workload: workload(arguments)?,
         policy_set: None,
-        policies: policies(&arguments.policies)?,
+        policies: policies(None, &arguments.policies)?,
         buffer_pool_bytes: arguments.buffer_pool.map(|megabytes| megabytes << 20),
         trace_flags: arguments.trace_flags.clone(),
         slow_device: super::lab::slow_device(arguments.slow_disk.as_deref())?,
@@ -365,16 +363,4 @@ fn batches(script: &str) -> Vec<String> {
         }
     }
     texts
-}
-
-/// Splits `NAME=VALUE` arguments.
-pub fn policies(arguments: &[String]) -> Result<Vec<(String, String)>, CommandError> {
-    let mut pairs = Vec::new();
-    for argument in arguments {
-        let Some((name, value)) = argument.split_once('=') else {
-            return Err(CommandError::Usage(format!("--policy takes NAME=VALUE, not `{argument}`")));
-        };
-        pairs.push((name.trim().to_string(), value.trim().to_string()));
-    }
-    Ok(pairs)
 }

@@ -46,13 +46,16 @@ fn table(title: &str, text: &str, heads: &[&str], rows: &[Vec<String>]) -> Strin
 fn the_page_of_policies_is_what_the_view_says() {
     let folder = Folder::new("reference-policies");
     let query = "SELECT CONCAT('`', name, '`') AS a, description AS b, REPLACE(CONCAT('`', allowed_values, '`'), ', ', '`, `') AS c,
-                     CONCAT('`', default_value, '`') AS d, IIF(is_dynamic = 1, 'at once', 'at the next start') AS e
+                     CONCAT('`', default_value, '`') AS d, IIF(is_dynamic = 1, 'at once', 'at the next start') AS e, statistics_rows AS f
                  FROM sys.dm_pikepole_policies ORDER BY name";
     let text = "Each serialisation point has a policy. One is switched by `--policy NAME=VALUE`, `ALTER SERVER CONFIGURATION SET PIKEPOLE NAME = VALUE`\n\
                 or `sp_configure`; `sys.dm_pikepole_policies` has these rows with the values in force. What each does: \
-                [log](../understand/log.md), [lab](../understand/lab.md).";
+                [log](../understand/log.md), [lab](../understand/lab.md).\n\n\
+                All points at once: `--policies classic` (`serve`, `sql`, `stress`) or `ALTER SERVER CONFIGURATION SET PIKEPOLE POLICIES = \
+                CLASSIC`;\n`BEST` brings the defaults back ([lab](../understand/lab.md#all-policies-at-once)). Statistics: the rows that only \
+                this value moves.";
     let made =
-        table("Policies", text, &["name", "what it governs", "values", "default", "in force"], &rows(&folder, query));
+        table("Policies", text, &["name", "what it governs", "values", "default", "in force", "statistics"], &rows(&folder, query));
     compare("policies", &made);
 }
 

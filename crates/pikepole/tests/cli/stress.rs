@@ -245,7 +245,12 @@ fn sets_of_policies_run_side_by_side() {
     let expected =
         [(Some("classic"), &classic), (Some("classic"), &classic), (Some("best"), &best), (Some("best"), &best)];
     assert!(sets.iter().map(|(set, value)| (*set, value)).eq(expected), "{sets:?}");
-    for (name, classic, best) in [("COMMIT_BY", "LOG_WRITER", "SCHEDULER"), ("LOG_WRITERS", "1", "AUTO")] {
+    for (name, classic, best) in [
+        ("COMMIT_BY", "LOG_WRITER", "SCHEDULER"),
+        ("LOG_WRITERS", "1", "AUTO"),
+        ("NESTED_TRANSACTIONS", "FAIR_LATCH", "PRIVATE"),
+        ("EXCHANGE", "PACKETS", "COUNTS"),
+    ] {
         assert_eq!([of(&runs[0], name), of(&runs[2], name)], [classic, best].map(|value| Some(value.to_string())));
     }
     assert!(done.out.contains("LOGCACHE_ACCESS spins/1000 rows") && done.out.contains("| classic "), "{}", done.out);

@@ -146,6 +146,7 @@ pub(super) const VIEWS: &[View] = &[
             ("allowed_values", Text(400), No),
             ("description", Text(400), No),
             ("is_dynamic", Bit, No),
+            ("statistics_rows", Text(400), Yes),
         ],
         rows: policies,
     },
@@ -316,6 +317,7 @@ fn policies(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text("allowed_values", policy.allowed.join(", "))
             .text("description", policy.description)
             .bit("is_dynamic", policy.takes_effect == pikepole_engine::Effect::Now)
+            .text_if("statistics_rows", policy.statistics_rows.as_deref())
             .done()
     };
     Ok(source.server.policies().iter().map(row).collect())

@@ -28,7 +28,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("sysprocesses", 33),
     ("databases", 89),
     ("configurations", 9),
-    ("dm_pikepole_policies", 7),
+    ("dm_pikepole_policies", 8),
     ("dm_pikepole_deadlocks", 7),
     ("messages", 5),
     ("database_files", 30),

@@ -118,3 +118,29 @@ SELECT scheduler_id, status, is_online FROM sys.dm_os_schedulers WHERE scheduler
 ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = AUTO;
 SELECT scheduler_id, status, is_online FROM sys.dm_os_schedulers WHERE scheduler_id < 2 ORDER BY scheduler_id;
 ALTER SERVER CONFIGURATION SET SOFTNUMA OFF;
+GO
+-- All points at once. The values are those of one table; what needs a start says so, as single policies do.
+ALTER SERVER CONFIGURATION SET PIKEPOLE POLICIES = CLASSIC;
+GO
+SELECT name, value, value_in_use FROM sys.dm_pikepole_policies WHERE value <> default_value ORDER BY name;
+GO
+ALTER SERVER CONFIGURATION SET PIKEPOLE NESTED_TRANSACTIONS = UNFAIR_LATCH;
+ALTER SERVER CONFIGURATION SET PIKEPOLE Policies = 'best';
+ALTER SERVER CONFIGURATION SET PIKEPOLE POLICIES = BEST;
+GO
+-- LOG_IO, the limits of statements and the options of SQL Server belong to no set.
+EXEC sp_configure 'LOG_IO', 'O_DSYNC';
+ALTER SERVER CONFIGURATION SET PIKEPOLE POLICIES = BEST;
+SELECT name, value FROM sys.dm_pikepole_policies WHERE value <> default_value;
+GO
+EXEC sp_configure 'LOG_IO', 'AUTO';
+ALTER SERVER CONFIGURATION SET PIKEPOLE POLICIES = WORST;
+GO
+ALTER SERVER CONFIGURATION SET PIKEPOLE POLICIES = 1;
+GO
+-- A set is no option: it has no value of its own.
+EXEC sp_configure 'POLICIES', 'CLASSIC';
+GO
+-- Which rows of the statistics a value makes live: with the others they stay at zero.
+SELECT name, statistics_rows FROM sys.dm_pikepole_policies WHERE statistics_rows IS NOT NULL ORDER BY name;
+GO

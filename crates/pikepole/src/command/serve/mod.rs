@@ -71,6 +71,9 @@ pub struct Arguments {
     /// Whether CHECK_POLICY, which logins have unless they are made without it, asks something of new passwords; off is for tests
     #[arg(long, value_enum, default_value = "on")]
     password_policy: Switch,
+    /// A set of policies of the server for this run; --policy stands against it
+    #[arg(long = "policies", value_name = "SET", value_enum)]
+    set: Option<super::policies::SetChoice>,
     /// A policy of the server for this run; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE")]
     policies: Vec<String>,
@@ -253,7 +256,7 @@ impl Start<'_> {
         if let Some(megabytes) = &settings.memory_mb {
             options = options.policy("max server memory (MB)", megabytes);
         }
-        for (name, value) in super::stress::policies(&arguments.policies)? {
+        for (name, value) in super::policies::policies(arguments.set, &arguments.policies)? {
             options = options.policy(&name, &value);
         }
         for flag in &arguments.trace_flags {
