@@ -1,5 +1,6 @@
 //! The server's configuration as `sp_configure` and `sys.configurations` show it: the policies of the serialisation points.
 
+use crate::affinity_mask::MaskHalf;
 use pikepole_engine::{Effect, PolicyRow, PolicySet, Server, first_number};
 use pikepole_types::SqlError;
 
@@ -7,25 +8,7 @@ use pikepole_types::SqlError;
 const FIXED: &[Fixed] = &[
     ("Ad Hoc Distributed Queries", 16391, 0, 0, 1, true, "There are no other servers to ask"),
     ("affinity I/O mask", 1550, 0, i32::MIN, i32::MAX, true, "Reads and writes are made by whoever asks for them"),
-    (
-        "affinity mask",
-        1535,
-        0,
-        i32::MIN,
-        i32::MAX,
-        true,
-        "CPUs are given by ALTER SERVER CONFIGURATION SET PROCESS AFFINITY",
-    ),
     ("affinity64 I/O mask", 1551, 0, i32::MIN, i32::MAX, true, "Reads and writes are made by whoever asks for them"),
-    (
-        "affinity64 mask",
-        1549,
-        0,
-        i32::MIN,
-        i32::MAX,
-        true,
-        "CPUs are given by ALTER SERVER CONFIGURATION SET PROCESS AFFINITY",
-    ),
     ("Agent XPs", 16384, 0, 0, 1, true, "There is no agent"),
     ("allow filesystem enumeration", 16398, 1, 0, 1, true, "Drives are listed"),
     ("allow polybase export", 16397, 0, 0, 1, false, "There are no external tables"),
@@ -107,6 +90,8 @@ enum Kind {
     Policy,
     /// It is only kept.
     Kept,
+    /// 32 CPUs of the process affinity.
+    Mask(MaskHalf),
     Fixed,
 }
 
@@ -125,6 +110,21 @@ pub(crate) fn options(server: &Server) -> Vec<ConfigurationOption> {
         dynamic: option.dynamic,
         advanced: option.advanced,
         kind: Kind::Kept,
+    }));
+    options.extend(MaskHalf::ALL.map(|half| {
+        let mask = half.mask(server.process_affinity().as_deref());
+        ConfigurationOption {
+            name: half.name(),
+            number: half.number(),
+            configured: mask,
+            running: mask,
+            minimum: i32::MIN,
+            maximum: i32::MAX,
+            description: half.description().to_owned(),
+            dynamic: true,
+            advanced: true,
+            kind: Kind::Mask(half),
+        }
     }));
     options.extend(FIXED.iter().map(|&(name, number, value, minimum, maximum, advanced, description)| {
         let (configured, running, description) = (value, value, description.to_owned());
@@ -204,13 +204,18 @@ pub(crate) fn set(server: &Server, name: &str, value: &str) -> Result<SqlError, 
     let before = said(server, &option);
     let effect = match option.kind {
         Kind::Policy | Kind::Kept => server.set_policy(option.name, value)?,
+        Kind::Mask(half) => {
+            let mask = value.trim().parse().map_err(|_| SqlError::configuration_value_invalid(value, option.name))?;
+            server.set_process_affinity(&half.changed(server.process_affinity().as_deref(), mask))?;
+            Effect::Now
+        }
         Kind::Fixed if value.trim().parse() == Ok(option.running) => Effect::Now,
         Kind::Fixed => return Err(SqlError::configuration_value_invalid(value, option.name)),
     };
     let after = said(server, &find(server, option.name)?);
     // As SQL Server asks for RECONFIGURE; a policy is in force without it, or needs a start.
     let note = match (option.kind, effect) {
-        (Kind::Kept | Kind::Fixed, _) => " Run the RECONFIGURE statement to install.",
+        (Kind::Kept | Kind::Mask(_) | Kind::Fixed, _) => " Run the RECONFIGURE statement to install.",
         (Kind::Policy, Effect::Now) => "",
         (Kind::Policy, Effect::NextStart) => " It takes effect at the next start.",
     };

@@ -170,6 +170,14 @@ fn sqlperf(host: &SessionHost, command: &Dbcc, output: &mut dyn Output) -> Resul
             log_space(host, output);
             Ok(())
         }
+        [spinlocks] if spinlocks.eq_ignore_ascii_case("SPINLOCKSTATS") => {
+            spinlock_stats(host.server.statistics(), output);
+            Ok(())
+        }
+        [waits] if waits.eq_ignore_ascii_case("WAITSTATS") => {
+            wait_stats(host.server.statistics(), output);
+            Ok(())
+        }
         [view, clear] if clear.eq_ignore_ascii_case("CLEAR") => clear_view(host.server.statistics(), view),
         [_] | [_, _] => Err(SqlError::incorrect_dbcc()),
         _ => Err(SqlError::dbcc_parameter_count()),
@@ -185,6 +193,41 @@ fn clear_view(statistics: &Statistics, view: &str) -> Result<(), SqlError> {
         _ => return Err(SqlError::dbcc_parameter_incorrect(1)),
     }
     Ok(())
+}
+
+/// The rows of `dm_os_spinlock_stats`, as before there were such views.
+fn spinlock_stats(statistics: &Statistics, output: &mut dyn Output) {
+    let mut set = ResultSet::new(&[
+        ("Spinlock Name", NAME),
+        ("Collisions", SqlType::BigInt),
+        ("Spins", SqlType::BigInt),
+        ("Spins/Collision", SqlType::Real),
+        ("Sleep Time (ms)", SqlType::BigInt),
+        ("Backoffs", SqlType::BigInt),
+    ]);
+    let number = |number: u64| Value::BigInt(number.cast_signed());
+    for row in statistics.spinlocks() {
+        let each = if row.collisions == 0 { 0.0 } else { row.spins as f32 / row.collisions as f32 };
+        let (slept, backoffs) = (number(row.sleep_time_us / 1000), number(row.backoffs));
+        set.push(vec![string(row.name), number(row.collisions), number(row.spins), Value::Real(each), slept, backoffs]);
+    }
+    set.send(output);
+}
+
+/// The rows of `dm_os_wait_stats`, in the same way, and their sums.
+fn wait_stats(statistics: &Statistics, output: &mut dyn Output) {
+    let numbers = ["Requests", "Wait Time", "Signal Wait Time"];
+    let columns: Vec<_> =
+        std::iter::once(("Wait Type", NAME)).chain(numbers.map(|name| (name, SqlType::Real))).collect();
+    let mut set = ResultSet::new(&columns);
+    let mut sums = [0; 3];
+    for row in statistics.waits() {
+        let own = [row.waiting_tasks_count, row.wait_time_us / 1000, row.signal_wait_time_us / 1000];
+        sums.iter_mut().zip(own).for_each(|(sum, own)| *sum += own);
+        set.push(std::iter::once(string(row.wait_type)).chain(own.map(|own| Value::Real(own as f32))).collect());
+    }
+    set.push(std::iter::once(string("Total")).chain(sums.map(|sum| Value::Real(sum as f32))).collect());
+    set.send(output);
 }
 
 fn log_space(host: &SessionHost, output: &mut dyn Output) {

@@ -10,6 +10,7 @@
 //! A [`Session`] is one connection's state: its database, transaction, SET options and globals. Everything that belongs to a
 //! server as people administer it is answered here, through query's `Host`.
 
+mod affinity_mask;
 mod backup_lists;
 mod backups;
 mod check_identity;

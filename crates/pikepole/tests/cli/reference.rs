@@ -54,8 +54,12 @@ fn the_page_of_policies_is_what_the_view_says() {
                 All points at once: `--policies classic` (`serve`, `sql`, `stress`) or `ALTER SERVER CONFIGURATION SET PIKEPOLE POLICIES = \
                 CLASSIC`;\n`BEST` brings the defaults back ([lab](../understand/lab.md#all-policies-at-once)). Statistics: the rows that only \
                 this value moves.";
-    let made =
-        table("Policies", text, &["name", "what it governs", "values", "default", "in force", "statistics"], &rows(&folder, query));
+    let made = table(
+        "Policies",
+        text,
+        &["name", "what it governs", "values", "default", "in force", "statistics"],
+        &rows(&folder, query),
+    );
     compare("policies", &made);
 }
 

@@ -3,6 +3,14 @@ DBCC SQLPERF('sys.dm_os_wait_stats', CLEAR);
 DBCC SQLPERF("sys.dm_os_latch_stats", CLEAR) WITH NO_INFOMSGS;
 DBCC SQLPERF('sys.dm_os_spinlock_stats', CLEAR) WITH NO_INFOMSGS;
 GO
+-- What there was before those views: the same rows.
+CREATE TABLE #spinlocks (name sysname, collisions bigint, spins bigint, each real, slept bigint, backoffs bigint);
+INSERT #spinlocks EXEC ('DBCC SQLPERF(spinlockstats) WITH NO_INFOMSGS');
+SELECT (SELECT COUNT(*) FROM #spinlocks) - COUNT(*) AS more, COUNT(s.name) - COUNT(*) AS missing FROM sys.dm_os_spinlock_stats AS v LEFT JOIN #spinlocks AS s ON s.name = v.name;
+CREATE TABLE #waits (name sysname, requests real, waited real, signal real);
+INSERT #waits EXEC ('DBCC SQLPERF(WAITSTATS) WITH NO_INFOMSGS');
+SELECT (SELECT COUNT(*) FROM #waits) - COUNT(*) AS more, COUNT(w.name) - COUNT(*) AS missing FROM sys.dm_os_wait_stats AS v LEFT JOIN #waits AS w ON w.name = v.wait_type;
+GO
 DBCC SQLPERF('sys.nothing', CLEAR);
 GO
 DBCC SQLPERF();
@@ -116,6 +124,24 @@ GO
 ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = 1;
 SELECT scheduler_id, status, is_online FROM sys.dm_os_schedulers WHERE scheduler_id < 2 ORDER BY scheduler_id;
 ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = AUTO;
+GO
+-- The masks that were there before it: bits of CPUs, in force at once; 0 is all. A CPU that is not there is refused.
+EXEC sp_configure 'affinity mask', 2;
+RECONFIGURE;
+SELECT name, CAST(value AS int) AS value, CAST(value_in_use AS int) AS value_in_use, is_dynamic FROM sys.configurations WHERE name LIKE 'affinity%mask' AND name NOT LIKE '%I/O%';
+SELECT COUNT(*) AS schedulers FROM sys.dm_os_schedulers WHERE status = 'VISIBLE ONLINE';
+GO
+EXEC sp_configure 'affinity mask', 128;
+GO
+EXEC sp_configure 'affinity64 mask', 1;
+GO
+EXEC sp_configure 'affinity mask', 'x';
+GO
+EXEC sp_configure 'affinity I/O mask', 1;
+GO
+EXEC sp_configure 'affinity mask', 0;
+RECONFIGURE;
+SELECT COUNT(*) AS schedulers, MIN(affinity_type_desc) AS affinity FROM sys.dm_os_schedulers CROSS JOIN sys.dm_os_sys_info WHERE status = 'VISIBLE ONLINE';
 SELECT scheduler_id, status, is_online FROM sys.dm_os_schedulers WHERE scheduler_id < 2 ORDER BY scheduler_id;
 ALTER SERVER CONFIGURATION SET SOFTNUMA OFF;
 GO
