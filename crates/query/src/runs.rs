@@ -527,7 +527,8 @@ impl Program {
             let late = self.late.get(*index)?;
             let totals = late.runs.totals()?;
             let plan = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone();
-            let plan_shape = plan.map_or(0, |plan| shape_of_plan(&show::operators(&plan, &self.variables, host, None)));
+            let plan_shape =
+                plan.map_or(0, |plan| shape_of_plan(&show::operators(&plan, &self.variables, host, None, 0)));
             Some(StatementRuns { place: self.place_of(at)?, shape: shape_of(&late.text), plan_shape, totals })
         };
         self.instructions.iter().enumerate().filter_map(run).collect()

@@ -17,7 +17,7 @@ use crate::access::Stop;
 use crate::expression::{Expr, Fault};
 use crate::parallel::{self, Crew, Part, Worker};
 use crate::plan::{Aggregate, Node};
-use crate::run::{Cursor, Run};
+use crate::run::{Counts, Cursor, Run};
 use pikepole_engine::Transaction;
 use pikepole_types::{Accumulator, Aggregate as Function, Value};
 
@@ -149,6 +149,8 @@ pub(crate) struct AggregateCursor {
     /// What does the work where the input is for workers only, and there are none.
     serial: Option<Cursor>,
     stage: Stage,
+    /// Where it is counted what workers have done.
+    counts: Option<Arc<Counts>>,
 }
 
 enum Stage {
@@ -172,7 +174,12 @@ struct Work {
 
 impl AggregateCursor {
     pub(crate) fn new(input: Operator, serial: Option<Cursor>) -> AggregateCursor {
-        AggregateCursor { input, serial, stage: Stage::Fresh }
+        AggregateCursor { input, serial, stage: Stage::Fresh, counts: None }
+    }
+
+    /// Has it counted what workers do.
+    pub(crate) fn counted(self, counts: Option<Arc<Counts>>) -> AggregateCursor {
+        AggregateCursor { counts, ..self }
     }
 
     pub(crate) fn open(&mut self) {
@@ -209,6 +216,9 @@ impl AggregateCursor {
                     let Some((left, result)) = crew.outcome() else {
                         return Err(Stop::Team(crew.team()));
                     };
+                    if let Some(counts) = &self.counts {
+                        counts.add_workers(crew.runs());
+                    }
                     let (parts, children): (Vec<Partial>, Vec<Option<Transaction>>) = left.into_iter().unzip();
                     let (database, tx) = run.engine()?;
                     database.merge_children(tx, children.into_iter().flatten().collect());
@@ -232,6 +242,14 @@ impl AggregateCursor {
             return Ok(true);
         }
     }
+}
+
+/// Whether workers could make these aggregates, a part each.
+pub(crate) fn can_share(aggregates: &[Aggregate]) -> bool {
+    let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
+    let is_portable = |aggregate: &Aggregate| aggregate.input.as_ref().is_none_or(Expr::is_portable);
+    let each = aggregates.iter().all(|aggregate| is_plain(aggregate) && is_portable(aggregate));
+    each && Partial::new(aggregates).is_ok_and(|empty| empty.merges())
 }
 
 /// What a worker leaves: its part of the aggregates, and the child it has read in.

@@ -35,7 +35,7 @@ mod product;
 mod scan;
 mod vector;
 
-pub(crate) use aggregate::AggregateCursor;
+pub(crate) use aggregate::{AggregateCursor, can_share as aggregates_can_share};
 pub(crate) use cursor::BatchCursor;
 pub(crate) use evaluate::evaluate;
 pub(crate) use operator::Operator;

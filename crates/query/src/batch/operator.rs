@@ -114,6 +114,29 @@ impl Operator {
         }
     }
 
+    /// Whether workers can run it: nothing in it comes from a row operator.
+    pub(crate) fn is_shareable(&self) -> bool {
+        match self {
+            Operator::FromRows(_) => false,
+            Operator::Product(_) | Operator::File(_) | Operator::Kept(_) | Operator::Scan(_) => true,
+            Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.is_shareable(),
+            Operator::ListJoin(join) => join.left().is_shareable(),
+            Operator::Top(top) => top.input.is_shareable(),
+            Operator::Concat(concat) => concat.inputs().iter().all(Operator::is_shareable),
+        }
+    }
+
+    /// Whether a plan runs in batches, `within` one that does or on its own.
+    pub(crate) fn runs_in_batches(node: &Node, within: bool) -> bool {
+        match node {
+            Node::Join { .. } if within => is_product_or_list(node),
+            Node::Number { partition, order, functions, .. } if within => is_plain(partition, order, functions),
+            Node::One | Node::Values { .. } => within,
+            Node::Filter { .. } | Node::Compute { .. } | Node::Top { .. } | Node::Concat { .. } if within => true,
+            _ => makes_rows_in_bulk(node),
+        }
+    }
+
     /// The operator of a list.
     pub(crate) fn list(node: &Node) -> Operator {
         Operator::new(node, Making::plain(&LiveSlots::default()))
@@ -319,6 +342,10 @@ impl Operator {
 /// Numbers that follow from the place of a row alone.
 fn is_plain<K>(partition: &[K], order: &[K], functions: &[(Numbering, usize)]) -> bool {
     partition.is_empty() && order.is_empty() && functions.iter().all(|(function, _)| *function == Numbering::Row)
+}
+
+fn is_product_or_list(node: &Node) -> bool {
+    Product::of(node).is_some() || ListJoin::fits(node)
 }
 
 /// Whether a plan multiplies rows that it makes itself, or passes on the rows of such a plan.

@@ -4,7 +4,7 @@ use super::join_cost::{KEEP, LOOKUP, PROBE, share};
 use super::key_range::list_share;
 use crate::access::Table;
 use crate::expression::Integer;
-use crate::plan::{KeyRange, More, Node};
+use crate::plan::{JoinKind, KeyRange, More, Node};
 use pikepole_types::SqlType;
 
 /// Bytes of a page that rows are in, when it is not quite full.
@@ -90,10 +90,11 @@ pub(crate) fn of(node: &Node) -> Size {
             let (each, once) = if *correlated { (inner.cost, inner.once) } else { (0.0, inner.cost + inner.once) };
             Size { rows: input.rows, cost: input.cost + input.rows * each, once: input.once + once }
         }
-        Node::Join { left, right, on, .. } => {
+        Node::Join { left, right, kind, on, .. } => {
             let (left, right) = (of(left), of(right));
             let kept = on.as_ref().map_or(1.0, share);
-            let rows = (left.rows * right.rows * kept).max(1.0);
+            let least = if *kind == JoinKind::Left { left.rows } else { 1.0 };
+            let rows = (left.rows * right.rows * kept).max(least);
             Size { rows, cost: left.cost + left.rows * right.cost, once: left.once + right.once }
         }
         Node::Group { input, keys, .. } => {

@@ -37,12 +37,12 @@ pub(crate) use fill::Filling;
 pub(crate) use insert::{InsertWork, Target, insert};
 pub(crate) use portable::may_run_elsewhere;
 pub(crate) use team::{Crew, Team};
-pub(crate) use worker::{Part, Worker};
+pub(crate) use worker::{Part, Worker, WorkerRun};
 
 use crate::access::Stop;
 use crate::batch::Operator;
-use crate::plan::Node;
-use crate::run::Run;
+use crate::plan::{LiveSlots, Node};
+use crate::run::{Making, Run};
 
 /// Rows of a range that a worker takes at once: some batches, so that the dispenser costs nothing.
 pub(crate) const RANGE_ROWS: u64 = 16 * 1024;
@@ -77,6 +77,11 @@ pub(crate) fn workers(operator: &mut Operator, node: &Node, run: &mut Run<'_>) -
     let dispenser = Dispenser::new(&ordinals);
     let workers = (0..count).filter_map(|place| run.worker(place, operator.fork(&dispenser)?, &dispenser));
     Ok(Some(workers.collect()))
+}
+
+/// Whether workers could make the rows of a plan, if there are enough of them.
+pub(crate) fn can_share(node: &Node, live: &LiveSlots) -> bool {
+    may_run_elsewhere(node) && Operator::of(node, Making::plain(live)).is_some_and(|operator| operator.is_shareable())
 }
 
 /// Gives workers that read tables the children of the session's transaction that they read in.

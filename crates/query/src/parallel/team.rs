@@ -10,7 +10,8 @@ use std::future::Future;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
 
-use super::{Dispenser, PacketList, Worker};
+use super::worker::Tally;
+use super::{Dispenser, PacketList, Worker, WorkerRun};
 use crate::errors;
 use crate::expression::Fault;
 use pikepole_contention::WaitType;
@@ -108,6 +109,7 @@ pub(crate) struct Crew<T> {
     team: Arc<Team>,
     dispenser: Arc<Dispenser>,
     left: Arc<Mutex<Vec<T>>>,
+    tallies: Vec<Arc<Tally>>,
     handles: Vec<JoinHandle<()>>,
 }
 
@@ -128,7 +130,8 @@ impl<T: Send + 'static> Crew<T> {
         let state = State { at_work: jobs.len(), failure: None, session: None };
         let team = Arc::new(Team { state: Mutex::new(state), packets, gathered: AtomicU64::new(0) });
         let left = Arc::new(Mutex::new(Vec::new()));
-        let mut crew = Crew { team, dispenser, left, handles: Vec::new() };
+        let tallies = jobs.iter().map(|(worker, _)| Arc::clone(&worker.tally)).collect();
+        let mut crew = Crew { team, dispenser, left, tallies, handles: Vec::new() };
         for (worker, job) in jobs {
             let placement = worker.placement();
             let place = Place {
@@ -136,10 +139,12 @@ impl<T: Send + 'static> Crew<T> {
                 dispenser: Arc::clone(&crew.dispenser),
                 failure: Some((0, errors::worker_lost())),
             };
+            let tally = Arc::clone(&worker.tally);
             let (work, left) = (work(worker, job), Arc::clone(&crew.left));
             crew.handles.push(scheduler::spawn_worker(info, placement, async move {
                 let mut place = place;
                 let (own, result) = work.await;
+                tally.end();
                 left.lock().unwrap_or_else(|e| e.into_inner()).push(own);
                 place.failure = result.err();
                 drop(place);
@@ -161,6 +166,11 @@ impl<T: Send + 'static> Crew<T> {
         drop(state);
         self.handles.clear();
         Some((std::mem::take(&mut *self.left.lock().unwrap_or_else(|e| e.into_inner())), result))
+    }
+
+    /// What each worker has done, once they have ended.
+    pub(crate) fn runs(&self) -> Vec<WorkerRun> {
+        self.tallies.iter().map(|tally| tally.run()).collect()
     }
 
     /// The rows that the session has taken from the workers' packets; none when they send none.

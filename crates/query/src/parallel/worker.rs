@@ -11,7 +11,7 @@ use crate::expression::Fault;
 use crate::plan::{LiveSlots, Node};
 use crate::run::{Around, Run};
 use crate::state::SessionState;
-use pikepole_contention::sync::atomic::AtomicBool;
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_engine::{Blocked, Database, Need, ReadMeter, Transaction, awaited, is_for_lock};
 use pikepole_machine::memory;
 use pikepole_scheduler as scheduler;
@@ -25,6 +25,33 @@ pub(crate) struct Part<T> {
     pub(crate) live: LiveSlots,
     /// What is done with the rows.
     pub(crate) rest: T,
+}
+
+/// What a worker has done, for who shows its plan.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(crate) struct WorkerRun {
+    /// Rows that it made.
+    pub(crate) rows: u64,
+    /// Microseconds of CPU.
+    pub(crate) cpu_us: u64,
+}
+
+/// The same while it is counted: the worker alone writes it.
+#[derive(Debug, Default)]
+pub(crate) struct Tally {
+    rows: AtomicU64,
+    cpu_us: AtomicU64,
+}
+
+impl Tally {
+    /// The worker is at its end.
+    pub(super) fn end(&self) {
+        self.cpu_us.store(scheduler::cpu_time_us(), Ordering::Relaxed);
+    }
+
+    pub(super) fn run(&self) -> WorkerRun {
+        WorkerRun { rows: self.rows.load(Ordering::Relaxed), cpu_us: self.cpu_us.load(Ordering::Relaxed) }
+    }
 }
 
 /// What a worker works on.
@@ -43,6 +70,7 @@ pub(crate) struct Worker {
     pub(crate) child: Option<Transaction>,
     /// Counts what it reads, when somebody wants to know.
     pub(crate) meter: Option<ReadMeter>,
+    pub(crate) tally: Arc<Tally>,
 }
 
 impl Worker {
@@ -84,7 +112,11 @@ impl Worker {
                 metered(meter.as_ref(), || operator.take(&part.node, &mut run, |batch, _| Ok(batch)))
             };
             match next {
-                Ok(batch) => return Ok(batch),
+                Ok(batch) => {
+                    let rows = batch.as_ref().map_or(0, |batch| batch.rows as u64);
+                    self.tally.rows.fetch_add(rows, Ordering::Relaxed);
+                    return Ok(batch);
+                }
                 Err(Stop::Yield) => {
                     scheduler::yield_now().await;
                     relieve(memory::task_heap().all)?;

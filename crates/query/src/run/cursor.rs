@@ -111,15 +111,18 @@ impl Cursor {
             Node::Group { input, keys, aggregates } => {
                 let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
                 let plain = keys.is_empty() && aggregates.iter().all(is_plain);
+                let counts = above.profile.map(|profile| profile.counts(node));
                 let shared = Operator::of_scan(input).filter(|_| plain);
                 if shared.is_none()
                     && let Some(input) = Operator::of(input, making).filter(|_| plain)
                 {
-                    return Cursor::Aggregate(Box::new(AggregateCursor::new(input, None)));
+                    return Cursor::Aggregate(Box::new(AggregateCursor::new(input, None).counted(counts)));
                 }
                 let serial = Cursor::Group(Box::new(GroupCursor::new(new(input))));
                 match shared {
-                    Some(input) => Cursor::Aggregate(Box::new(AggregateCursor::new(input, Some(serial)))),
+                    Some(input) => {
+                        Cursor::Aggregate(Box::new(AggregateCursor::new(input, Some(serial)).counted(counts)))
+                    }
                     None => serial,
                 }
             }

@@ -100,7 +100,7 @@ pub(crate) use document_xml::escape_xml;
 pub(crate) use frame::{Frame, SpareFrames};
 pub(crate) use modify::check_required;
 pub use output_rows::cut_long_values;
-pub(crate) use profile::{Counted, Making, Profile};
+pub(crate) use profile::{Counted, Counts, Making, Profile};
 pub use request::{Prepared, RowTarget, call, insert_rows};
 pub use sequence::names_sequence;
 pub(crate) use step::{epoch, now, utc_now};
@@ -215,6 +215,7 @@ impl Run<'_> {
             database: Arc::clone(context.database()),
             child: None,
             meter: ReadMeter::current(),
+            tally: Arc::default(),
         })
     }
 

@@ -320,6 +320,9 @@ impl Machine<'_> {
                 let Some((left, result)) = crew.outcome() else {
                     return Err(Stop::Team(crew.team()));
                 };
+                if let Some(profile) = &state.profile {
+                    profile.counts(&plan.source).add_workers(crew.runs());
+                }
                 let gathered = crew.gathered();
                 state.modify.bulk = Bulk::Row;
                 let (children, rows): (Vec<_>, Vec<_>) = left.into_iter().unzip();

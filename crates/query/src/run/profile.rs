@@ -9,6 +9,7 @@ use std::time::Instant;
 use super::Run;
 use super::cursor::Cursor;
 use crate::access::Stop;
+use crate::parallel::WorkerRun;
 use crate::plan::{LiveSlots, Node};
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, Mutex};
@@ -39,11 +40,24 @@ pub(crate) struct Profile(Mutex<HashMap<usize, Arc<Counts>>>);
 
 /// What one operator has done. One task counts; others may hold the same cursor later.
 #[derive(Default)]
-struct Counts {
+pub(crate) struct Counts {
     rows: AtomicU64,
     openings: AtomicU64,
     calls: AtomicU64,
     time_ns: AtomicU64,
+    /// What workers have done that shared it.
+    workers: Mutex<Vec<WorkerRun>>,
+}
+
+impl Counts {
+    /// Adds what workers have done.
+    pub(crate) fn add_workers(&self, runs: Vec<WorkerRun>) {
+        self.workers().extend(runs);
+    }
+
+    fn workers(&self) -> pikepole_contention::sync::MutexGuard<'_, Vec<WorkerRun>> {
+        self.workers.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+    }
 }
 
 /// What one operator has done, at a moment.
@@ -59,7 +73,7 @@ pub(crate) struct Counted {
 
 impl Profile {
     /// The counts of an operator that is being built.
-    fn counts(&self, node: &Node) -> Arc<Counts> {
+    pub(crate) fn counts(&self, node: &Node) -> Arc<Counts> {
         Arc::clone(self.operators().entry(std::ptr::from_ref(node).addr()).or_default())
     }
 
@@ -73,12 +87,18 @@ impl Profile {
         was_asked.then(|| Counted { rows: read(&counts.rows), openings, time_us })
     }
 
+    /// What workers have done that shared an operator.
+    pub(crate) fn workers(&self, node: &Node) -> Vec<WorkerRun> {
+        self.operators().get(&std::ptr::from_ref(node).addr()).map_or_else(Vec::new, |counts| counts.workers().clone())
+    }
+
     /// Back to nothing, for the next run of the plan.
     pub(crate) fn clear(&self) {
         for counts in self.operators().values() {
             for counter in [&counts.rows, &counts.openings, &counts.calls, &counts.time_ns] {
                 counter.store(0, Ordering::Relaxed);
             }
+            counts.workers().clear();
         }
     }
 

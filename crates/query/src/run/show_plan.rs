@@ -68,7 +68,7 @@ impl Machine<'_> {
             kind => (self.bind_kind(kind)?, None),
         };
         self.context.check(&plan.requirements, self.procedure_owner())?;
-        let mut shown = show::operators(&plan, &program.variables, &*self.host, None);
+        let mut shown = show::operators(&plan, &program.variables, &*self.host, None, self.context.degree(plan.degree));
         if let Some(table) = made {
             shown = shown.into_table(&table);
         }
@@ -111,7 +111,7 @@ impl Machine<'_> {
         else {
             return;
         };
-        let mut shown = show::operators(plan, &program.variables, &*self.host, Some(profile));
+        let mut shown = show::operators(plan, &program.variables, &*self.host, Some(profile), 0);
         if !matches!(plan.action, Action::Select { .. } | Action::Assign { .. }) {
             shown.counted = Some(Counted { rows, openings: 1, time_us: None });
         }
@@ -162,8 +162,9 @@ impl Late {
 
 impl Program {
     /// The plans of its statements as SHOWPLAN_XML shows them, as far as they have run or been bound; of the one statement that stands at
-    /// `place`, as [`crate::Running::statement`] tells it, or of all. None while there is none.
-    pub fn plan_document(&self, place: Option<i32>, host: &dyn Host) -> Option<String> {
+    /// `place`, as [`crate::Running::statement`] tells it, or of all; with so many workers where they say nothing of it. None while there
+    /// is none.
+    pub fn plan_document(&self, place: Option<i32>, host: &dyn Host, degree: usize) -> Option<String> {
         let wanted = |at: usize| place.is_none_or(|place| self.place_of(at).is_some_and(|(start, _)| start == place));
         let statements: Vec<ShownStatement> = (self.instructions.iter().enumerate())
             .filter(|(at, _)| wanted(*at))
@@ -171,7 +172,8 @@ impl Program {
                 let Instruction::Statement(index) = instruction else { return None };
                 let late = &self.late[*index];
                 let plan = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone()?;
-                let shown = show::operators(&plan, &self.variables, host, None);
+                let degree = plan.degree.filter(|own| *own > 0).map_or(degree, usize::from);
+                let shown = show::operators(&plan, &self.variables, host, None, degree);
                 Some(late.shown(*index, &plan, shown, None))
             })
             .collect();

@@ -72,7 +72,7 @@ pub(crate) struct StatementState {
     /// The client is not told how many rows there were.
     quiet: bool,
     /// Where its operators count what they do, when somebody wants to know.
-    profile: Option<Arc<Profile>>,
+    pub(super) profile: Option<Arc<Profile>>,
     /// When it began, likewise.
     began: Option<Began>,
     /// Counts what it reads, likewise.

@@ -5,15 +5,18 @@
 
 use super::expression::{SlotNames, bracketed, comparison, table_parts};
 use crate::access::{KeyColumn, Table};
+use crate::batch::{Operator, aggregates_can_share};
 use crate::bind::{Size, size_of};
 use crate::expression::{Expr, Predicate};
 use crate::host::Host;
+use crate::parallel::{InsertWork, ROWS_MIN, WORKERS_MAX, WorkerRun, can_share};
 use crate::plan::{
     Action, Aggregate, BranchAction, Change, ColumnSource, Insert, JoinKey, JoinKind, LiveSlots, More, Node, Numbering,
     Recursive, Scan, SortKey, Spool, Statement, Test, TopCount, VirtualSource, WideTop, WindowFunction, Windows,
 };
 use crate::program::Variable;
 use crate::run::{Counted, Profile};
+use std::cell::Cell;
 
 /// An operator as it is shown.
 #[derive(Debug, Default)]
@@ -38,6 +41,14 @@ pub(crate) struct Shown {
     pub(crate) executions: Option<f64>,
     /// Whether workers may share it, which is decided when it runs.
     pub(crate) may_share: bool,
+    /// Workers share it.
+    pub(crate) parallel: bool,
+    /// How many, where their rows come together.
+    pub(crate) degree: Option<usize>,
+    /// What each of them did, at the topmost operator that they share.
+    pub(crate) workers: Vec<WorkerRun>,
+    /// It works on batches of rows.
+    pub(crate) batch: bool,
     /// What it did.
     pub(crate) counted: Option<Counted>,
     /// Rows that it read before its WHERE.
@@ -77,6 +88,12 @@ impl Shown {
     fn over(mut self, input: Shown) -> Shown {
         self.inputs.push(input);
         self
+    }
+
+    /// Marks all of it as shared by workers.
+    fn shared(&mut self) {
+        self.parallel = true;
+        self.inputs.iter_mut().for_each(Shown::shared);
     }
 
     /// The operator that works on its rows, one for one.
@@ -128,9 +145,16 @@ impl ShownObject {
     }
 }
 
-/// The operators of a plan.
-pub(crate) fn operators(plan: &Statement, variables: &[Variable], host: &dyn Host, profile: Option<&Profile>) -> Shown {
-    let shower = Shower { plan, names: SlotNames::new(plan, variables, host), profile, host };
+/// The operators of a plan: of one that was run where `profile` is given, else of one that may have so many workers.
+pub(crate) fn operators(
+    plan: &Statement,
+    variables: &[Variable],
+    host: &dyn Host,
+    profile: Option<&Profile>,
+    degree: usize,
+) -> Shown {
+    let names = SlotNames::new(plan, variables, host);
+    let shower = Shower { plan, names, profile, degree, host, in_batches: Cell::new(false) };
     let source = shower.node(&plan.source, Some(1.0));
     shower.action(source)
 }
@@ -139,13 +163,21 @@ struct Shower<'a> {
     plan: &'a Statement,
     names: SlotNames<'a>,
     profile: Option<&'a Profile>,
+    degree: usize,
     host: &'a dyn Host,
+    /// The operator above works on batches of rows.
+    in_batches: Cell<bool>,
 }
 
 impl Shower<'_> {
     /// An operator that the planner expects to run so often.
     fn node(&self, node: &Node, executions: Option<f64>) -> Shown {
+        let above = self.in_batches.get();
+        let batch = Operator::runs_in_batches(node, above);
+        self.in_batches.set(batch);
         let mut shown = self.described(node, executions);
+        self.in_batches.set(above);
+        shown.batch = batch;
         shown.estimate = is_known(node).then(|| size_of(node));
         shown.executions = executions;
         shown.counted = self.profile.and_then(|profile| profile.of(node));
@@ -157,6 +189,26 @@ impl Shower<'_> {
         });
         filled.each(&mut |slot| shown.output.push(self.names.slot(slot)));
         shown
+    }
+
+    /// Rows that workers make together, where they do: those of the workers that ran for an operator, or that would be worth it.
+    fn gathered(&self, mut shown: Shown, of: &Node, rows: &Node, can_share: impl FnOnce() -> bool) -> Shown {
+        let runs = self.profile.map(|profile| profile.workers(of));
+        let degree = match &runs {
+            Some(runs) => runs.len(),
+            None if self.degree > 1 && is_known(rows) && size_of(rows).rows >= ROWS_MIN as f64 && can_share() => {
+                self.degree.min(WORKERS_MAX)
+            }
+            None => 0,
+        };
+        if degree == 0 {
+            return shown;
+        }
+        shown.shared();
+        shown.workers = runs.unwrap_or_default();
+        let mut gather = Shown::new("Parallelism", "Gather Streams");
+        (gather.parallel, gather.degree) = (true, Some(degree));
+        shown.under(gather)
     }
 
     fn described(&self, node: &Node, executions: Option<f64>) -> Shown {
@@ -200,16 +252,22 @@ impl Shower<'_> {
                     .over(below(input))
                     .over(self.node(subquery, inner))
             }
-            Node::Group { input, keys, aggregates } => self.group(below(input), keys, aggregates),
+            Node::Group { input, keys, aggregates } => {
+                let shares =
+                    || keys.is_empty() && aggregates_can_share(aggregates) && can_share(input, &self.plan.live);
+                self.group(self.gathered(below(input), node, input, shares), keys, aggregates)
+            }
             Node::Sort { input, keys, .. } => {
                 Shown::of("Sort").clause("ORDER BY", self.names.keys(keys)).over(below(input))
             }
             Node::Number { input, partition, functions, .. } => {
                 let named =
                     |(function, slot): &(Numbering, usize)| (self.names.slot(*slot), numbering(*function).to_owned());
-                self.partitioned(Shown::new("Sequence Project", "Compute Scalar"), partition)
-                    .define(functions.iter().map(named))
-                    .over(below(input))
+                let shown = match self.in_batches.get() {
+                    true => Shown::of("Window Aggregate"),
+                    false => Shown::new("Sequence Project", "Compute Scalar"),
+                };
+                self.partitioned(shown, partition).define(functions.iter().map(named)).over(below(input))
             }
             Node::Top { input, offset, count } => {
                 let mut top = Shown::of("Top");
@@ -514,7 +572,13 @@ impl Shower<'_> {
                     assignments.iter().filter(|(_, value)| !matches!(value, Expr::Slot(_))).cloned().collect();
                 with_computed(source, self.assigned(&computed))
             }
-            Action::Insert(insert) => self.insert(insert, source),
+            Action::Insert(insert) => {
+                let shares = || {
+                    let alone = self.plan.rules.is_none() && self.plan.triggers.is_none();
+                    alone && InsertWork::of(insert).is_some() && can_share(&self.plan.source, &self.plan.live)
+                };
+                self.gathered(self.insert(insert, source), &self.plan.source, &self.plan.source, shares)
+            }
             Action::Update(update) => {
                 let table = &update.changed.table;
                 let shown = changed(table, "Update", "Clustered Index Update", "Table Update");

@@ -136,7 +136,7 @@ impl Numbered {
             text(shown.output.join(", ")),
             Value::Null,
             Value::Str("PLAN_ROW".to_owned()),
-            if shown.may_share { Value::Null } else { Value::Bit(false) },
+            if shown.may_share && !shown.parallel { Value::Null } else { Value::Bit(shown.parallel) },
             number(shown.executions),
         ]);
         self.rows.push(row);
@@ -167,7 +167,8 @@ fn draw_inputs(shown: &Shown, before: &str, line: &mut dyn FnMut(String)) {
 /// `Hash Match(Inner Join, HASH:(...))`
 fn operator_text(shown: &Shown) -> String {
     // What these are for is told with them; all others say it by what they are.
-    let purpose = matches!(shown.physical, "Nested Loops" | "Hash Match").then(|| shown.logical.to_owned());
+    let purpose =
+        matches!(shown.physical, "Nested Loops" | "Hash Match" | "Parallelism").then(|| shown.logical.to_owned());
     let argument = Some(shown.argument()).filter(|argument| !argument.is_empty());
     let inner: Vec<String> = purpose.into_iter().chain(argument).collect();
     if inner.is_empty() { shown.physical.to_owned() } else { format!("{}({})", shown.physical, inner.join(", ")) }

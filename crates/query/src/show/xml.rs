@@ -55,7 +55,9 @@ impl Writer {
         self.attribute("StatementType", statement.kind);
         self.optional("StatementSubTreeCost", estimate.map(|size| size.total()));
         self.optional("StatementEstRows", estimate.map(|size| size.rows));
-        self.raw("><QueryPlan>");
+        self.raw("><QueryPlan");
+        self.optional("DegreeOfParallelism", degree(&statement.plan));
+        self.raw(">");
         self.operator(&statement.plan, &mut 0);
         self.raw("</QueryPlan></StmtSimple>");
     }
@@ -69,8 +71,11 @@ impl Writer {
         self.optional("EstimateRows", shown.estimate.map(|size| size.rows));
         self.optional("EstimatedTotalSubtreeCost", shown.estimate.map(|size| size.total()));
         self.optional("EstimateExecutions", shown.executions);
-        if !shown.may_share {
-            self.attribute("Parallel", 0);
+        if shown.batch {
+            self.attribute("EstimatedExecutionMode", "Batch");
+        }
+        if shown.parallel || !shown.may_share {
+            self.attribute("Parallel", i32::from(shown.parallel));
         }
         self.raw("><OutputList>");
         shown.output.iter().for_each(|column| self.column(column));
@@ -88,8 +93,20 @@ impl Writer {
         self.raw(&format!("</{element}></RelOp>"));
     }
 
-    /// What it did, in one task.
+    /// What it did, in one task or in each of its workers.
     fn counted(&mut self, shown: &Shown) {
+        if !shown.workers.is_empty() {
+            self.raw("<RunTimeInformation>");
+            for (place, run) in shown.workers.iter().enumerate() {
+                self.raw("<RunTimeCountersPerThread");
+                self.attribute("Thread", place + 1);
+                self.attribute("ActualRows", run.rows);
+                self.attribute("ActualExecutions", 1);
+                self.attribute("ActualCPUms", run.cpu_us / 1000);
+                self.raw("/>");
+            }
+            return self.raw("</RunTimeInformation>");
+        }
         let Some(counted) = shown.counted else { return };
         self.raw("<RunTimeInformation><RunTimeCountersPerThread Thread=\"0\"");
         self.attribute("ActualRows", counted.rows);
@@ -153,6 +170,11 @@ impl Writer {
     }
 }
 
+/// The workers of a plan.
+fn degree(shown: &Shown) -> Option<usize> {
+    shown.degree.or_else(|| shown.inputs.iter().find_map(degree))
+}
+
 /// The element that tells of an operator.
 fn element(physical: &str) -> &'static str {
     match physical {
@@ -175,6 +197,7 @@ fn element(physical: &str) -> &'static str {
         "Inserted Scan" => "InsertedScan",
         "Deleted Scan" => "DeletedScan",
         "Sequence Project" => "SequenceProject",
+        "Parallelism" => "Parallelism",
         "Clustered Index Insert"
         | "Clustered Index Update"
         | "Clustered Index Delete"

@@ -143,3 +143,33 @@ fn the_published_parallel_insert_is_made_by_workers() {
     assert_eq!(client.lines(&insert(1)), ["(524288 rows)"]);
     assert_eq!(client.lines(sums), by_workers);
 }
+
+#[test]
+fn plans_of_what_ran_have_the_rows_of_each_worker() {
+    let mut client = Client::alone();
+    client.quiet("CREATE TABLE dbo.t (n bigint NOT NULL)");
+    client.context.settings.statistics_xml = true;
+    let threads = |plan: &str| -> Vec<u64> {
+        let number = |rest: &str| rest.split('"').next().and_then(|number| number.parse().ok()).expect("a number");
+        let counters = plan.split("<RunTimeCountersPerThread Thread=\"").skip(1);
+        let of_workers = counters.filter(|rest| rest.contains("ActualCPUms=\"") && !rest.starts_with('0'));
+        of_workers.map(|rest| number(rest.split("ActualRows=\"").nth(1).expect("rows"))).collect()
+    };
+    let union = "SELECT n FROM numbers UNION ALL SELECT n FROM numbers";
+    for (statement, degree) in [
+        (format!("WITH {NUMBERS} INSERT dbo.t SELECT n FROM ({union}) AS u OPTION (MAXDOP 3)"), 3),
+        (format!("WITH {NUMBERS} INSERT dbo.t SELECT n FROM ({union}) AS u OPTION (MAXDOP 1)"), 0),
+        (format!("WITH {NUMBERS} SELECT MAX(n) FROM ({union}) AS u OPTION (MAXDOP 2)"), 2),
+    ] {
+        let lines = client.lines(&statement);
+        let plan = lines.iter().find(|line| line.contains("<ShowPlanXML")).expect("a plan");
+        assert_eq!(plan.contains(&format!("<QueryPlan DegreeOfParallelism=\"{degree}\">")), degree > 0, "{plan}");
+        assert_eq!(plan.contains("PhysicalOp=\"Parallelism\" LogicalOp=\"Gather Streams\""), degree > 0, "{plan}");
+        let rows = threads(plan);
+        assert_eq!((rows.len(), rows.iter().sum::<u64>()), (degree, if degree > 0 { 524_288 } else { 0 }), "{plan}");
+        assert!(
+            plan.contains("PhysicalOp=\"Concatenation\"") && plan.contains("EstimatedExecutionMode=\"Batch\""),
+            "{plan}"
+        );
+    }
+}

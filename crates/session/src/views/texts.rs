@@ -246,7 +246,11 @@ fn query_plan(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     // From 0 to -1 is the whole text, which is what no offsets mean, too.
     let whole = source.integer(1).unwrap_or(0) == 0 && source.integer(2).unwrap_or(-1) == -1;
     let place = source.integer(1).filter(|_| !whole).and_then(|start| i32::try_from(start).ok());
-    let plan = if is_encrypted(&program) { None } else { program.plan_document(place, source.host) };
+    let plan = if is_encrypted(&program) {
+        None
+    } else {
+        program.plan_document(place, source.host, source.server.max_degree())
+    };
     Ok(vec![of_program(view, &program).text_if("query_plan", plan).done()])
 }
 
@@ -268,7 +272,7 @@ fn running_plan(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .integer("session_id", session_id)
         .value("sql_handle", sql_handle(&running.text))
         .value("plan_handle", plan_handle(&running.text))
-        .text_if("query_plan", running.text.plan_document(place, source.host));
+        .text_if("query_plan", running.text.plan_document(place, source.host, source.server.max_degree()));
     Ok(vec![row.done()])
 }
 
