@@ -310,7 +310,7 @@ impl Server {
         if !is_simulated {
             server.start_memory_monitor();
         }
-        server.schedulers.set_cpu_idle(server.started.cpu_idle());
+        server.started.apply_to_schedulers(&server.schedulers);
         Ok(server)
     }
 
