@@ -45,6 +45,8 @@ const SPINS_BEFORE_BACKOFF: u64 = 100;
 /// Back-offs of an unfair request before it queues: all but the last yield, the last sleeps a little. None in a model, where
 /// a spinning thread lets all others go first, so that it would hardly ever come to wait.
 const BACKOFFS_BEFORE_WAIT: u64 = if cfg!(any(loom, shuttle)) { 0 } else { 4 };
+/// Those that yield.
+const YIELDS_BEFORE_WAIT: u64 = BACKOFFS_BEFORE_WAIT.saturating_sub(1);
 
 /// What a guard may do with what the latch guards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -172,7 +174,7 @@ impl Latch {
             spinner.spin();
             guard = self.try_acquire(mode);
             if guard.is_none() && spinner.spins().is_multiple_of(SPINS_BEFORE_BACKOFF) {
-                spinner.back_off(BACKOFFS_BEFORE_WAIT - 1);
+                spinner.back_off(YIELDS_BEFORE_WAIT);
             }
         }
         self.statistics.spinlock_spun(SpinlockClass::LATCH_SPIN_STATS, &spinner);

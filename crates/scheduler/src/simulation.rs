@@ -469,7 +469,8 @@ mod tests {
     fn who_is_signalled_last_is_first_and_a_yield_ends_the_row() {
         let schedulers = Schedulers::simulated(9, 1, Statistics::new());
         schedulers.set_signalled_first(SignalledFirst::Boost1000);
-        let (wakers, order): (Arc<Mutex<Vec<std::task::Waker>>>, Arc<Mutex<Vec<u32>>>) = Default::default();
+        let wakers: Arc<Mutex<Vec<std::task::Waker>>> = Arc::default();
+        let order: Arc<Mutex<Vec<u32>>> = Arc::default();
         let tasks: Vec<_> = (0..3)
             .map(|number| {
                 let (wakers, order) = (Arc::clone(&wakers), Arc::clone(&order));
