@@ -47,6 +47,12 @@ pub fn virtual_us() -> Option<u64> {
     }
 }
 
+/// A loom model has no time at all.
+#[cfg(loom)]
+pub fn virtual_us() -> Option<u64> {
+    None
+}
+
 #[cfg(all(test, not(loom)))]
 mod tests {
     use super::*;

@@ -15,7 +15,7 @@
 //! - **Fair**: while QUEUED is set nobody passes the queue. The last holder to leave hands the latch to the longest
 //!   waiter, or to all shared waiters up to the first exclusive one, without ever freeing it.
 //! - **Unfair**: the last holder to leave frees the latch and signals the longest waiter, who tries again; whoever comes
-//!   first takes it. A waiter that finds it taken keeps its place. A request spins before it queues. Shared requests
+//!   first takes it. A waiter that finds it taken keeps its place. A request spins and backs off before it queues. Shared requests
 //!   do not join shared holders past a queue, so that readers cannot keep a writer out for ever.
 //!
 //! No wake-up is lost: a waiter sets QUEUED in the same atomic step that finds the latch held, under the queue's
@@ -40,9 +40,13 @@ const EXCLUSIVE: u32 = 1;
 const QUEUED: u32 = 2;
 const ONE_SHARED: u32 = 4;
 
-/// Spins of an unfair request before it queues. None in a model, where a spinning thread lets all others go first, so
-/// that it would hardly ever come to wait.
-const SPINS_BEFORE_WAIT: u64 = if cfg!(any(loom, shuttle)) { 0 } else { 100 };
+/// Spins of an unfair request before it backs off.
+const SPINS_BEFORE_BACKOFF: u64 = 100;
+/// Back-offs of an unfair request before it queues: all but the last yield, the last sleeps a little. None in a model, where
+/// a spinning thread lets all others go first, so that it would hardly ever come to wait.
+const BACKOFFS_BEFORE_WAIT: u64 = if cfg!(any(loom, shuttle)) { 0 } else { 4 };
+/// Those that yield.
+const YIELDS_BEFORE_WAIT: u64 = BACKOFFS_BEFORE_WAIT.saturating_sub(1);
 
 /// What a guard may do with what the latch guards.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,9 +170,12 @@ impl Latch {
         self.statistics.spinlock_collides(SpinlockClass::LATCH_SPIN_STATS);
         let mut spinner = Spinner::new();
         let mut guard = None;
-        while guard.is_none() && spinner.spins() < SPINS_BEFORE_WAIT {
+        while guard.is_none() && spinner.backoffs() < BACKOFFS_BEFORE_WAIT {
             spinner.spin();
             guard = self.try_acquire(mode);
+            if guard.is_none() && spinner.spins().is_multiple_of(SPINS_BEFORE_BACKOFF) {
+                spinner.back_off(YIELDS_BEFORE_WAIT);
+            }
         }
         self.statistics.spinlock_spun(SpinlockClass::LATCH_SPIN_STATS, &spinner);
         guard
@@ -592,9 +599,25 @@ mod tests {
             let ended = row(&statistics);
             assert_eq!((ended.waiting_requests_count, ended.wait_time_us, ended.max_wait_time_us), (1, 250, 250));
             let spins = statistics.spinlocks()[SpinlockClass::LATCH_SPIN_STATS as usize];
-            let expected = if fairness == Fairness::Unfair { (1, SPINS_BEFORE_WAIT) } else { (0, 0) };
-            assert_eq!((spins.collisions, spins.spins), expected);
+            let spun = (1, SPINS_BEFORE_BACKOFF * BACKOFFS_BEFORE_WAIT, BACKOFFS_BEFORE_WAIT);
+            let expected = if fairness == Fairness::Unfair { spun } else { (0, 0, 0) };
+            assert_eq!((spins.collisions, spins.spins, spins.backoffs), expected);
+            // Virtual time: the last back-off does not sleep.
+            assert_eq!(spins.sleep_time_us, 0);
         }
+    }
+
+    #[test]
+    fn an_unfair_request_backs_off_before_it_waits() {
+        let (latch, statistics) = new(Fairness::Unfair);
+        let holder = latch.try_acquire(LatchMode::Exclusive).unwrap();
+        let mut request = Request::waiting(&latch, LatchMode::Exclusive);
+        let spins = statistics.spinlocks()[SpinlockClass::LATCH_SPIN_STATS as usize];
+        assert_eq!((spins.collisions, spins.backoffs), (1, BACKOFFS_BEFORE_WAIT));
+        assert!(spins.sleep_time_us >= 50, "{spins:?}");
+        assert_eq!(row(&statistics).waiting_requests_count, 1);
+        drop(holder);
+        drop(request.poll().unwrap());
     }
 
     #[test]

@@ -20,6 +20,7 @@
 mod cache_padded;
 mod cells;
 pub mod clock;
+mod counted_mutex;
 mod database_cells;
 pub mod fault;
 mod inbox;
@@ -34,6 +35,7 @@ pub mod sync;
 mod tables;
 
 pub use cache_padded::CachePadded;
+pub use counted_mutex::CountedMutex;
 pub use inbox::{Chain, Inbox, Link, Linked};
 pub use latch::{Acquire, Fairness, Latch, LatchGuard, LatchMode, OwnedLatchGuard};
 pub use run_state::{RunState, RunStateName};

@@ -129,15 +129,16 @@ impl Spinner {
     #[inline]
     pub fn back_off_if_due(&mut self) {
         if self.spins.is_multiple_of(SPINS_BEFORE_BACKOFF) {
-            self.back_off();
+            self.back_off(YIELDS_MAX);
         }
     }
 
+    /// Gives the CPU away: yields so many times, sleeps a little the later ones. A simulation does not sleep: its threads are one.
     #[cold]
-    fn back_off(&mut self) {
+    pub(crate) fn back_off(&mut self, yields_max: u64) {
         self.backoffs += 1;
         self.pauses = 1;
-        if self.backoffs <= YIELDS_MAX {
+        if self.backoffs <= yields_max || crate::clock::virtual_us().is_some() {
             thread::yield_now();
             return;
         }

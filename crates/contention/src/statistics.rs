@@ -374,7 +374,6 @@ impl Statistics {
                 &[
                     LCK_M_BU,
                     LCK_M_IS,
-                    LCK_M_IU,
                     LCK_M_IX,
                     LCK_M_RIn_NL,
                     LCK_M_RS_S,
@@ -383,7 +382,6 @@ impl Statistics {
                     LCK_M_S,
                     LCK_M_SCH_M,
                     LCK_M_SCH_S,
-                    LCK_M_SIX,
                     LCK_M_U,
                     LCK_M_X,
                 ],
@@ -391,9 +389,9 @@ impl Statistics {
             ("Log write waits", &[WRITELOG]),
             ("Log buffer waits", &[LOGBUFFER]),
             ("Network IO waits", &[ASYNC_NETWORK_IO]),
-            ("Non-Page latch waits", &[LATCH_EX, LATCH_SH]),
-            ("Page IO latch waits", &[PAGEIOLATCH_EX, PAGEIOLATCH_SH, PAGEIOLATCH_UP]),
-            ("Page latch waits", &[PAGELATCH_EX, PAGELATCH_SH, PAGELATCH_UP]),
+            ("Non-Page latch waits", &[LATCH_EX]),
+            ("Page IO latch waits", &[PAGEIOLATCH_SH]),
+            ("Page latch waits", &[PAGELATCH_EX]),
         ];
         for (name, types) in groups {
             let total =

@@ -30,6 +30,7 @@ mod catalog;
 mod database;
 mod error;
 mod fault;
+mod file_operation;
 mod log_view;
 #[cfg(test)]
 mod long_tests;

@@ -349,6 +349,15 @@ impl Database {
         Ok(children.into_iter().map(child).collect())
     }
 
+    /// A child that only reads is about to take rows; under the classic policies it passes the latch of its family.
+    ///
+    /// # Errors
+    /// The need to wait for the latch.
+    pub fn try_meet_family(&self, child: &mut Transaction) -> Result<(), Blocked> {
+        let met = child.inner.try_meet_family();
+        met.map_err(|stop| self.place(child, "").stop(stop))
+    }
+
     /// The children have ended their work, each wherever it came to: what they changed is the parent's from now on.
     pub fn merge_children(&self, parent: &mut Transaction, children: Vec<Transaction>) {
         parent.inner.merge(children.into_iter().map(|child| child.inner).collect());

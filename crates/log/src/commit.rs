@@ -21,7 +21,7 @@ use crate::{Lsn, Poisoned};
 use pikepole_contention::slot::SLOTS_MAX;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
-use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics, fault};
+use pikepole_contention::{CachePadded, CountedMutex, LatchClass, Spinlock, SpinlockClass, Statistics, fault};
 use std::ptr;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -59,7 +59,7 @@ pub(crate) struct Commits {
     /// The highest end that the log writers are asked to write.
     asked: AtomicU64,
     /// Taken from the queues, and not durable yet.
-    left_over: Mutex<Vec<Arc<Waiter>>>,
+    left_over: CountedMutex<Vec<Arc<Waiter>>>,
 }
 
 /// What belongs to one slot.
@@ -90,7 +90,7 @@ impl Commits {
             slots: (0..SLOTS_MAX).map(|_| slot()).collect(),
             list: Spinlock::new(SpinlockClass::LOGFLUSHQ, statistics, Vec::new()),
             asked: AtomicU64::new(0),
-            left_over: Mutex::new(Vec::new()),
+            left_over: CountedMutex::new(LatchClass::LOG_LEFT_COMMITTERS, statistics, Vec::new()),
         }
     }
 
@@ -232,7 +232,7 @@ impl Commits {
     }
 
     fn take_all(&self, wakers: &mut Vec<Waker>) -> Hardened {
-        let mut left_over = self.left_over.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let mut left_over = self.left_over.lock();
         // Pairs with the fence in `poll`, as the module says.
         fence(Ordering::SeqCst);
         let durable = if self.is_poisoned() { u64::MAX } else { self.durable() };

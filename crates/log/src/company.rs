@@ -60,16 +60,20 @@ impl Company {
         now_us.saturating_sub(since_us) < (write_us / 2).min(PUT_OFF_US_MAX)
     }
 
-    /// The owner writes.
-    pub fn writes(&self) {
+    /// The owner writes. When it first put this write off; 0: it has not.
+    pub fn writes(&self) -> u64 {
         self.expected.store(self.most.load(Ordering::Relaxed), Ordering::Relaxed);
         self.most.store(0, Ordering::Relaxed);
-        self.has_nothing();
+        self.has_nothing()
     }
 
-    /// There is nothing to write: others took it along.
-    pub fn has_nothing(&self) {
-        self.put_off_since_us.store(0, Ordering::Relaxed);
+    /// There is nothing to write: others took it along. When the owner first put it off; 0: it has not.
+    pub fn has_nothing(&self) -> u64 {
+        let since_us = self.put_off_since_us.load(Ordering::Relaxed);
+        if since_us != 0 {
+            self.put_off_since_us.store(0, Ordering::Relaxed);
+        }
+        since_us
     }
 }
 

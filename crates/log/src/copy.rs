@@ -21,7 +21,7 @@
 
 use crate::field::get_varint;
 use crate::format::{BLOCK_HEADER_BYTES, BlockHeader, LENGTH_BYTES_MAX, SegmentHeader, block_disk_bytes};
-use crate::log::{Log, lock};
+use crate::log::Log;
 use crate::open::new_log_id;
 use crate::options::{LogOptions, RECORD_BYTES_MAX};
 use crate::scan::BlockReader;
@@ -94,7 +94,7 @@ impl Log {
     /// When `to` is above the durable horizon.
     pub fn blocks(&self, from: Lsn, to: Lsn) -> Result<Blocks, LogError> {
         assert!(to <= self.durable(), "only what is durable is final");
-        let segments = lock(&self.segments);
+        let segments = self.segments.lock();
         let first = segments.active.iter().rposition(|active| active.start <= from.0);
         let Some(first) = first else {
             let oldest = segments.active.front().map_or(Lsn(segments.truncated), |active| Lsn(active.start));

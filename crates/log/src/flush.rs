@@ -197,7 +197,7 @@ impl Log {
             if gathering == Gathering::Returning && self.awaits_more(company) {
                 return FlushOutcome::Busy;
             }
-            company.writes();
+            self.count_gathering(company.writes());
             // A simulated device has no time of its own: there, writes are on their way until the next look.
             let is_beside_another =
                 self.queue.as_ref().is_some_and(|queue| queue.is_simulated() || queue.in_flight() > 0);
@@ -206,12 +206,19 @@ impl Log {
                 return outcome;
             }
         } else {
-            company.has_nothing();
+            self.count_gathering(company.has_nothing());
         }
         match self.reap_or_wait() {
             0 if wanted > self.commits.durable() => FlushOutcome::Busy,
             0 => FlushOutcome::Nothing,
             bytes => FlushOutcome::Wrote(bytes),
+        }
+    }
+
+    /// Counts how long a write was put off, when it was, since `since_us`.
+    fn count_gathering(&self, since_us: u64) {
+        if since_us != 0 {
+            self.statistics.add(Counter::GroupCommitTime, clock::now_us().saturating_sub(since_us));
         }
     }
 
@@ -251,7 +258,7 @@ impl Log {
                     thread::yield_now();
                 }
             }
-            let mut flusher = lock(&self.flusher);
+            let mut flusher = self.flusher.lock();
             if self.is_poisoned() {
                 return Err(Poisoned.into());
             }
@@ -269,7 +276,7 @@ impl Log {
 
     /// Seals the next block of what is copied, if there is anything, room for it, and nobody else at it.
     pub(crate) fn seal_next(&self, seal_below: u64) -> Result<Sealed, FlushOutcome> {
-        let Ok(mut flusher) = self.flusher.try_lock() else { return Err(FlushOutcome::Busy) };
+        let Some(mut flusher) = self.flusher.try_lock() else { return Err(FlushOutcome::Busy) };
         if self.is_poisoned() {
             return Err(FlushOutcome::Nothing);
         }
@@ -352,7 +359,7 @@ impl Log {
             time_us: self.block_time_us(),
         }
         .seal(block);
-        let mut segments = lock(&self.segments);
+        let mut segments = self.segments.lock();
         let begins_segment = !segments.last_has_room();
         if begins_segment {
             let segment = segments.take_free().expect("room was made for this block");

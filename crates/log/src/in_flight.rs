@@ -13,10 +13,11 @@
 //! is never finished, and the horizon stays below it for ever, whatever becomes of later ones.
 
 use crate::commit::Commits;
-use pikepole_contention::fault;
+use pikepole_contention::sync::MutexGuard;
 use pikepole_contention::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use pikepole_contention::sync::{Mutex, MutexGuard};
+use pikepole_contention::{CountedMutex, LatchClass, Statistics, fault};
 use std::collections::VecDeque;
+use std::sync::Arc;
 
 /// The durable horizon at one moment.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -42,7 +43,7 @@ struct State {
 
 /// See the module.
 pub(crate) struct InFlight {
-    state: Mutex<State>,
+    state: CountedMutex<State>,
     /// Blocks begun and not durable, and the sequence of the oldest: as of the last change, for those who only look.
     count: AtomicUsize,
     oldest: AtomicU64,
@@ -50,14 +51,15 @@ pub(crate) struct InFlight {
 
 impl InFlight {
     /// Nothing on its way; everything below `sequence`, whose end is `lsn`, is durable.
-    pub fn new(sequence: u64, lsn: u64) -> Self {
+    pub fn new(sequence: u64, lsn: u64, statistics: &Arc<Statistics>) -> Self {
         let state = State { durable: Horizon { sequence, lsn }, blocks: VecDeque::new() };
-        Self { state: Mutex::new(state), count: AtomicUsize::new(0), oldest: AtomicU64::new(sequence) }
+        let state = CountedMutex::new(LatchClass::LOG_BLOCKS_IN_FLIGHT, statistics, state);
+        Self { state, count: AtomicUsize::new(0), oldest: AtomicU64::new(sequence) }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing that is done under the lock panics half-way.
-        self.state.lock().unwrap_or_else(|poisoned| poisoned.into_inner())
+        self.state.lock()
     }
 
     /// Blocks that were begun and are not below the horizon.
@@ -128,12 +130,11 @@ mod models;
 mod tests {
     use super::*;
     use crate::policy::FlushQueue;
-    use pikepole_contention::Statistics;
 
     #[test]
     fn the_horizon_is_the_longest_finished_prefix() {
         let commits = Commits::new(10, FlushQueue::LockFree, &Statistics::new());
-        let in_flight = InFlight::new(5, 10);
+        let in_flight = InFlight::new(5, 10, &Statistics::new());
         let begin = |end| in_flight.begin(end);
         assert_eq!(begin(20), (5, Horizon { sequence: 5, lsn: 10 }));
         assert_eq!(begin(20), (6, Horizon { sequence: 5, lsn: 10 }));

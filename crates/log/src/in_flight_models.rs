@@ -52,7 +52,7 @@ fn two_writes(wait_for: u64) {
     builder.check(move || {
         let commits = Commits::new(0, FlushQueue::LockFree, &Statistics::new());
         let world = loom::sync::Arc::new(World {
-            in_flight: InFlight::new(0, 0),
+            in_flight: InFlight::new(0, 0, &Statistics::new()),
             commits,
             on_disk: [AtomicBool::new(false), AtomicBool::new(false)],
         });

@@ -18,7 +18,7 @@ use crate::writer::WriterTasks;
 use crate::{LOG_WRITERS_MAX, LogError, LogWriters, Lsn, LsnRange, Poisoned, Refused};
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
-use pikepole_contention::{CachePadded, Statistics, slot};
+use pikepole_contention::{CachePadded, CountedMutex, Statistics, slot};
 use pikepole_machine::{AlignedBuffer, DurableMethod, MemoryGrant, WriteQueue};
 use std::future::Future;
 use std::pin::Pin;
@@ -47,7 +47,7 @@ pub struct Log {
     /// Not simulated.
     pub(crate) device_takes_time: bool,
     /// The flusher role: its holder takes from the buffer into a block, and moves `written`.
-    pub(crate) flusher: Mutex<Flusher>,
+    pub(crate) flusher: CountedMutex<Flusher>,
     /// Blocks on their way, and the horizon behind them.
     pub(crate) in_flight: InFlight,
     /// Writes beside other work, where the kernel can.
@@ -57,7 +57,7 @@ pub struct Log {
     /// For each slot, one above the sequence of the last block that it submitted.
     pub(crate) submitted_by: Box<[AtomicU64]>,
     pub(crate) spare_buffers: Mutex<Vec<AlignedBuffer>>,
-    pub(crate) segments: Mutex<Segments>,
+    pub(crate) segments: CountedMutex<Segments>,
     /// The segment being prepared. Held over its I/O; taken before `segments`.
     pub(crate) growing: Mutex<Option<Growing>>,
     /// Ask the log writers to look. The first one is the backstop; the others only help.
@@ -372,7 +372,7 @@ impl Log {
         let total = |total: &AtomicU64| total.load(Ordering::Relaxed);
         let (padding_bytes, open_bytes) = self.reservations.padding();
         let taken = self.reservations.reserved() - self.opened_at;
-        let segments = lock(&self.segments);
+        let segments = self.segments.lock();
         LogStats {
             reserved: self.reserved(),
             copied: self.copied(),
@@ -405,7 +405,7 @@ impl Log {
 
     /// The segments that are in use or ready to be used, in the order of their numbers.
     pub fn segments(&self) -> Vec<SegmentInfo> {
-        let segments = lock(&self.segments);
+        let segments = self.segments.lock();
         let info = |segment: &SegmentFile, active| {
             let number = segment_number(&segment.name)?;
             Some(SegmentInfo { number, bytes: segment.bytes, active })
@@ -420,7 +420,7 @@ impl Log {
 
     /// Has all appends refused from now on: the limits say so already, or will by this call.
     pub(crate) fn refuse_all(&self) {
-        self.update_limits(&lock(&self.segments));
+        self.update_limits(&self.segments.lock());
         // Records that find room in a chunk look at no limit.
         self.reservations.now();
     }

@@ -12,7 +12,7 @@ use crate::buffer::Buffer;
 use crate::commit::Commits;
 use crate::flush::{Flusher, IN_FLIGHT_MAX};
 use crate::in_flight::InFlight;
-use crate::log::{Log, lock};
+use crate::log::Log;
 use crate::options::LogOptions;
 use crate::reader::Reader;
 use crate::reservation::Reservations;
@@ -26,7 +26,7 @@ use crate::{LogError, LogIo, Lsn};
 use pikepole_contention::slot::SLOTS_MAX;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use pikepole_contention::{CachePadded, Statistics};
+use pikepole_contention::{CachePadded, CountedMutex, LatchClass, Statistics};
 use pikepole_machine::{Disk, WriteQueue};
 use std::path::Path;
 use std::sync::Arc;
@@ -160,8 +160,8 @@ impl Log {
     /// Where the next block will lie: what is appended from now on is there or behind it. For a later
     /// [`OpenFrom`]. Waits for a write that is under way.
     pub fn place(&self) -> Place {
-        let _flusher = lock(&self.flusher);
-        let segments = lock(&self.segments);
+        let _flusher = self.flusher.lock();
+        let segments = self.segments.lock();
         Place {
             segment: segments.last().map_or(0, |last| last.sequence),
             offset: segments.offset,
@@ -212,13 +212,13 @@ impl Log {
             company: (0..SLOTS_MAX).map(|_| CachePadded::default()).collect(),
             write_us: AtomicU64::new(0),
             device_takes_time,
-            flusher: Mutex::new(Flusher::new(lsn)),
-            in_flight: InFlight::new(position.sequence, lsn),
+            flusher: CountedMutex::new(LatchClass::LOG_FLUSHER, statistics, Flusher::new(lsn)),
+            in_flight: InFlight::new(position.sequence, lsn, statistics),
             queue,
             submitted: Mutex::new(Vec::new()),
             submitted_by: (0..SLOTS_MAX).map(|_| AtomicU64::new(0)).collect(),
             spare_buffers: Mutex::new(Vec::new()),
-            segments: Mutex::new(segments),
+            segments: CountedMutex::new(LatchClass::LOG_MANAGER, statistics, segments),
             growing: Mutex::new(None),
             writers: std::array::from_fn(|_| Signal::default()),
             writer_tasks: WriterTasks::new(options.writers.count()),
@@ -236,7 +236,7 @@ impl Log {
             sealed_us: AtomicU64::new(position.time_us),
             options,
         };
-        log.update_limits(&lock(&log.segments));
+        log.update_limits(&log.segments.lock());
         Ok(log)
     }
 

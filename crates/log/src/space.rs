@@ -79,7 +79,7 @@ impl Log {
         if self.is_poisoned() || self.closed.load(Ordering::Relaxed) {
             return Err(Refused::Poisoned);
         }
-        let mut segments = lock(&self.segments);
+        let mut segments = self.segments.lock();
         self.update_limits(&segments);
         let wanted = self.reservations.last_end(slot) + bytes;
         if wanted <= self.reservations.limit(space) {
@@ -109,7 +109,7 @@ impl Log {
         if self.is_poisoned() || self.closed.load(Ordering::Relaxed) {
             return true;
         }
-        let mut segments = lock(&self.segments);
+        let mut segments = self.segments.lock();
         self.update_limits(&segments);
         let wanted = self.reservations.reserved() + self.options.record_bytes_max as u64;
         if wanted <= self.reservations.limit(Space::Ordinary) {
@@ -125,7 +125,7 @@ impl Log {
 
     /// Computes the limits after room was made, and wakes those who wait for it.
     pub(crate) fn space_was_made(&self) {
-        self.update_limits(&lock(&self.segments));
+        self.update_limits(&self.segments.lock());
         let mut wakers = Vec::new();
         self.space_waiters.take(&mut wakers);
         pikepole_scheduler::wake_all(wakers);
@@ -139,13 +139,13 @@ impl Log {
         let before = before.min(self.durable());
         let mut freed = 0;
         loop {
-            let mut segments = lock(&self.segments);
+            let mut segments = self.segments.lock();
             segments.truncated = segments.truncated.max(before.0);
             let Some(segment) = segments.take_truncated(self.in_flight.oldest()) else { break };
             drop(segments);
             // Oldest first, each durable before the next: what is left on disk has no gap.
             let marked = mark_free(&segment, self.log_id);
-            let mut segments = lock(&self.segments);
+            let mut segments = self.segments.lock();
             match marked {
                 Ok(()) => segments.free.push(segment),
                 Err(_) => {
@@ -160,14 +160,14 @@ impl Log {
         }
         if freed > 0 {
             self.statistics.add(Counter::LogTruncations, 1);
-            lock(&self.segments).count(&self.statistics);
+            self.segments.lock().count(&self.statistics);
             self.space_was_made();
         }
     }
 
     /// Whether [`truncate`](Self::truncate) with this LSN would free a segment, once all is durable.
     pub fn would_free(&self, before: Lsn) -> bool {
-        lock(&self.segments).active.get(1).is_some_and(|next| next.start <= before.0)
+        self.segments.lock().active.get(1).is_some_and(|next| next.start <= before.0)
     }
 
     /// Prepares a part of the next segment when one will be needed soon. The first log writer has it done beside its flushes;
@@ -185,12 +185,12 @@ impl Log {
 
     /// Whether a segment should be prepared.
     pub(crate) fn wants_segment(&self) -> bool {
-        lock(&self.segments).should_grow()
+        self.segments.lock().should_grow()
     }
 
     /// Prepares a part of a segment; `beyond` the size limit if need be. Ok(true) when it is ready.
     fn grow_step(&self, growing: &mut Option<Growing>, beyond: bool) -> io::Result<bool> {
-        let folder = lock(&self.segments).folder.clone();
+        let folder = self.segments.lock().folder.clone();
         let mut current = match growing.take() {
             Some(current) => current,
             None => self.begin_growth(&folder, beyond)?,
@@ -201,7 +201,7 @@ impl Log {
                 Ok(false)
             }
             Ok(Grown::Whole(segment)) => {
-                let mut segments = lock(&self.segments);
+                let mut segments = self.segments.lock();
                 segments.finish_growth(segment);
                 segments.count(&self.statistics);
                 drop(segments);
@@ -219,7 +219,7 @@ impl Log {
     }
 
     fn begin_growth(&self, folder: &crate::segments::Folder, beyond: bool) -> io::Result<Growing> {
-        let mut segments = lock(&self.segments);
+        let mut segments = self.segments.lock();
         let least = if beyond { Some(segments.first_bytes) } else { None };
         let Some(bytes) = segments.next_bytes().or(least) else {
             return Err(io::ErrorKind::StorageFull.into());
@@ -230,7 +230,7 @@ impl Log {
     }
 
     fn growth_failed(&self, bytes: u64, error: &io::Error) {
-        lock(&self.segments).fail_growth(bytes, error.to_string());
+        self.segments.lock().fail_growth(bytes, error.to_string());
         // Those who wait for this segment are to be told that the log is full.
         self.space_was_made();
     }
@@ -239,7 +239,7 @@ impl Log {
     pub(crate) fn room_for_block(&self) -> io::Result<Room> {
         loop {
             {
-                let segments = lock(&self.segments);
+                let segments = self.segments.lock();
                 if segments.last_has_room() {
                     let last = segments.last().expect("it has room");
                     return Ok(Room::Payload(payload_room(last.segment.bytes - segments.offset)));

@@ -99,7 +99,7 @@ impl Preparation {
         let polled = running.as_mut().poll(cx);
         if polled.is_ready() {
             self.running = None;
-            let has_failed = lock(&log.segments).growth_failed.is_some();
+            let has_failed = log.segments.lock().growth_failed.is_some();
             self.not_before_us = if has_failed { clock::now_us() + PAUSE_AFTER_FAILURE_US } else { 0 };
         }
         polled

@@ -2,7 +2,7 @@
 
 use crate::tests::{FOLDER, append};
 use crate::*;
-use pikepole_contention::{Statistics, WaitType};
+use pikepole_contention::{Counter, Statistics, WaitType};
 use pikepole_machine::{Disk, SimulatedDisk, SlowDevice};
 use pikepole_scheduler::{IdleOutcome, Moment, Placement, SchedulerOptions, Schedulers, TaskInfo, wait};
 use std::sync::Arc;
@@ -199,6 +199,7 @@ fn who_comes_back_alone_is_put_off_for_a_moment_only() {
     let stats = server.log.stats();
     assert_eq!(stats.flush_waits, 15);
     assert!(stats.flushes >= 9, "each of the nine waits for a write of its own: {stats:?}");
+    assert!(server.log.statistics.counter(Counter::GroupCommitTime) > 0, "writes were put off");
     server.log.shutdown().unwrap();
     server.schedulers.shutdown();
 }

@@ -36,6 +36,8 @@ struct Context {
     signalled: RefCell<VecDeque<Arc<Task>>>,
     fresh: RefCell<VecDeque<Arc<Task>>>,
     in_loop: Cell<bool>,
+    /// Signalled tasks go to the head.
+    boosts: Cell<bool>,
     yields: Cell<bool>,
 }
 
@@ -58,6 +60,7 @@ thread_local! {
             signalled: RefCell::new(VecDeque::new()),
             fresh: RefCell::new(VecDeque::new()),
             in_loop: Cell::new(false),
+            boosts: Cell::new(false),
             yields: Cell::new(false),
         }
     };
@@ -270,21 +273,53 @@ pub(crate) fn push_local(task: Arc<Task>) -> Result<(), Arc<Task>> {
             if !context.in_loop.get() {
                 own.home.wake();
             }
-            let queue = if own.is_new() { &context.fresh } else { &context.signalled };
-            queue.borrow_mut().push_back(own);
+            match own.is_new() {
+                true => context.fresh.borrow_mut().push_back(own),
+                false => context.push_signalled(own),
+            }
         }
     });
     task.map_or(Ok(()), Err)
 }
 
-/// Puts a task of this thread behind those that were signalled before.
+impl Context {
+    #[inline]
+    fn push_signalled(&self, task: Arc<Task>) {
+        if self.boosts.get() {
+            self.push_boosted(task);
+        } else {
+            self.signalled.borrow_mut().push_back(task);
+        }
+    }
+
+    #[cold]
+    fn push_boosted(&self, task: Arc<Task>) {
+        if task.boosts.take() {
+            self.signalled.borrow_mut().push_front(task);
+        } else {
+            self.fresh.borrow_mut().push_back(task);
+        }
+    }
+}
+
+/// Puts a task of this thread where the policy wants those that were signalled.
 pub(crate) fn push_signalled(task: Arc<Task>) {
-    CONTEXT.with(|context| context.signalled.borrow_mut().push_back(task));
+    CONTEXT.with(|context| context.push_signalled(task));
 }
 
 /// Puts a task behind all others of this thread.
 pub(crate) fn push_fresh(task: Arc<Task>) {
-    CONTEXT.with(|context| context.fresh.borrow_mut().push_back(task));
+    CONTEXT.with(|context| {
+        if context.boosts.get() {
+            task.boosts.end();
+        }
+        context.fresh.borrow_mut().push_back(task);
+    });
+}
+
+/// Says whether tasks that are signalled go to the head of this thread's queue.
+pub(crate) fn set_boosts(boosts: bool) {
+    CONTEXT.with(|context| context.boosts.set(boosts));
 }
 
 /// The next task of this thread's queue; one that was not signalled comes first when `fresh_first`.

@@ -15,6 +15,7 @@
 //! - Every wait goes through [`wait`], which names it and measures it.
 //! - A signalled task runs before new ones and before those that yielded; signalled tasks run in the order of their
 //!   signals. So that these cannot starve the others, every second slice of a millisecond runs one of the others first.
+//!   The classic rule boosts signalled tasks to the head instead ([`SignalledFirst`]).
 //! - A wake-up on the same thread touches nothing that other threads touch but the task's own state. From another
 //!   thread it is one push to the owner's inbox, and wakes the owner's thread only if that has announced that it
 //!   sleeps; [`wake_all`] does so once for a batch.
@@ -25,6 +26,7 @@
 //!   follows from its seed alone. With [`chaos`] what runs there also stops wherever it may.
 
 mod blocking;
+mod boost;
 pub mod chaos;
 mod context;
 mod cpu_clock;
@@ -41,6 +43,7 @@ mod waits;
 mod wakefulness;
 mod worker;
 
+pub use boost::SignalledFirst;
 pub use context::CpuReading;
 pub use home::SocketTask;
 pub use join::{JoinHandle, TaskError};

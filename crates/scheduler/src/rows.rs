@@ -76,6 +76,8 @@ pub struct TaskRow {
     pub state: TaskState,
     /// Times that it was switched in.
     pub context_switches_count: u64,
+    /// Times that it went to the head of the runnable queue when it was signalled ([`crate::SignalledFirst`]).
+    pub boost_count: u64,
     /// What it waits for, while it waits.
     pub wait_type: Option<WaitType>,
     /// How long it has waited so far, in microseconds.

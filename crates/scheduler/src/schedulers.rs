@@ -11,6 +11,7 @@
 //! the pool. Tasks that have not ended are dropped on their own threads, and their handles say so.
 
 use crate::blocking::Pool;
+use crate::boost::SignalledFirst;
 use crate::context;
 use crate::home::{HIDDEN_FROM, Home, Kind};
 use crate::join::{Ending, JoinHandle, Outcome, TaskError};
@@ -19,7 +20,7 @@ use crate::simulation::Simulation;
 use crate::task::{Task, with_waker};
 use crate::wakefulness::{CpuIdle, Wakefulness};
 use crate::worker;
-use pikepole_contention::sync::atomic::{AtomicU32, AtomicU64, AtomicUsize, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard, thread};
 use pikepole_contention::{Chain, Statistics, WaitRow, clock};
 use pikepole_machine::affinity;
@@ -120,6 +121,8 @@ pub(crate) struct Shared {
     next_place: AtomicUsize,
     hook: Mutex<Option<IdleHook>>,
     hook_version: AtomicU64,
+    /// [`SignalledFirst::Boost1000`] is in force.
+    boosts: AtomicBool,
     pub(crate) pool: Arc<Pool>,
     pub(crate) wakefulness: Arc<Wakefulness>,
     pub(crate) simulation: Option<Simulation>,
@@ -179,6 +182,7 @@ impl Shared {
             next_place: AtomicUsize::new(0),
             hook: Mutex::new(None),
             hook_version: AtomicU64::new(0),
+            boosts: AtomicBool::new(false),
             pool: Pool::new(allowed.clone()),
             wakefulness: Arc::default(),
             simulation,
@@ -261,6 +265,11 @@ impl Shared {
         *lock(&self.hook) = Some(hook);
         // Release pairs with the Acquire in `hook_since`.
         self.hook_version.fetch_add(1, Ordering::Release);
+    }
+
+    /// Whether signalled tasks go to the head of the runnable queue.
+    pub(crate) fn boosts(&self) -> bool {
+        self.boosts.load(Ordering::Relaxed)
     }
 
     fn all_homes(&self) -> impl Iterator<Item = Arc<Home>> {
@@ -458,6 +467,12 @@ impl Schedulers {
         if self.shared.simulation.is_none() {
             self.shared.wakefulness.set(policy);
         }
+    }
+
+    /// Sets which task is next; each scheduler follows with its next slice.
+    pub fn set_signalled_first(&self, policy: SignalledFirst) {
+        // Relaxed: the policy orders nothing else.
+        self.shared.boosts.store(policy == SignalledFirst::Boost1000, Ordering::Relaxed);
     }
 
     /// Why [`CpuIdle::Shallow`] is set and not in force, if so: this process may not ask the kernel for it.

@@ -1,7 +1,7 @@
 //! The twin: schedulers without threads, in an order that follows from a seed, in virtual time.
 //!
 //! ```text
-//!   each step:  inboxes -> queues     then one of:  a task of any queue, by chance
+//!   each step:  inboxes -> queues     then one of:  a task of any queue, by chance; with BOOST_1000 the head of one
 //!                                                   the future that block_on was given
 //!                                                   nothing can run: idle hooks, then the next timer
 //! ```
@@ -91,11 +91,11 @@ impl State {
         (self.next() % bound as u64) as usize
     }
 
-    /// Takes out a task by its place among all that are queued.
-    fn remove(&mut self, mut place: usize) -> Arc<Task> {
+    /// Takes out a task by its place among all that are queued; the head of its queue where queues are in order.
+    fn remove(&mut self, mut place: usize, in_order: bool) -> Arc<Task> {
         for queue in self.queues.values_mut() {
             if place < queue.len() {
-                return queue.remove(place);
+                return queue.remove(if in_order { 0 } else { place });
             }
             place -= queue.len();
         }
@@ -239,10 +239,11 @@ impl Simulation {
         for home in hidden.iter().filter(|home| home.task_count() == 0) {
             shared.forget(home);
         }
+        let boosts = shared.boosts();
         let mut state = self.lock();
         for home in shared.homes.iter().chain(&hidden) {
             let queue = state.queues.entry(home.id).or_default();
-            home.inbox().take(|task| queue.push(task));
+            home.inbox().take(|task| push(queue, task, boosts));
         }
         let queued: usize = state.queues.values().map(Vec::len).sum();
         let all = queued + usize::from(main_is_queued);
@@ -252,7 +253,7 @@ impl Simulation {
         state.now_us += 1;
         clock::set_virtual_us(Some(state.now_us));
         let place = state.below(all);
-        let step = if place < queued { Step::Task(state.remove(place)) } else { Step::Main };
+        let step = if place < queued { Step::Task(state.remove(place, boosts)) } else { Step::Main };
         let busy_hook = state.next().is_multiple_of(CHANCE).then(|| state.below(shared.homes.len()));
         drop(state);
         if let Some(index) = busy_hook {
@@ -267,15 +268,16 @@ impl Simulation {
         let (after, _) = slot::simulate(slot_of(shared, &home), || {
             context::enter(shared, &home, || context::turn(&home, task, begin))
         });
-        let task = match after {
+        let (task, boosts) = match after {
             After::Gone => return,
-            After::Signalled(task) => task,
+            After::Signalled(task) => (task, shared.boosts()),
             After::Yielded(task) => {
                 home.count_yield();
-                task
+                task.boosts.end();
+                (task, false)
             }
         };
-        self.lock().queues.entry(home.id).or_default().push(task);
+        push(self.lock().queues.entry(home.id).or_default(), task, boosts);
     }
 
     /// Calls the hook on each scheduler; whether one did something.
@@ -337,6 +339,15 @@ impl Simulation {
         }
         let timers = std::mem::take(&mut self.lock().timers);
         drop(timers);
+    }
+}
+
+/// Puts a task into the queue of its scheduler: to the head if it is boosted, else to the end.
+fn push(queue: &mut Vec<Arc<Task>>, task: Arc<Task>, boosts: bool) {
+    if boosts && !task.is_new() && task.boosts.take() {
+        queue.insert(0, task);
+    } else {
+        queue.push(task);
     }
 }
 
@@ -420,6 +431,74 @@ mod tests {
         assert_eq!(first, again);
         let others: Vec<_> = (2..6).map(trace).collect();
         assert!(others.iter().all(|other| *other != first));
+    }
+
+    /// Turns that a task which always signals itself has had before a new one runs, and its boosts.
+    fn turns_before_a_new_task(seed: u64, policy: SignalledFirst) -> (u64, u64) {
+        let schedulers = Schedulers::simulated(seed, 1, Statistics::new());
+        schedulers.set_signalled_first(policy);
+        let turns = Arc::new(Mutex::new(0));
+        let counted = Arc::clone(&turns);
+        let greedy = schedulers.spawn(INFO, Placement::On(0), async move {
+            std::future::poll_fn(|context| {
+                *counted.lock().unwrap() += 1;
+                context.waker().wake_by_ref();
+                std::task::Poll::<()>::Pending
+            })
+            .await;
+        });
+        let new = schedulers.spawn(INFO, Placement::On(0), async move { *turns.lock().unwrap() });
+        let turns = schedulers.block_on(new).expect("no panic");
+        let boosts = schedulers.tasks()[0].boost_count;
+        drop(greedy);
+        (turns, boosts)
+    }
+
+    #[test]
+    fn a_boosted_task_runs_a_thousand_times_before_the_others() {
+        for seed in 1..8 {
+            let (turns, boosts) = turns_before_a_new_task(seed, SignalledFirst::Boost1000);
+            // The first turn is that of a new task; until the test hears of the end, there are a few more.
+            assert!(turns == 1_001 && boosts >= 1_000, "{turns} turns, {boosts} boosts");
+            let (turns, boosts) = turns_before_a_new_task(seed, SignalledFirst::InOrder);
+            assert!(turns < 100 && boosts == 0, "{turns} turns, {boosts} boosts");
+        }
+    }
+
+    #[test]
+    fn who_is_signalled_last_is_first_and_a_yield_ends_the_row() {
+        let schedulers = Schedulers::simulated(9, 1, Statistics::new());
+        schedulers.set_signalled_first(SignalledFirst::Boost1000);
+        let wakers: Arc<Mutex<Vec<std::task::Waker>>> = Arc::default();
+        let order: Arc<Mutex<Vec<u32>>> = Arc::default();
+        let tasks: Vec<_> = (0..3)
+            .map(|number| {
+                let (wakers, order) = (Arc::clone(&wakers), Arc::clone(&order));
+                schedulers.spawn(INFO, Placement::On(0), async move {
+                    let mut has_waited = false;
+                    std::future::poll_fn(|context| {
+                        if std::mem::replace(&mut has_waited, true) {
+                            return std::task::Poll::Ready(());
+                        }
+                        wakers.lock().unwrap().push(context.waker().clone());
+                        std::task::Poll::Pending
+                    })
+                    .await;
+                    order.lock().unwrap().push(number);
+                    yield_now().await;
+                    order.lock().unwrap().push(number + 10);
+                })
+            })
+            .collect();
+        schedulers.run_until_idle();
+        let ready = std::mem::take(&mut *wakers.lock().unwrap());
+        let boosted: Vec<u64> = schedulers.tasks().iter().map(|task| task.boost_count).collect();
+        assert_eq!((ready.len(), boosted), (3, vec![0; 3]));
+        wake_all(ready);
+        schedulers.run_until_idle();
+        // The last to be signalled is the first; behind their yields they come in the order in which they gave up.
+        assert_eq!(*order.lock().unwrap(), [2, 1, 0, 12, 11, 10]);
+        assert!(tasks.iter().all(JoinHandle::is_finished));
     }
 
     #[test]

@@ -12,6 +12,7 @@
 //!   scheduler's thread ends.
 //! - Who turns the run state from waiting to queued, and nobody else, puts the task into a queue.
 
+use crate::boost::Boosts;
 use crate::context;
 use crate::home::{Home, Kind, count};
 use crate::rows::{TaskRow, TaskState};
@@ -43,6 +44,7 @@ pub(crate) struct Task {
     signal_us: AtomicU64,
     begin_us: u64,
     context_switches: AtomicU64,
+    pub(crate) boosts: Boosts,
     cpu_ticks: AtomicU64,
     /// CPU time of its workers.
     worker_ticks: AtomicU64,
@@ -109,6 +111,7 @@ impl Task {
             signal_us: AtomicU64::new(now_us),
             begin_us: now_us,
             context_switches: AtomicU64::new(0),
+            boosts: Boosts::default(),
             cpu_ticks: AtomicU64::new(0),
             worker_ticks: AtomicU64::new(0),
             works_for,
@@ -244,6 +247,7 @@ impl Task {
             command: *self.command.lock().unwrap_or_else(PoisonError::into_inner),
             state,
             context_switches_count: self.context_switches.load(Ordering::Relaxed),
+            boost_count: self.boosts.all(),
             wait_type,
             wait_time_us: wait_type.map_or(0, |_| now_us.saturating_sub(wait_begin_us)),
             last_wait_type: wait_of(self.last_wait_type.load(Ordering::Relaxed)),

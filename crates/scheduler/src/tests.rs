@@ -173,6 +173,31 @@ fn tasks_that_signal_each_other_do_not_starve_new_ones() {
 }
 
 #[test]
+fn boosted_tasks_keep_a_new_one_out_a_thousand_times() {
+    let (schedulers, _) = schedulers(1, SchedulerOptions::default());
+    schedulers.set_signalled_first(SignalledFirst::Boost1000);
+    // The policy is in force from the next slice on: a sleep ends this one.
+    let turns = schedulers.spawn(INFO, Placement::On(0), async {
+        sleep(Duration::from_millis(5)).await;
+        let turns = Arc::new(AtomicUsize::new(0));
+        let counted = Arc::clone(&turns);
+        let greedy = spawn(INFO, Placement::On(0), async move {
+            poll_fn(|context| {
+                counted.fetch_add(1, Ordering::SeqCst);
+                context.waker().wake_by_ref();
+                Poll::<()>::Pending
+            })
+            .await;
+        });
+        let new = spawn(INFO, Placement::On(0), async move { turns.load(Ordering::SeqCst) });
+        let turns = new.await;
+        greedy.cancel();
+        turns
+    });
+    assert_eq!(schedulers.block_on(turns), Ok(Ok(1_001)));
+}
+
+#[test]
 fn a_task_that_takes_every_quantum_does_not_starve_signalled_ones() {
     const TURNS_MAX: usize = 500;
     let (schedulers, _) = schedulers(1, SchedulerOptions::default());

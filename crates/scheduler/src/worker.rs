@@ -190,7 +190,9 @@ impl Worker {
         context::set_in_loop(true);
         self.slice_end = clock::ticks() + self.slice_ticks;
         self.fresh_slice = !self.fresh_slice;
-        self.fresh_first = self.fresh_slice;
+        let boosts = self.shared.boosts();
+        context::set_boosts(boosts);
+        self.fresh_first = self.fresh_slice && !boosts;
     }
 
     /// Lets the runtime look at its sockets and timers.

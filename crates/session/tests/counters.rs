@@ -224,6 +224,26 @@ fn a_total_is_the_sum_of_all_databases_and_a_dropped_one_gives_back_what_it_held
 }
 
 #[test]
+fn extents_and_pages_are_counted_when_a_table_grows() {
+    let fixture = Fixture::new(11);
+    let mut session = fixture.session();
+    let read = |session: &mut Session, name: &str| -> i64 {
+        let sql =
+            format!("SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = '{name} Allocated/sec'");
+        fixture.rows(session, &sql)[0].parse().expect("a number")
+    };
+    fixture.rows(&mut session, "CREATE TABLE dbo.wide (id int NOT NULL, filler char(4000) NOT NULL)");
+    let before = ["Extents", "Pages"].map(|name| read(&mut session, name));
+    // Two rows a page, eight pages an extent.
+    fixture.rows(&mut session, "INSERT dbo.wide SELECT value, REPLICATE('x', 4000) FROM GENERATE_SERIES(1, 64)");
+    let after = ["Extents", "Pages"].map(|name| read(&mut session, name));
+    let [extents, pages] = [after[0] - before[0], after[1] - before[1]];
+    assert!(pages >= 32 && (4..=pages).contains(&extents), "{extents} extents, {pages} pages");
+    fixture.rows(&mut session, "INSERT dbo.wide SELECT value, 'x' FROM GENERATE_SERIES(1, 1)");
+    assert!(read(&mut session, "Extents") - after[0] <= 1, "a row needs no extent of its own");
+}
+
+#[test]
 fn clear_starts_one_view_from_zero_and_no_other() {
     let fixture = Fixture::new(11);
     let mut session = fixture.session();

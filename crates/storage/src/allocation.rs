@@ -146,6 +146,8 @@ pub(crate) struct Space {
     /// No free extent lies below.
     free_from: usize,
     objects: HashMap<u32, ObjectSpace>,
+    /// Extents given to objects so far.
+    given: u64,
 }
 
 impl Space {
@@ -271,6 +273,7 @@ impl Space {
         self.free -= 1;
         self.extents[free] = ExtentEntry { owner: object, ..ExtentEntry::default() };
         space.extents.push(free as u32);
+        self.given += 1;
         Some(free as u32)
     }
 
@@ -348,10 +351,10 @@ pub(crate) struct OwnExtent {
 impl OwnExtent {
     /// Takes an extent for an object.
     pub fn take(store: &Arc<Store>, object: u32) -> Result<OwnExtent, Stop> {
-        let mut space = store.space.lock();
-        let extent = space.take_extent(object, EXTENTS_KEPT).ok_or(Need::Space)?;
-        let unused = space.take_pages(extent);
-        drop(space);
+        let (extent, unused) = store.take_of_space(|space| {
+            let extent = space.take_extent(object, EXTENTS_KEPT)?;
+            Some((extent, space.take_pages(extent)))
+        })?;
         Ok(OwnExtent { store: Arc::clone(store), extent, unused })
     }
 
@@ -424,10 +427,23 @@ impl Store {
         self.space.lock().owner_of(page)
     }
 
+    /// Takes pages or an extent, and counts the extents that an object got for it.
+    fn take_of_space<T>(&self, take: impl FnOnce(&mut Space) -> Option<T>) -> Result<T, Stop> {
+        let mut space = self.space.lock();
+        let before = space.given;
+        let taken = take(&mut space).ok_or(Need::Space);
+        let given = space.given - before;
+        drop(space);
+        if given > 0 {
+            self.pool.statistics.add(Counter::ExtentsAllocated, given);
+        }
+        Ok(taken?)
+    }
+
     /// Takes a page for an object's insertion target. Undo may take the last extents.
     pub(crate) fn new_page(&self, object: u32, target: usize, undo: bool) -> Result<NewPage<'_>, Stop> {
         let keep = if undo { 0 } else { EXTENTS_KEPT };
-        let id = self.space.lock().take_page(object, target, keep).ok_or(Need::Space)?;
+        let id = self.take_of_space(|space| space.take_page(object, target, keep))?;
         Ok(NewPage { store: self, id, object, logged: false })
     }
 
@@ -488,7 +504,7 @@ impl Store {
 
     /// Makes the file longer by a step, if it has fewer free extents than that. Blocks.
     pub(crate) fn grow(&self, free_min: u32) -> Result<(), StorageError> {
-        let _turn = self.growth.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+        let _turn = self.growth.lock();
         let (old, free) = {
             let space = self.space.lock();
             (space.extents(), space.free_extents())

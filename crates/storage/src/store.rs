@@ -20,7 +20,7 @@ use std::time::Duration;
 
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use pikepole_contention::sync::{Condvar, Mutex, MutexGuard, thread};
-use pikepole_contention::{Counter, LatchClass, Spinlock, SpinlockClass, Statistics};
+use pikepole_contention::{CountedMutex, Counter, LatchClass, Spinlock, SpinlockClass, Statistics};
 use pikepole_log::{FlushOutcome, Log, Lsn, LsnRange, Refused};
 use pikepole_machine::memory::{Budget, Cache};
 use pikepole_machine::{AlignedBuffer, Disk, File, MemoryGrant, OpenOptions, Pages, clock, is_full};
@@ -114,8 +114,8 @@ pub struct Store {
     pub(crate) pages_in_file: AtomicU32,
     pub(crate) space: Spinlock<Space>,
     /// One checkpoint at a time: an older one must not put the redo start back.
-    pub(crate) checkpointing: Mutex<()>,
-    pub(crate) growth: Mutex<()>,
+    pub(crate) checkpointing: CountedMutex<()>,
+    pub(crate) growth: CountedMutex<()>,
     pub(crate) writer: Mutex<Writer>,
     pub(crate) stamps: Mutex<Stamps>,
     pub(crate) suspects: Suspects,
@@ -257,8 +257,8 @@ impl Store {
             data_io: IoTotals::default(),
             pages_in_file: AtomicU32::new((len / extent_bytes) as u32 * EXTENT_PAGES),
             space: Spinlock::new(SpinlockClass::SPACE_MANAGER, &statistics, Space::default()),
-            checkpointing: Mutex::new(()),
-            growth: Mutex::new(()),
+            checkpointing: CountedMutex::new(LatchClass::DATABASE_CHECKPOINT, &statistics, ()),
+            growth: CountedMutex::new(LatchClass::FGCB_ADD_REMOVE, &statistics, ()),
             writer: Mutex::new(writer),
             stamps: Mutex::new(stamps),
             suspects: Suspects::default(),

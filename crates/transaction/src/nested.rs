@@ -18,6 +18,9 @@
 //! | UNFAIR_LATCH | under the same latch, which goes to whoever comes first |
 //! | PRIVATE | under none |
 //!
+//! Children that only read meet under a latch of their own class (NESTING_TRANSACTION_READONLY): each time before it takes
+//! rows to read, a child takes it and leaves it ([`Transaction::try_meet_family`]).
+//!
 //! # The latch
 //! is taken before any page latch and held until the record is in the log, never across an await. A child that does not get
 //! it at once stops for [`Need::Nesting`](crate::Need::Nesting), holding nothing; the wait (LATCH_EX) leaves the latch with
@@ -252,6 +255,15 @@ impl Transaction {
         Ok(())
     }
 
+    /// A child that only reads is about to take rows: it passes the family's latch, where the policy has one.
+    ///
+    /// # Errors
+    /// The need to wait for the latch.
+    #[inline]
+    pub fn try_meet_family(&mut self) -> Result<(), Stop> {
+        self.kinship.enter().map(drop)
+    }
+
     /// Whether children of the transaction have not ended.
     pub fn has_children_at_work(&self) -> bool {
         matches!(&self.kinship, Kinship::Parent(family) if family.is_at_work())
@@ -260,5 +272,37 @@ impl Transaction {
     /// Whether this is a child.
     pub fn is_child(&self) -> bool {
         self.kinship.is_child()
+    }
+}
+
+#[cfg(all(test, not(any(loom, shuttle))))]
+mod tests {
+    use super::*;
+    use pikepole_scheduler::{Placement, Schedulers, TaskInfo};
+
+    #[test]
+    fn readers_meet_under_the_latch_of_their_class() {
+        for policy in [NestedTransactions::FairLatch, NestedTransactions::UnfairLatch] {
+            let statistics = Statistics::new();
+            let schedulers = Schedulers::simulated(1, 1, Arc::clone(&statistics));
+            let family = Family::new(policy, false, Vec::new(), &statistics);
+            let [mut first, mut second] = [(); 2].map(|()| Kinship::Child(Arc::clone(&family), None));
+            let held = first.enter().expect("the latch is free");
+            assert!(held.is_some() && matches!(second.enter(), Err(Stop::Need(Need::Nesting(_)))));
+            let info = TaskInfo { session_id: None, command: "TEST" };
+            let waiter = Arc::clone(&family);
+            let waits = schedulers.spawn(info, Placement::On(0), async move { waiter.latched().await.is_some() });
+            schedulers.run_until_idle();
+            assert!(!waits.is_finished());
+            drop(held);
+            assert_eq!(schedulers.block_on(waits), Ok(true));
+            let row = statistics.latches()[LatchClass::NESTING_TRANSACTION_READONLY as usize];
+            assert_eq!(
+                (row.waiting_requests_count, statistics.waits()[WaitType::LATCH_EX as usize].waiting_tasks_count),
+                (1, 1)
+            );
+        }
+        let private = Family::new(NestedTransactions::Private, false, Vec::new(), &Statistics::new());
+        assert!(matches!(Kinship::Child(private, None).enter(), Ok(None)));
     }
 }

@@ -1,5 +1,6 @@
 //! Checks of the source tree that no compiler makes: the layers go one way, files and functions stay small,
-//! every module says what it is, links of the documents go somewhere, and nothing unfinished or machine-specific is left behind.
+//! every module says what it is, every row of the statistics has a call site, links of the documents go somewhere, and
+//! nothing unfinished or machine-specific is left behind.
 //!
 //! `cargo xtask tidy` prints the findings; the test `tidy` fails on any. [`instructions`] counts what no clock measures here.
 
@@ -8,6 +9,7 @@ pub mod instructions;
 mod layers;
 mod links;
 pub mod picture;
+mod rows;
 mod sources;
 mod versions;
 
@@ -44,6 +46,7 @@ pub fn root() -> PathBuf {
 pub fn tidy(root: &Path) -> std::io::Result<Vec<Finding>> {
     let mut findings = layers::check(root)?;
     findings.extend(sources::check(root)?);
+    findings.extend(rows::check(root)?);
     findings.extend(links::check(root)?);
     findings.extend(versions::check(root)?);
     Ok(findings)

@@ -53,7 +53,7 @@ fn check_text(path: &Path, text: &str, findings: &mut Vec<Finding>) {
     }
 }
 
-fn is_test_path(path: &Path) -> bool {
+pub(crate) fn is_test_path(path: &Path) -> bool {
     path.components().any(|part| part.as_os_str() == "tests")
         || path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("tests"))
 }

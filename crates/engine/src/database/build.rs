@@ -182,6 +182,7 @@ impl Build {
                 break;
             }
             *at = part;
+            database.run(child, |tx| database.try_meet_family(tx)).await?;
             let mut uniquifiers = Copied::new(old, part as u64 * COUNTS_OF_PART);
             parts.restart(old, &mut scan, part);
             while database.run(child, |tx| database.try_next(tx, old, &mut scan, &mut row)).await? {

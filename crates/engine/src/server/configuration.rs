@@ -13,7 +13,7 @@ use pikepole_log::{
 };
 use pikepole_machine::memory::Budget;
 use pikepole_machine::{CpuLimits, Pages, Topology, affinity};
-use pikepole_scheduler::{CpuIdle, Schedulers};
+use pikepole_scheduler::{CpuIdle, Schedulers, SignalledFirst};
 use pikepole_storage::{HeapInsertTargets, PoolGrowth, StoreOptions};
 use pikepole_transaction::{NestedTransactions, TransactionIds};
 use pikepole_types::SqlError;
@@ -27,7 +27,8 @@ use super::policy_table::{
     COMMIT_ACKNOWLEDGE, COMMIT_BY, COMMIT_GATHERING, CPU_IDLE, CPU_LIST, EXCHANGE, FIRST_CORES, FIRST_NUMBER,
     HEAP_INSERT_TARGETS, ISOLATED, LARGE_PAGES, LOG_BLOCK, LOG_FLUSH_QUEUE, LOG_IO, LOG_RESERVATION, LOG_WRITER_CPUS,
     LOG_WRITERS, MAX_DEGREE, NESTED_TRANSACTIONS, PER_NODE, POLICIES, POLICIES_NAME, POOL_GROWTH, PolicyDefinition,
-    PolicySet, QUERY_MEMORY_MIN, QUERY_SHARE, QUERY_WAIT, RESERVED, TRANSACTION_IDS, TWICE_NODES, WORKSPACE_MEMORY,
+    PolicySet, QUERY_MEMORY_MIN, QUERY_SHARE, QUERY_WAIT, RESERVED, SIGNALLED_FIRST, TRANSACTION_IDS, TWICE_NODES,
+    WORKSPACE_MEMORY,
 };
 use crate::database::{Database, OpenContext};
 use crate::error::OpenError;
@@ -515,8 +516,15 @@ impl ServerConfiguration {
         if self.is_classic(EXCHANGE) { Exchange::Packets } else { Exchange::Counts }
     }
 
-    pub(super) fn cpu_idle(&self) -> CpuIdle {
+    fn cpu_idle(&self) -> CpuIdle {
         if self.is_classic(CPU_IDLE) { CpuIdle::Kernel } else { CpuIdle::Shallow }
+    }
+
+    /// Puts in force what the schedulers take at once.
+    pub(super) fn apply_to_schedulers(&self, schedulers: &Schedulers) {
+        schedulers.set_cpu_idle(self.cpu_idle());
+        let boosts = self.is_classic(SIGNALLED_FIRST);
+        schedulers.set_signalled_first(if boosts { SignalledFirst::Boost1000 } else { SignalledFirst::InOrder });
     }
 
     pub(super) fn acknowledge(&self) -> Acknowledge {

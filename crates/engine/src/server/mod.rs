@@ -59,6 +59,7 @@ use crate::database::{
     ScopedName, ScopedValue, UserAccess, check_database,
 };
 use crate::error::OpenError;
+use crate::file_operation::file_operation;
 use crate::placement::PlacementPlan;
 use crate::security::{LoginGate, PasswordCost};
 use crate::temporary::TEMPDB;
@@ -310,7 +311,7 @@ impl Server {
         if !is_simulated {
             server.start_memory_monitor();
         }
-        server.schedulers.set_cpu_idle(server.started.cpu_idle());
+        server.started.apply_to_schedulers(&server.schedulers);
         Ok(server)
     }
 
@@ -531,7 +532,7 @@ impl Server {
             return Err(SqlError::insufficient_pool_memory());
         }
         let (server, owned) = (self.clone(), name.to_owned());
-        let made = pikepole_scheduler::run_blocking(move || {
+        let made = file_operation(move || {
             server.create_now(&owned, id, collation)?;
             let (Some(options), Ok(database)) = (server.options_of_model(), server.database(&owned)) else {
                 return Ok(());
@@ -599,7 +600,7 @@ impl Server {
             None => return Ok(()),
         };
         let disk = self.options.disk.clone();
-        let removed = pikepole_scheduler::run_blocking(move || {
+        let removed = file_operation(move || {
             disk.remove_file(folder.join(DATABASE_FILE))?;
             disk.sync_dir(&folder)?;
             disk.remove_dir_all(&folder)

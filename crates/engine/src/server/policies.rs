@@ -66,7 +66,7 @@ impl Server {
         let effect = changed.set(name, value)?;
         self.write_configuration(&changed)?;
         *configuration = changed;
-        self.schedulers.set_cpu_idle(configuration.cpu_idle());
+        configuration.apply_to_schedulers(&self.schedulers);
         configuration.put_memory_in_force(&self.budget, self.memory_system);
         self.workspace.set_limits(configuration.workspace(self.budget.limit()));
         for entry in read(&self.databases).values() {

@@ -48,6 +48,8 @@ pub(super) enum StatisticsRow {
     Spinlock(SpinlockClass),
     Latch(LatchClass),
     Wait(WaitType),
+    /// A column of another view.
+    Column(&'static str),
 }
 
 impl fmt::Display for StatisticsRow {
@@ -56,6 +58,7 @@ impl fmt::Display for StatisticsRow {
             StatisticsRow::Spinlock(class) => write!(f, "spinlock {}", class.name()),
             StatisticsRow::Latch(class) => write!(f, "latch {}", class.name()),
             StatisticsRow::Wait(wait) => write!(f, "wait {}", wait.name()),
+            StatisticsRow::Column(column) => write!(f, "column {column}"),
         }
     }
 }
@@ -108,10 +111,11 @@ pub(super) const COMMIT_GATHERING: usize = 13;
 pub(super) const POOL_GROWTH: usize = 14;
 pub(super) const COMMIT_ACKNOWLEDGE: usize = 15;
 pub(super) const CPU_IDLE: usize = 16;
-pub(super) const WORKSPACE_MEMORY: usize = 17;
-pub(super) const QUERY_MEMORY_MIN: usize = 18;
-pub(super) const QUERY_SHARE: usize = 19;
-pub(super) const QUERY_WAIT: usize = 20;
+pub(super) const SIGNALLED_FIRST: usize = 17;
+pub(super) const WORKSPACE_MEMORY: usize = 18;
+pub(super) const QUERY_MEMORY_MIN: usize = 19;
+pub(super) const QUERY_SHARE: usize = 20;
+pub(super) const QUERY_WAIT: usize = 21;
 /// From here on options are numbers between the two that `allowed` has, kept as what they are above the least.
 pub(super) const FIRST_NUMBER: usize = WORKSPACE_MEMORY;
 
@@ -134,7 +138,7 @@ pub(super) const DEGREES: [&str; 65] = [
     "59", "60", "61", "62", "63", "64",
 ];
 
-pub(super) const POLICIES: [PolicyDefinition; 21] = [
+pub(super) const POLICIES: [PolicyDefinition; 22] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -224,18 +228,23 @@ pub(super) const POLICIES: [PolicyDefinition; 21] = [
         live: &[
             (
                 "FAIR_LATCH",
-                &[StatisticsRow::Latch(LatchClass::NESTING_TRANSACTION_FULL), StatisticsRow::Wait(WaitType::LATCH_EX)],
+                &[
+                    StatisticsRow::Latch(LatchClass::NESTING_TRANSACTION_FULL),
+                    StatisticsRow::Latch(LatchClass::NESTING_TRANSACTION_READONLY),
+                    StatisticsRow::Wait(WaitType::LATCH_EX),
+                ],
             ),
             (
                 "UNFAIR_LATCH",
                 &[
                     StatisticsRow::Latch(LatchClass::NESTING_TRANSACTION_FULL),
+                    StatisticsRow::Latch(LatchClass::NESTING_TRANSACTION_READONLY),
                     StatisticsRow::Wait(WaitType::LATCH_EX),
                     StatisticsRow::Spinlock(SpinlockClass::LATCH_SPIN_STATS),
                 ],
             ),
         ],
-        description: "NESTING_TRANSACTION_FULL: log records of a statement's parallel workers; trace flag 3933 makes fair unfair",
+        description: "NESTING_TRANSACTION_FULL: log records of a statement's parallel workers; NESTING_TRANSACTION_READONLY: the rows that parallel readers take; trace flag 3933 makes fair unfair",
         takes_effect: Effect::Now,
     },
     PolicyDefinition {
@@ -302,6 +311,15 @@ pub(super) const POLICIES: [PolicyDefinition; 21] = [
         classic: Some(0),
         live: &[],
         description: "how deep idle CPUs sleep while requests and commits follow each other: as the kernel likes, or so that they wake at once",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "SIGNALLED_FIRST",
+        allowed: &["BOOST_1000", "IN_ORDER"],
+        default: 1,
+        classic: Some(0),
+        live: &[("BOOST_1000", &[StatisticsRow::Column("dm_os_workers.boost_count")])],
+        description: "the runnable queue of a scheduler: a signalled task goes to its head, up to 1,000 times in a row, or behind those that were signalled before",
         takes_effect: Effect::Now,
     },
     PolicyDefinition {

@@ -15,6 +15,7 @@ use pikepole_types::{Collation, SqlError};
 
 use super::{DatabaseInfo, DatabaseState, Entry, Server, lock, read, write};
 use crate::database::{Database, DatabaseFile, DatabaseOptions, NotMade};
+use crate::file_operation::file_operation;
 use crate::temporary::TEMPDB_ID;
 
 /// The template of new databases.
@@ -93,7 +94,7 @@ impl Server {
             return self.database(name);
         }
         let server = Arc::clone(self);
-        let made = pikepole_scheduler::run_blocking(move || {
+        let made = file_operation(move || {
             let _turn = lock(&server.making_system_database);
             if read(&server.databases).contains_key(name) {
                 Ok(())

@@ -9,6 +9,7 @@ use crate::database::{
     Database, DatabaseOptions, DelayedDurability, Durability, NotMade, RecoveryModel, ScopedConfiguration, Switches,
     UserAccess,
 };
+use crate::file_operation::file_operation;
 use crate::server::{DatabaseInfo, DatabaseState, Server};
 use crate::transaction::Transaction;
 use pikepole_transaction::LockMode;
@@ -67,7 +68,7 @@ impl Server {
             return Ok(database);
         }
         let server = Arc::clone(self);
-        let made = pikepole_scheduler::run_blocking(move || server.make_tempdb()).await;
+        let made = file_operation(move || server.make_tempdb()).await;
         made.map_err(|not_made| match not_made.is_full {
             true => SqlError::no_space_for_object(OBJECT, TEMPDB, "PRIMARY"),
             false => not_made.into_error(),

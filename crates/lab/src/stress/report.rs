@@ -15,14 +15,8 @@ const TOP: usize = 3;
 pub(crate) const SPINLOCKS: [&str; 3] = ["LOGCACHE_ACCESS", "LOGFLUSHQ", "XDESMGR"];
 
 /// Waits of system tasks that have nothing to do: in the JSON, but not among the top waits of a run.
-pub(crate) const IDLE_WAITS: &[&str] = &[
-    "CHECKPOINT_QUEUE",
-    "DIRTY_PAGE_POLL",
-    "LAZYWRITER_SLEEP",
-    "LOGMGR_QUEUE",
-    "REQUEST_FOR_DEADLOCK_SEARCH",
-    "SLEEP_TASK",
-];
+pub(crate) const IDLE_WAITS: &[&str] =
+    &["CHECKPOINT_QUEUE", "LAZYWRITER_SLEEP", "LOGMGR_QUEUE", "REQUEST_FOR_DEADLOCK_SEARCH", "SLEEP_TASK"];
 
 /// A progress bar on standard error, for a terminal.
 pub struct Bar(ProgressBar);

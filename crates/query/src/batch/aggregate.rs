@@ -291,9 +291,12 @@ async fn aggregate(
 }
 
 async fn fill(partial: &mut Partial, worker: &mut Worker, part: &Part<Work>) -> Result<(), Fault> {
-    while let Some(batch) = worker.next(part).await? {
+    loop {
+        worker.meet_readers().await?;
+        let Some(batch) = worker.next(part).await? else {
+            return Ok(());
+        };
         let (mut run, _) = worker.run(part);
         partial.take(&batch, &part.rest.aggregates, &mut run)?;
     }
-    Ok(())
 }

@@ -161,6 +161,17 @@ impl Worker {
         }
     }
 
+    /// Meets the other readers of its family, before it takes rows.
+    ///
+    /// # Errors
+    /// As of [`Worker::drive`].
+    pub(crate) async fn meet_readers(&mut self) -> Result<(), Fault> {
+        match self.child {
+            Some(_) => self.drive(Database::try_meet_family).await,
+            None => Ok(()),
+        }
+    }
+
     /// Awaits a need. Waits for another session's lock end as the session's own would, and when the worker is not to go on.
     async fn satisfy(&mut self, need: Need) -> Result<(), Fault> {
         let Worker { database, child, cancelled, dispenser, operator, lock_timeout_ms, .. } = self;

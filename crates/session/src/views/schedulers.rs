@@ -247,7 +247,8 @@ fn workers(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .text_if("last_wait_type", task.last_wait_type.map(|wait| wait.name()))
             .integer("tasks_processed_count", 1)
             .address("task_address", task_address(task))
-            .address("scheduler_address", scheduler_address(task.scheduler_id));
+            .address("scheduler_address", scheduler_address(task.scheduler_id))
+            .integer("boost_count", task.boost_count.min(i32::MAX as u64));
         match cpu.filter(|cpu| *cpu < 63) {
             Some(cpu) => row.integer("affinity", 1_i64 << cpu).done(),
             None => row.done(),

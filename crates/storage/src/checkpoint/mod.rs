@@ -49,7 +49,7 @@ impl Store {
         if let Some(why) = self.poisoned() {
             return Err(StorageError::Poisoned { why });
         }
-        let _turn = lock(&self.checkpointing);
+        let _turn = self.checkpointing.lock();
         let failures = lock(&self.writer).failures;
         let place = self.log.place();
         let record = Record::Checkpoint { time_us: clock::unix_time_us().unsigned_abs() };
