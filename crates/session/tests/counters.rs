@@ -228,8 +228,9 @@ fn extents_and_pages_are_counted_when_a_table_grows() {
     let fixture = Fixture::new(11);
     let mut session = fixture.session();
     let read = |session: &mut Session, name: &str| -> i64 {
-        let sql =
-            format!("SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = '{name} Allocated/sec'");
+        let sql = format!(
+            "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = '{name} Allocated/sec'"
+        );
         fixture.rows(session, &sql)[0].parse().expect("a number")
     };
     fixture.rows(&mut session, "CREATE TABLE dbo.wide (id int NOT NULL, filler char(4000) NOT NULL)");

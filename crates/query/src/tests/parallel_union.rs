@@ -146,7 +146,7 @@ fn the_published_parallel_insert_is_made_by_workers() {
 
 #[test]
 fn plans_of_what_ran_have_the_rows_of_each_worker() {
-    let mut client = Client::alone();
+    let mut client = roomy();
     client.quiet("CREATE TABLE dbo.t (n bigint NOT NULL)");
     client.context.settings.statistics_xml = true;
     let threads = |plan: &str| -> Vec<u64> {
@@ -162,7 +162,8 @@ fn plans_of_what_ran_have_the_rows_of_each_worker() {
         (format!("WITH {NUMBERS} SELECT MAX(n) FROM ({union}) AS u OPTION (MAXDOP 2)"), 2),
     ] {
         let lines = client.lines(&statement);
-        let plan = lines.iter().find(|line| line.contains("<ShowPlanXML")).expect("a plan");
+        let plan =
+            lines.iter().find(|line| line.contains("<ShowPlanXML")).unwrap_or_else(|| panic!("no plan: {lines:?}"));
         assert_eq!(plan.contains(&format!("<QueryPlan DegreeOfParallelism=\"{degree}\">")), degree > 0, "{plan}");
         assert_eq!(plan.contains("PhysicalOp=\"Parallelism\" LogicalOp=\"Gather Streams\""), degree > 0, "{plan}");
         let rows = threads(plan);
