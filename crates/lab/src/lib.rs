@@ -8,6 +8,7 @@ pub mod experiment;
 mod load;
 pub mod log_bench;
 pub mod page;
+pub mod predict;
 pub mod probe;
 pub mod profile;
 mod progress;
