@@ -3,6 +3,7 @@
 //! The page needs nothing but itself: styles, charts (SVG made here) and the outcome's JSON are in it, so that it can be
 //! sent to somebody and read anywhere, and its figures taken out again.
 
+mod prediction;
 mod profiles;
 mod svg;
 mod sweep;
@@ -13,6 +14,8 @@ use crate::profile::Profile;
 use std::fmt::Write;
 use svg::{Line, Trace};
 pub use sweep::{sweep_file, sweep_text};
+
+pub use prediction::prediction_page;
 
 /// Text as HTML shows it, in elements and in attributes.
 pub(crate) fn escape(text: &str) -> String {

@@ -78,6 +78,9 @@ pub enum CommandError {
     /// An experiment stopped, or is none.
     #[error(transparent)]
     Experiment(#[from] pikepole_lab::experiment::ExperimentError),
+    /// A prediction could not be made.
+    #[error(transparent)]
+    Predict(#[from] pikepole_lab::predict::PredictError),
     /// A folder or a log in it could not be looked at.
     #[error(transparent)]
     Look(#[from] pikepole_engine::OpenError),

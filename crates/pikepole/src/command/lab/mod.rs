@@ -1,6 +1,7 @@
 //! `pikepole lab`: the machine as the engine sees it, probes of it, and the experiments.
 
 mod experiments;
+mod predict;
 mod probes;
 mod topology;
 
@@ -22,14 +23,16 @@ const HELP: &str = "\
 topology, disk and cpu say what this machine is and can do. list and run are the
 experiments: each asks one question about log contention, states what was published about
 it and what this machine can show, runs its arms in turn, and says whether the shape was
-seen - or that the noise is larger than the difference.
+seen - or that the noise is larger than the difference. predict says what a larger machine
+would do.
 
 Examples:
   pikepole lab topology --like 2x10x2   where things would run on 2 sockets of 10 cores
   pikepole lab disk -d /mnt/fast        durable writes of this disk
   pikepole lab list
   pikepole lab run affinity distance    pages and JSON in ./pikepole-lab
-  pikepole lab compare before.json after.json";
+  pikepole lab compare before.json after.json
+  pikepole lab predict --like 2x10x2 --clock 2.3";
 
 #[derive(Subcommand)]
 enum Command {
@@ -47,6 +50,8 @@ enum Command {
     Compare(experiments::CompareArguments),
     /// Write the pages of outcomes again, and a page over all of them
     Report(experiments::ReportArguments),
+    /// Predict other machines by a model that is calibrated here, and check it
+    Predict(predict::Arguments),
 }
 
 /// Runs the command.
@@ -59,6 +64,7 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
         Command::Run(arguments) => experiments::run(arguments),
         Command::Compare(arguments) => experiments::compare(arguments),
         Command::Report(arguments) => experiments::report(arguments),
+        Command::Predict(arguments) => predict::run(arguments),
     }
 }
 
