@@ -286,7 +286,8 @@ impl Calibration {
             id_hold_ns: probes.id_hold_ns,
             cache_hold_ns: probes.cache_hold_ns,
             queue_hold_ns: probes.queue_hold_ns,
-            lines_held: 1.0,
+            // As the code lays them out: XDESMGR's numbers are beside its word; `reserved`, and the list's memory, are not.
+            lines_held: [0.0, 1.0, 1.0],
             add_ns: probes.add_ns,
             growth_ns: probes.growth_ns,
             handoff: Handoff { core_ns: probes.handoff_ns, socket_ns: probes.handoff_ns, far_ns: probes.handoff_ns },

@@ -206,3 +206,54 @@ fn trace_flags_are_on_from_the_start() {
         assert!(done.out.lines().any(|line| line == flag), "{}", done.out);
     }
 }
+
+#[test]
+fn another_machine_is_predicted_the_same_from_the_same_calibration() {
+    let folder = Folder::new("lab-predict");
+    let quick = ["--seconds", "0.02", "--repeats", "1", "--calibration", "here.json"];
+    let ask =
+        ["lab", "predict", "--like", "1x2x2", "--clock", "2.3", "-n", "1,4", "--draws", "2", "--durability", "both"];
+    let first = folder.run(ask.iter().chain(&quick));
+    assert_eq!(first.status, 0, "{}", first.err);
+    assert!(first.out.starts_with("1x2x2 at 2.3 GHz, predicted from "), "{}", first.out);
+    for phrase in ["DELAYED durability, classic, default mask", "FULL durability, best, log writer's core apart"] {
+        assert!(first.out.contains(phrase), "{phrase}: {}", first.out);
+    }
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 1, "only the calibration is left");
+    let again = folder.run(ask.iter().chain(&quick));
+    assert_eq!((again.out, again.status), (first.out, 0));
+    let told = folder.run(ask.iter().chain(&quick).chain(&["--json", "--html", "page.html"]));
+    let told = json(&told.out);
+    let curves = told["curves"].as_array().expect("curves");
+    assert_eq!(curves.len(), 8);
+    for point in curves.iter().flat_map(|curve| curve["points"].as_array().expect("points")) {
+        let rate = |of: &str| point["rows_per_second"][of].as_f64().expect("a rate");
+        assert!(0.0 < rate("low") && rate("low") <= rate("median") && rate("median") <= rate("high"), "{point}");
+    }
+    let page = std::fs::read_to_string(folder.path().join("page.html")).expect("the page");
+    assert!(page.contains("Predicted: 1x2x2") && page.matches("<figure>").count() == 2, "{page}");
+    folder.run(["lab", "predict", "--like", "4"]).failed_with("pikepole: --like takes a shape");
+    folder.run(["lab", "predict", "--like", "1x1x1", "--clock", "0"]).failed_with("pikepole: --clock takes GHz");
+    folder.run(["lab", "predict", "--disk", "fast"]).failed_with("pikepole: --disk takes microseconds");
+    folder.run(["lab", "predict", "-d", "nowhere"]).failed_with("pikepole: nowhere is not a folder");
+    std::fs::write(folder.path().join("strange.json"), "{}").expect("a file");
+    folder
+        .run(["lab", "predict", "--calibration", "strange.json"])
+        .failed_with("pikepole: strange.json: it is no calibration");
+}
+
+#[test]
+fn the_predictor_is_checked_on_this_machine() {
+    let folder = Folder::new("lab-validate");
+    let done = folder.run(["lab", "predict", "--validate", "--seconds", "0.02", "--repeats", "1", "--json"]);
+    if done.status != 0 {
+        assert!(done.err.contains("this process may use one CPU only"), "{}", done.err);
+        return;
+    }
+    let told = json(&done.out);
+    let rows = told["rows"].as_array().expect("rows");
+    // Two sets of policies, two durabilities, two numbers of sessions.
+    assert!(!rows.is_empty() && rows.len().is_multiple_of(8), "{told}");
+    assert!(told["rate_error_median"].as_f64().is_some_and(|error| error >= 0.0), "{told}");
+    assert_eq!(std::fs::read_dir(folder.path()).expect("the folder").count(), 0, "nothing is left behind");
+}

@@ -32,7 +32,7 @@ impl Simulation<'_> {
         let cpu = self.actors[actor].cpu;
         let lock = &mut self.locks[self.actors[actor].lock as usize];
         if lock.holder.is_none() {
-            return self.hold(actor);
+            return self.hold(actor, false);
         }
         lock.counted.collisions += 1;
         lock.spinners += 1;
@@ -42,12 +42,16 @@ impl Simulation<'_> {
         self.after(self.scenario.constants.pause_ns, Event::Look(actor));
     }
 
-    /// The lock is free, and the actor's.
-    fn hold(&mut self, actor: usize) {
+    /// The lock is free, and the actor's. A spinner's line comes with its look; who tries has waited for it already.
+    fn hold(&mut self, actor: usize, is_spinner: bool) {
+        if let Some(writer) = self.as_writer(actor) {
+            self.return_to_cpu(writer);
+        }
         let constants = &self.scenario.constants;
         let (cpu, id) = (self.actors[actor].cpu, self.actors[actor].lock);
         let from = self.locks[id as usize].last_cpu.unwrap_or(cpu);
-        let moved = self.handoff(from, cpu) * constants.lines_held;
+        let lines = constants.lines_held[id as usize] + f64::from(u8::from(is_spinner));
+        let moved = self.handoff(from, cpu) * lines;
         let lock = &mut self.locks[id as usize];
         lock.holder = Some(actor);
         lock.last_cpu = Some(cpu);
@@ -90,7 +94,7 @@ impl Simulation<'_> {
             lock.spinners -= 1;
             lock.counted.spin_ns += self.now - state.spins_since;
             self.set_busy(cpu, true);
-            return self.hold(actor);
+            return self.hold(actor, true);
         }
         lock.read_by = Some(cpu);
         if !state.looks.is_multiple_of(LOOKS_BEFORE_BACKOFF) {
@@ -109,8 +113,10 @@ impl Simulation<'_> {
             state.spins_since = self.now + ns;
         }
         self.after(ns, Event::Look(actor));
-        if self.as_writer(actor).is_none() {
-            self.cpu_offered(cpu);
+        match self.as_writer(actor) {
+            // The holder may be the session that it has displaced.
+            Some(writer) => self.leave_cpu(writer),
+            None => self.cpu_offered(cpu),
         }
     }
 }

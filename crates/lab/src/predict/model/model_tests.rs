@@ -19,7 +19,7 @@ fn constants() -> Constants {
         id_hold_ns: 15.0,
         cache_hold_ns: 12.0,
         queue_hold_ns: 30.0,
-        lines_held: 1.0,
+        lines_held: [0.0, 1.0, 1.0],
         add_ns: 5.0,
         growth_ns: 0.0,
         handoff: Handoff { core_ns: 8.0, socket_ns: 48.0, far_ns: 150.0 },
@@ -196,4 +196,15 @@ fn several_writers_meet_at_the_flush_queue() {
     let four = simulate(&run);
     assert_eq!(one.queue.collisions, 0, "{one:?}");
     assert!(four.queue.collisions > 0, "{four:?}");
+}
+
+#[test]
+fn a_writer_that_displaces_the_holder_of_its_lock_gives_way() {
+    // One CPU for all: the writer wants LOGCACHE_ACCESS while the session below it may hold it.
+    let mut run = scenario(layout(1, 1, 1), 4, Policies { block_bytes: 4096, ..Policies::classic(true) });
+    run.constants.cache_hold_ns = 700.0;
+    run.constants.busy_wake_ns = 1e3;
+    run.rows = 200_000;
+    let outcome = simulate(&run);
+    assert!(!outcome.stalled && outcome.cache.backoffs > 0, "{outcome:?}");
 }

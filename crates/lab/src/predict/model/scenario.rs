@@ -72,8 +72,8 @@ pub struct Constants {
     pub cache_hold_ns: f64,
     /// The same under LOGFLUSHQ.
     pub queue_hold_ns: f64,
-    /// Lines besides the lock's own that move to each new holder.
-    pub lines_held: f64,
+    /// Lines besides the lock's own that move to each new holder, under XDESMGR, LOGCACHE_ACCESS and LOGFLUSHQ.
+    pub lines_held: [f64; 3],
     /// An addition to a word of this CPU's cache.
     pub add_ns: f64,
     /// What each spinner adds to the release of a lock.

@@ -239,9 +239,23 @@ impl Simulation<'_> {
         }
     }
 
-    fn leave_cpu(&mut self, writer: usize) {
+    /// A running writer that had left its CPU in a back-off has it again, if no other one has.
+    pub fn return_to_cpu(&mut self, writer: usize) {
+        let cpu = self.actors[self.writer_actor(writer)].cpu;
+        if self.cpus[cpu].writer.is_none() {
+            self.cpus[cpu].writer = Some(writer);
+            self.cpus[cpu].writer_since = self.now;
+            self.set_busy(cpu, true);
+        }
+    }
+
+    /// The session that the writer has displaced goes on.
+    pub fn leave_cpu(&mut self, writer: usize) {
         let cpu = self.actors[self.writer_actor(writer)].cpu;
         let state = &mut self.cpus[cpu];
+        if state.writer != Some(writer) {
+            return;
+        }
         let burst = self.now - state.writer_since;
         state.writer = None;
         let deferred = std::mem::take(&mut state.deferred);
