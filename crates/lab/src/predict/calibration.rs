@@ -2,7 +2,7 @@
 //!
 //! An insert's CPU is what is left of the time of a row, delayed durability, when the locks' parts are taken off; a durable commit's is
 //! what is left of the time of a row, full durability, when that, the device and the wake-ups are. Log bytes and the log writers' CPU
-//! are the runs' own. Runs of the policy sets and durabilities take turns; medians count.
+//! are the runs' own. Runs of the policy sets and durabilities take turns; the quickest of each kind counts.
 
 use super::layout::{Homes, Mask, layout};
 use super::model::{CommitBy, Constants, Handoff, Layout, Policies, Scenario};
@@ -79,7 +79,7 @@ pub struct Method {
     pub folder: PathBuf,
     /// The time of each run.
     pub time: Duration,
-    /// Runs of each kind, of which the median counts.
+    /// Runs of each kind, of which the quickest counts.
     pub repeats: usize,
     /// A slower device to act.
     pub slow_device: Option<SlowDevice>,
@@ -162,16 +162,11 @@ pub(super) fn median(figures: impl IntoIterator<Item = f64>) -> f64 {
     }
 }
 
-/// The medians of runs of one kind.
-pub(super) fn medians(runs: &[Measured]) -> Measured {
-    let of = |figure: fn(&Measured) -> f64| median(runs.iter().map(figure));
-    Measured {
-        rows_per_second: of(|run| run.rows_per_second),
-        collisions_per_1000: [0, 1, 2].map(|lock| median(runs.iter().map(|run| run.collisions_per_1000[lock]))),
-        log_bytes: of(|run| run.log_bytes),
-        cpu_ns: of(|run| run.cpu_ns),
-        other_cpu_percent: runs.iter().map(|run| run.other_cpu_percent).fold(0.0, f64::max),
-    }
+/// The quickest of runs of one kind: whatever disturbs a run makes it slower. What others used is the most of all.
+pub(super) fn quickest(runs: &[Measured]) -> Measured {
+    let rate = |run: &&Measured| run.rows_per_second;
+    let quickest = runs.iter().max_by(|a, b| rate(a).total_cmp(&rate(b))).copied().unwrap_or_default();
+    Measured { other_cpu_percent: runs.iter().map(|run| run.other_cpu_percent).fold(0.0, f64::max), ..quickest }
 }
 
 /// The CPUs that this process may use, and the machine.
@@ -182,38 +177,74 @@ pub(super) fn here() -> Result<(Topology, Vec<usize>), PredictError> {
     Ok((topology, usable))
 }
 
+/// Runs of one kind.
+pub(super) struct Kind {
+    pub cpus: usize,
+    pub set: PolicySet,
+    pub durability: Durability,
+    pub sessions: usize,
+    pub runs: Vec<Measured>,
+}
+
+/// Probes the machine, and runs one session on its first CPU, and as many CPUs and sessions besides as `further` names. All take
+/// turns in each repeat, so that a busy minute meets all kinds of runs.
+pub(super) fn measure(
+    method: &Method,
+    further: &[(usize, Vec<usize>)],
+    tell: &mut impl FnMut(&str),
+) -> Result<(Calibration, Vec<Kind>), PredictError> {
+    let (_, usable) = here()?;
+    let probe_time = (method.time / 10).max(Duration::from_millis(1));
+    let mut found: Option<Probes> = None;
+    let mut kinds: Vec<Kind> = Vec::new();
+    let one = [(1, vec![1])];
+    for repeat in 0..method.repeats.max(1) {
+        tell(&format!("probing CPUs and disk, {} of {}", repeat + 1, method.repeats));
+        let probes = probes::measure(&method.folder, method.slow_device, probe_time)
+            .map_err(|error| PredictError::Machine("the probes", error))?;
+        found = Some(found.map_or(probes.clone(), |found| found.quicker(&probes)));
+        for (cpus, sessions) in one.iter().chain(further) {
+            for set in PolicySet::ALL {
+                tell(&format!("{cpus} CPU, {}, {} of {}", set.name(), repeat + 1, method.repeats));
+                for (durability, sessions, run) in run_once(method, set, &usable[..*cpus], sessions)? {
+                    let same = |kind: &&mut Kind| {
+                        (kind.cpus, kind.set, kind.durability, kind.sessions) == (*cpus, set, durability, sessions)
+                    };
+                    match kinds.iter_mut().find(same) {
+                        Some(kind) => kind.runs.push(run),
+                        None => kinds.push(Kind { cpus: *cpus, set, durability, sessions, runs: vec![run] }),
+                    }
+                }
+            }
+        }
+    }
+    let alone = |set: PolicySet, durability: Durability| {
+        let kind = kinds.iter().find(|kind| (kind.cpus, kind.set, kind.durability) == (1, set, durability));
+        kind.map(|kind| quickest(&kind.runs)).unwrap_or_default()
+    };
+    let costs = |set| set_costs(&alone(set, Durability::Delayed), &alone(set, Durability::Full));
+    let others = kinds.iter().filter(|kind| kind.cpus == 1).flat_map(|kind| &kind.runs);
+    let (processor, clock_ghz) = processor();
+    let calibration = Calibration {
+        format: FORMAT,
+        processor,
+        clock_ghz,
+        cpus: usable.len(),
+        other_cpu_percent: others.map(|run| run.other_cpu_percent).fold(0.0, f64::max),
+        probes: found.ok_or_else(|| PredictError::Machine("the probes", io::ErrorKind::NotFound.into()))?,
+        classic: costs(PolicySet::Classic),
+        best: costs(PolicySet::Best),
+    };
+    kinds.retain(|kind| kind.cpus > 1);
+    Ok((calibration, kinds))
+}
+
 /// Probes the machine and runs one session on its first CPU.
 ///
 /// # Errors
 /// [`PredictError`].
 pub fn calibrate(method: &Method, mut tell: impl FnMut(&str)) -> Result<Calibration, PredictError> {
-    let (_, usable) = here()?;
-    tell("probing CPUs and disk");
-    let probe_time = (method.time / 10).max(Duration::from_millis(1));
-    let probes = probes::measure(&method.folder, method.slow_device, probe_time)
-        .map_err(|error| PredictError::Machine("the probes", error))?;
-    let mut found: [[Vec<Measured>; 2]; 2] = Default::default();
-    for repeat in 0..method.repeats {
-        for (place, set) in PolicySet::ALL.into_iter().enumerate() {
-            tell(&format!("one session, {}, {} of {}", set.name(), repeat + 1, method.repeats));
-            for (durability, _, run) in run_once(method, set, &usable[..1], &[1])? {
-                found[place][usize::from(durability == Durability::Full)].push(run);
-            }
-        }
-    }
-    let other_cpu_percent = found.iter().flatten().flatten().map(|run| run.other_cpu_percent).fold(0.0, f64::max);
-    let [classic, best] = found.map(|[delayed, full]| set_costs(&medians(&delayed), &medians(&full)));
-    let (processor, clock_ghz) = processor();
-    Ok(Calibration {
-        format: FORMAT,
-        processor,
-        clock_ghz,
-        cpus: usable.len(),
-        other_cpu_percent,
-        probes,
-        classic,
-        best,
-    })
+    measure(method, &[], &mut tell).map(|(calibration, _)| calibration)
 }
 
 fn set_costs(delayed: &Measured, full: &Measured) -> SetCosts {

@@ -7,7 +7,8 @@
 //!   engine's there: three records and 350 to 600 bytes of log an insert, 3.8 to 7.7 MB of buffers on their way, blocks of 60 KB.
 //!
 //! Under both, log writers take the spinlocks too, wait up to a server's time slice for a shared CPU (120 to 187 ms), have several
-//! writes on their way, and are bound to the first cores of the first node.
+//! writes on their way, and are bound to the first cores of the first node. Appenders at a full ring back off on their CPUs: the
+//! published samples show back-off as CPU time.
 
 use super::calibration::Calibration;
 use super::layout::{Homes, Mask, layout};
@@ -160,7 +161,7 @@ const FIGURES: [Row; 15] = [
         "186,915",
         (186_915.0, 186_915.0),
         |arms| arms.default.rate,
-        "CPU of an insert decides it: the published engine's T-SQL takes far more than this one's",
+        "the CPU of an insert decides: the published engine's T-SQL takes far more than this one's",
     ),
     (
         "inserts/s, 38 threads, log writer's core apart",
@@ -174,7 +175,7 @@ const FIGURES: [Row; 15] = [
         "2.34",
         (2.34, 2.34),
         |arms| arms.apart.rate / arms.default.rate,
-        "the log writer waits for its CPU's time slice, and the ring is full before it is over",
+        "the log writer waits for a time slice of the core it shares, the ring is full meanwhile, and appenders back off on their CPUs",
     ),
     (
         "inserts/s, 36 threads, 8015: one log writer",
@@ -203,7 +204,7 @@ const FIGURES: [Row; 15] = [
         "about 1",
         (0.8, 1.25),
         |arms| arms.apart.cache_spins_a_row / arms.default.cache_spins_a_row.max(1e-9),
-        "appenders that stand at a full ring do not meet at the lock; that makes the default mask's spins few",
+        "appenders that stand at a full ring do not meet at the lock",
     ),
     (
         "XDESMGR spins a row, core apart against default mask",

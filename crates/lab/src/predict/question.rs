@@ -18,9 +18,10 @@ use pikepole_contention::sync::thread;
 use pikepole_machine::{SlowDevice, Topology};
 use serde::Serialize;
 
-/// Simulated rows of a run, for each of its CPUs and in all.
-const ROWS_A_CPU: u64 = 4_000;
-const ROWS_MAX: u64 = 200_000;
+/// Simulated rows of a run: enough that a ring fills if it does, and fewer where an insert is many events.
+const ROWS_CLASSIC: u64 = 200_000;
+const ROWS_BEST: u64 = 1_500_000;
+const ROWS_DURABLE: u64 = 30_000;
 
 /// The machine that is asked about.
 #[derive(Debug, Clone)]
@@ -209,15 +210,18 @@ fn curve(
     let runs = each(draws * counts.len(), |number| {
         let (draw, sessions) = (number % draws, counts[number / draws]);
         let seed = question.seed.wrapping_add(draw as u64);
-        let workers = sessions.min(layout.schedulers.len()) as u64;
-        let rows = (ROWS_A_CPU * workers).min(ROWS_MAX);
+        let rows = match (durability, set) {
+            (Durability::Full, _) => ROWS_DURABLE,
+            (Durability::Delayed, PolicySet::Classic) => ROWS_CLASSIC,
+            (Durability::Delayed, PolicySet::Best) => ROWS_BEST,
+        };
         let scenario = Scenario {
             layout: layout.clone(),
             constants: drawn(calibration, set, target, &mut Random::new(seed)),
             policies: Calibration::policies(set),
             full_durability: durability == Durability::Full,
             sessions,
-            rows: if durability == Durability::Full { (rows / 4).max(1_000) } else { rows * 5 },
+            rows: if cfg!(debug_assertions) { rows / 50 } else { rows },
             spread: 0.3,
             seed,
         };

@@ -1,6 +1,8 @@
 //! The self-check: calibrated with one CPU, the model predicts more of them here; then the engine runs there.
 
-use super::calibration::{Calibration, Measured, Method, PredictError, here, median, medians, own_layout, run_once};
+use super::calibration::{
+    Calibration, Kind, Measured, Method, PredictError, here, measure, median, own_layout, quickest,
+};
 use super::layout::Mask;
 use super::model::{Outcome, Scenario, simulate};
 use crate::show::{grouped, right, table};
@@ -56,61 +58,39 @@ fn error(predicted: f64, measured: f64) -> f64 {
     (predicted - measured).abs() / measured.abs().max(1e-9)
 }
 
-/// Predicts 2, 4, 8 ... CPUs of this machine, and runs the engine on them.
+/// Calibrates with one CPU, predicts 2, 4, 8 ... CPUs of this machine, and runs the engine on them; all runs take turns.
 ///
 /// # Errors
 /// [`PredictError`]; also where the process has one CPU only.
-pub fn validate(
-    calibration: &Calibration,
-    method: &Method,
-    mut tell: impl FnMut(&str),
-) -> Result<Validation, PredictError> {
+pub fn validate(method: &Method, mut tell: impl FnMut(&str)) -> Result<Validation, PredictError> {
     let (topology, usable) = here()?;
-    let counts: Vec<usize> =
-        std::iter::successors(Some(2), |count| Some(count * 2)).take_while(|count| *count <= usable.len()).collect();
-    if counts.is_empty() {
+    let counts = std::iter::successors(Some(2), |count| Some(count * 2)).take_while(|count| *count <= usable.len());
+    let further: Vec<(usize, Vec<usize>)> = counts.map(|cpus| (cpus, vec![cpus, 4 * cpus])).collect();
+    if further.is_empty() {
         let why =
             std::io::Error::other("this process may use one CPU only: there is nothing to predict and to measure");
         return Err(PredictError::Machine("--validate", why));
     }
-    let mut rows = Vec::new();
-    for cpus in counts {
-        let sessions = [cpus, 4 * cpus];
-        let mut found: Vec<(PolicySet, Durability, usize, Vec<Measured>)> = Vec::new();
-        for repeat in 0..method.repeats {
-            for set in PolicySet::ALL {
-                tell(&format!("{cpus} CPUs, {}, {} of {}", set.name(), repeat + 1, method.repeats));
-                for (durability, sessions, run) in run_once(method, set, &usable[..cpus], &sessions)? {
-                    let same = |kind: &&mut (PolicySet, Durability, usize, Vec<Measured>)| {
-                        (kind.0, kind.1, kind.2) == (set, durability, sessions)
-                    };
-                    match found.iter_mut().find(same) {
-                        Some(kind) => kind.3.push(run),
-                        None => found.push((set, durability, sessions, vec![run])),
-                    }
-                }
-            }
-        }
-        for (set, durability, sessions, runs) in found {
-            let mut layout = own_layout(&topology, &usable[..cpus], set, Mask::Default);
-            // CPUs without a scheduler take log writers.
-            let others = own_layout(&topology, &usable[cpus..], set, Mask::Default).cpus;
-            layout.cpus.extend(others);
-            let full_durability = durability == Durability::Full;
-            let outcome = simulate(&Scenario {
-                layout,
-                constants: calibration.constants(set),
-                policies: Calibration::policies(set),
-                full_durability,
-                sessions,
-                rows: if full_durability { ROWS_A_CPU / 10 } else { ROWS_A_CPU } * cpus as u64,
-                spread: 0.3,
-                seed: 1,
-            });
-            rows.push(row(cpus, sessions, set, durability, medians(&runs), &outcome));
-        }
-    }
-    Ok(summed(calibration, rows))
+    let (calibration, kinds) = measure(method, &further, &mut tell)?;
+    let predicted = |kind: &Kind| {
+        let mut layout = own_layout(&topology, &usable[..kind.cpus], kind.set, Mask::Default);
+        // CPUs without a scheduler take log writers.
+        layout.cpus.extend(own_layout(&topology, &usable[kind.cpus..], kind.set, Mask::Default).cpus);
+        let full_durability = kind.durability == Durability::Full;
+        let outcome = simulate(&Scenario {
+            layout,
+            constants: calibration.constants(kind.set),
+            policies: Calibration::policies(kind.set),
+            full_durability,
+            sessions: kind.sessions,
+            rows: if full_durability { ROWS_A_CPU / 10 } else { ROWS_A_CPU } * kind.cpus as u64,
+            spread: 0.3,
+            seed: 1,
+        });
+        row(kind.cpus, kind.sessions, kind.set, kind.durability, quickest(&kind.runs), &outcome)
+    };
+    let rows = kinds.iter().map(predicted).collect();
+    Ok(summed(&calibration, rows))
 }
 
 fn row(

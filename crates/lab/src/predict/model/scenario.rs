@@ -158,7 +158,7 @@ pub struct Policies {
     pub stream_bytes: u32,
     /// Writes that a log writer has on their way at most; 1: its thread waits for each.
     pub writes_in_flight: u32,
-    /// An appender that finds the buffer full backs off and tries again; else it waits to be signalled.
+    /// An appender that finds the buffer full backs off on its CPU and tries again; else it waits to be signalled.
     pub full_backs_off: bool,
 }
 

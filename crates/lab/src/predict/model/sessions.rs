@@ -81,8 +81,8 @@ impl Simulation<'_> {
             if self.policies().full_backs_off {
                 let ns = self.scenario.constants.sleep_ns;
                 self.full_backoff_ns += ns;
+                // It keeps its CPU: a log writer that shares it waits on.
                 self.after(ns, Event::Step(actor));
-                self.cpu_offered(self.actors[actor].cpu);
             } else {
                 self.log.space_waiters.push_back(actor);
                 self.wait(actor);

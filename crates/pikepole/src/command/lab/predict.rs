@@ -45,7 +45,7 @@ pub struct Arguments {
     #[arg(long, conflicts_with_all = ["like", "clock"])]
     published: bool,
     /// Check the model on this machine: calibrate with 1 CPU, predict 2, 4 ..., measure those, and show the errors
-    #[arg(long, conflicts_with_all = ["like", "clock", "published", "sessions", "disk", "html"])]
+    #[arg(long, conflicts_with_all = ["like", "clock", "published", "sessions", "disk", "html", "calibration"])]
     validate: bool,
     /// Read the calibration from this file; where it is not there yet, calibrate and write it
     #[arg(long, value_name = "FILE")]
@@ -56,8 +56,8 @@ pub struct Arguments {
     /// Seconds of each run of the calibration and of the check
     #[arg(long, default_value_t = 0.5, value_name = "SECONDS", allow_negative_numbers = true)]
     seconds: f64,
-    /// Runs of each kind, of which the median counts
-    #[arg(long, default_value_t = 5, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1000))]
+    /// Runs of each kind, of which the quickest counts
+    #[arg(long, default_value_t = 3, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1000))]
     repeats: u16,
     /// Machines drawn for each interval
     #[arg(long, default_value_t = 8, value_name = "COUNT", value_parser = clap::value_parser!(u16).range(1..=1000))]
@@ -93,12 +93,12 @@ pub fn run(arguments: &Arguments) -> Result<ExitCode, CommandError> {
     let sessions = sessions(arguments, &target);
     let calibration_of = method(arguments)?;
     let tell = |step: &str| eprintln!("{step}");
-    let calibration = calibration(arguments, &calibration_of)?;
     if arguments.validate {
-        let validation = predict::validate(&calibration, &calibration_of, tell)?;
+        let validation = predict::validate(&calibration_of, tell)?;
         say(&if arguments.json { json(&validation)? } else { validation.text() })?;
         return Ok(ExitCode::SUCCESS);
     }
+    let calibration = calibration(arguments, &calibration_of)?;
     let question = Question {
         sessions,
         sets: PolicySet::ALL.into_iter().filter(|set| is_asked(&arguments.policies, set.name())).collect(),
