@@ -3,7 +3,8 @@
 use super::svg::{self, Line};
 use super::{document, escape, figure};
 use crate::experiment::Spread;
-use crate::predict::{Curve, POINTS, Prediction, interval};
+use crate::predict::{Curve, POINTS, Prediction};
+use crate::show::counted;
 use std::fmt::Write;
 
 /// The page.
@@ -41,10 +42,10 @@ fn result(prediction: &Prediction) -> String {
         let most = curve.points.iter().max_by(|a, b| rate(a).total_cmp(&rate(b)))?;
         let figure = crate::experiment::figure(rate(most));
         Some(format!(
-            "{} ({}): at most {figure} rows a second, with {} sessions",
+            "{} ({}): at most {figure} rows a second, with {}",
             curve.name(),
             curve.durability,
-            most.sessions
+            counted(most.sessions, "session")
         ))
     };
     let mut sentences: Vec<String> = prediction.curves.iter().filter_map(best).collect();
@@ -81,42 +82,46 @@ fn chart(body: &mut String, prediction: &Prediction, durability: &str, curves: &
         let figures = sessions.iter().map(|sessions| (sessions == at).then_some(spread)).collect();
         near.push(Line { place: curves.len() + number, name, figures });
     }
-    let legend = |(place, name): (usize, &str)| {
-        format!("<span><svg viewBox='-7 -7 14 14'>{}</svg>{}</span>", svg::mark(place, 0.0, 0.0), escape(name))
-    };
     let all = names.iter().map(String::as_str).chain(points.iter().map(|(_, _, name)| *name));
-    let _ = write!(
-        body,
-        "<h2>{durability} durability</h2><div class='card'><div class='legend'>{}</div><div class='charts'>",
-        all.enumerate().map(legend).collect::<String>()
-    );
     lines.extend(near);
     let title = "rows a second, by sessions: the middle of the draws, whiskers from the least to the most";
-    figure(body, title, &svg::over_sessions(title, &sessions, &lines));
+    card(body, &format!("{durability} durability"), title, &all.collect::<Vec<_>>(), &sessions, &lines);
     if is_published {
-        // The published engine's pace is far below this one's: a chart of its own, so that its points can be told apart.
-        let paced = paced_lines(prediction, &sessions);
-        let title = "published points, and predictions at the published pace";
-        let mut second: Vec<Line<'_>> = paced;
-        second.extend(lines.split_off(curves.len()));
-        figure(body, title, &svg::over_sessions(title, &sessions, &second));
+        paced(body, prediction);
     }
+}
+
+fn card(body: &mut String, head: &str, title: &str, names: &[&str], sessions: &[usize], lines: &[Line<'_>]) {
+    let legend = |(place, name): (usize, &&str)| {
+        format!("<span><svg viewBox='-7 -7 14 14'>{}</svg>{}</span>", svg::mark(place, 0.0, 0.0), escape(name))
+    };
+    let legend: String = names.iter().enumerate().map(legend).collect();
+    let _ = write!(body, "<h2>{head}</h2><div class='card'><div class='legend'>{legend}</div><div class='charts'>");
+    figure(body, title, &svg::over_sessions(title, sessions, lines));
     body.push_str("</div></div>");
 }
 
-/// Predictions at the published pace of the published points.
-fn paced_lines<'a>(prediction: &'a Prediction, sessions: &[usize]) -> Vec<Line<'a>> {
-    let mut lines = Vec::new();
-    for (place, (at, prefix)) in
-        [(40, "inserts/s, 40"), (38, "inserts/s, 38"), (36, "inserts/s, 36")].into_iter().enumerate()
-    {
-        let Some(found) = prediction.figures.iter().find(|figure| figure.what.starts_with(prefix)) else { continue };
+/// The published points beside predictions at the published pace, which is far below this engine's: a chart of its own.
+fn paced(body: &mut String, prediction: &Prediction) {
+    let mut sessions: Vec<usize> = POINTS.iter().map(|(sessions, _, _)| *sessions).collect();
+    sessions.sort_unstable();
+    let predicted = |sessions: &usize| {
+        let prefix = format!("inserts/s, {sessions} threads");
+        let found = prediction.figures.iter().find(|figure| figure.what.starts_with(&prefix))?;
         let rate = &found.at_pace;
-        let spread = Spread { median: rate.median, low: rate.low, high: rate.high, count: prediction.draws };
-        let figures = sessions.iter().map(|sessions| (*sessions == at).then_some(spread)).collect();
-        lines.push(Line { place, name: found.what, figures });
-    }
-    lines
+        Some(Spread { median: rate.median, low: rate.low, high: rate.high, count: prediction.draws })
+    };
+    let published = |sessions: &usize| {
+        let (_, rate, _) = POINTS.iter().find(|(at, _, _)| at == sessions)?;
+        Some(Spread { median: *rate, low: *rate, high: *rate, count: 1 })
+    };
+    let names = ["predicted at the published pace", "published"];
+    let lines = [
+        Line { place: 0, name: names[0], figures: sessions.iter().map(predicted).collect() },
+        Line { place: 1, name: names[1], figures: sessions.iter().map(published).collect() },
+    ];
+    let title = "rows a second: 36 threads with 8015, 38 without the log writer's core, 40 with the default mask";
+    card(body, "At the published pace", title, &names, &sessions, &lines);
 }
 
 fn published(body: &mut String, prediction: &Prediction) {
@@ -133,9 +138,9 @@ fn published(body: &mut String, prediction: &Prediction) {
             "<tr><td>{}</td><td class='n'>{}</td><td class='n'>{}</td><td>{}</td><td class='n'>{}</td><td>{}</td><td>{}</td></tr>",
             escape(figure.what),
             escape(figure.published),
-            interval(&figure.by_constants),
+            figure.shown(&figure.by_constants),
             word(figure.by_constants_inside),
-            interval(&figure.at_pace),
+            figure.shown(&figure.at_pace),
             figure.at_pace_inside.map_or("fitted", word),
             escape(figure.note)
         );

@@ -248,7 +248,9 @@ pub fn calibrate(method: &Method, mut tell: impl FnMut(&str)) -> Result<Calibrat
 }
 
 fn set_costs(delayed: &Measured, full: &Measured) -> SetCosts {
-    let delayed_row_ns = 1e9 / delayed.rows_per_second.max(1.0);
+    // A neighbour's time on the CPU is in the clock's time, and the log writer's in the process's: the less is nearer.
+    let row_ns = 1e9 / delayed.rows_per_second.max(1.0);
+    let delayed_row_ns = if delayed.cpu_ns > 0.0 { row_ns.min(delayed.cpu_ns) } else { row_ns };
     let beside = (delayed.cpu_ns - delayed_row_ns).max(0.0);
     SetCosts {
         delayed_row_ns,

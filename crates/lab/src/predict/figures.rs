@@ -14,6 +14,7 @@ use super::calibration::Calibration;
 use super::layout::{Homes, Mask, layout};
 use super::model::{Constants, Layout, Outcome, Policies, Random, Scenario, simulate};
 use super::question::{Interval, Target, drawn, each};
+use super::report::interval;
 use crate::stress::PolicySet;
 use serde::Serialize;
 
@@ -45,6 +46,16 @@ pub struct Figure {
     pub at_pace_inside: Option<bool>,
     /// What the model says to it.
     pub note: &'static str,
+}
+
+impl Figure {
+    /// A prediction in the unit of the published figure.
+    pub(crate) fn shown(&self, found: &Interval) -> String {
+        if self.published.ends_with('%') {
+            return format!("{:.2} to {:.2}%", found.low * 100.0, found.high * 100.0);
+        }
+        interval(found)
+    }
 }
 
 /// What one drawn machine does, in all arms.
@@ -215,14 +226,14 @@ const FIGURES: [Row; 15] = [
     ),
     (
         "1 session, full: log writer's core against the other socket",
-        "+100%",
+        "x 2.0",
         (2.0, 2.0),
         |arms| arms.distance[0].rate / arms.distance[2].rate,
         "the lines of a commit are some hundred ns a hop, the write itself a hundred times that",
     ),
     (
         "1 session, full: the same socket against the other one",
-        "+50 to 60%",
+        "x 1.5 to 1.6",
         (1.5, 1.6),
         |arms| arms.distance[1].rate / arms.distance[2].rate,
         "the same",

@@ -23,5 +23,4 @@ pub use question::{Curve, CurvePoint, Interval, Question, Target, answer};
 pub use report::Prediction;
 #[cfg(test)]
 pub(crate) use report::example;
-pub(crate) use report::interval;
 pub use validate::{Validation, ValidationRow, validate};

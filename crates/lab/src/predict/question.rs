@@ -20,7 +20,7 @@ use serde::Serialize;
 
 /// Simulated rows of a run: enough that a ring fills if it does, and fewer where an insert is many events.
 const ROWS_CLASSIC: u64 = 200_000;
-const ROWS_BEST: u64 = 1_500_000;
+const ROWS_BEST: u64 = 800_000;
 const ROWS_DURABLE: u64 = 30_000;
 
 /// The machine that is asked about.

@@ -28,7 +28,7 @@ pub struct Prediction {
 }
 
 /// A figure with as many digits as it deserves.
-pub(crate) fn short(value: f64) -> String {
+fn short(value: f64) -> String {
     match value.abs() {
         size if size >= 100.0 => grouped(value.round() as u64),
         size if size >= 10.0 => format!("{value:.1}"),
@@ -38,7 +38,8 @@ pub(crate) fn short(value: f64) -> String {
     }
 }
 
-pub(crate) fn interval(interval: &Interval) -> String {
+/// From the least to the most.
+pub(super) fn interval(interval: &Interval) -> String {
     format!("{} to {}", short(interval.low), short(interval.high))
 }
 
@@ -102,9 +103,9 @@ impl Prediction {
             grid.add_row([
                 Cell::new(figure.what),
                 right(figure.published),
-                right(interval(&figure.by_constants)),
+                right(figure.shown(&figure.by_constants)),
                 Cell::new(word(figure.by_constants_inside)),
-                right(interval(&figure.at_pace)),
+                right(figure.shown(&figure.at_pace)),
                 Cell::new(figure.at_pace_inside.map_or("fitted", word)),
                 Cell::new(figure.note),
             ]);
