@@ -1,8 +1,8 @@
 //! Calibration: the probes, and short runs of one session on one CPU, give the model's constants.
 //!
-//! An insert's CPU is what is left of the time of a row, delayed durability, when the locks' parts are taken off; a durable commit's is
-//! what is left of the time of a row, full durability, when that, the device and the wake-ups are. Log bytes and the log writers' CPU
-//! are the runs' own. Runs of the policy sets and durabilities take turns; the quickest of each kind counts.
+//! An insert's CPU is what is left of the time of a row, delayed durability, when the locks' parts are taken off. A durable commit's is the
+//! further CPU time of the process; what is then left of the time of a durable row, without the wake-ups, is the write. Log bytes and the
+//! log writers' CPU are the runs' own. Runs of the policy sets and durabilities take turns; the quickest of each kind counts.
 
 use super::layout::{Homes, Mask, layout};
 use super::model::{CommitBy, Constants, Handoff, Layout, Policies, Scenario};
@@ -45,6 +45,8 @@ pub struct SetCosts {
     pub delayed_row_ns: f64,
     /// Nanoseconds of a row, full durability.
     pub full_row_ns: f64,
+    /// CPU time of the process for a row, full durability, beyond that of a row, delayed durability.
+    pub commit_cpu_ns: f64,
     /// Bytes of log of a row.
     pub log_bytes: f64,
     /// CPU time beside the session's own, for each byte of log: log writers, checkpoints.
@@ -255,6 +257,7 @@ fn set_costs(delayed: &Measured, full: &Measured) -> SetCosts {
     SetCosts {
         delayed_row_ns,
         full_row_ns: 1e9 / full.rows_per_second.max(1.0),
+        commit_cpu_ns: (full.cpu_ns - delayed.cpu_ns).max(0.0),
         log_bytes: delayed.log_bytes.max(1.0),
         background_byte_ns: beside / delayed.log_bytes.max(1.0),
     }
@@ -349,9 +352,12 @@ impl Calibration {
             seed: 0,
         };
         constants.insert_ns = (costs.delayed_row_ns - bare(&constants, false).service_ns()).max(1.0);
-        let durable = bare(&constants, true).service_ns() + constants.block_ns + constants.device.write_ns;
-        let wakes = if policies.commit_by == CommitBy::LogWriter { 2.0 * constants.wake_ns } else { 0.0 };
-        constants.commit_ns = (costs.full_row_ns - durable - wakes).max(0.0);
+        let is_woken = policies.commit_by == CommitBy::LogWriter;
+        let (wakes, wakers) = if is_woken { (constants.wake_ns, constants.waker_ns) } else { (0.0, 0.0) };
+        constants.commit_ns = (costs.commit_cpu_ns - constants.block_ns - 2.0 * wakers).max(0.0);
+        // What is left of a durable row is the write as the log meets it; not less than alone.
+        let around = bare(&constants, true).service_ns() + constants.block_ns + 2.0 * wakes;
+        constants.device.write_ns = (costs.full_row_ns - around).max(constants.device.write_ns);
         constants
     }
 }
@@ -374,6 +380,7 @@ pub(super) fn example() -> Calibration {
     let costs = |delayed_row_ns, full_row_ns| SetCosts {
         delayed_row_ns,
         full_row_ns,
+        commit_cpu_ns: 25e3,
         log_bytes: 60.0,
         background_byte_ns: 1.0,
     };
