@@ -24,7 +24,7 @@ mod record;
 mod run;
 
 pub use catalog::{EXPERIMENTS, find};
-pub use claims::{Here, PUBLISHED_CLAIMS, PublishedClaim, claims_table};
+pub use claims::{Here, PUBLISHED_CLAIMS, PublishedClaim, claims_table, prediction};
 pub use compare::compare;
 pub(crate) use judge::figure;
 pub use judge::{Spread, Verdict};

@@ -9,7 +9,7 @@ mod svg;
 mod sweep;
 mod tables;
 
-use crate::experiment::{ClaimRecord, Outcome, PUBLISHED_CLAIMS, PanelRecord, RunRecord};
+use crate::experiment::{ClaimRecord, Outcome, PUBLISHED_CLAIMS, PanelRecord, RunRecord, prediction};
 use crate::profile::Profile;
 use std::fmt::Write;
 use svg::{Line, Trace};
@@ -123,9 +123,9 @@ pub fn index(outcomes: &[Outcome]) -> String {
         outcome.claims.iter().for_each(|claim| self::claim(&mut body, claim));
         body.push_str("</div>");
     }
-    body.push_str("<h2>All published claims</h2><div class='card wide'><table><tr><th class='n'>#</th><th>claim</th><th>published</th><th>where</th><th>verdict</th></tr>");
+    body.push_str("<h2>All published claims</h2><div class='card wide'><table><tr><th class='n'>#</th><th>claim</th><th>published</th><th>where</th><th>verdict</th><th>predicted by</th></tr>");
     for (place, claim) in PUBLISHED_CLAIMS.iter().enumerate() {
-        let cells = [claim.claim, claim.figure, &claim.place(), claim.verdict_words(outcomes)];
+        let cells = [claim.claim, claim.figure, &claim.place(), claim.verdict_words(outcomes), prediction(place + 1)];
         let cells: String = cells.iter().map(|text| format!("<td>{}</td>", escape(text))).collect();
         let _ = write!(body, "<tr><td class='n'>{}</td>{cells}</tr>", place + 1);
     }
