@@ -107,7 +107,11 @@ impl Meter {
     #[inline]
     fn read(&self, now: u64) -> CpuReading {
         match self.turn.get() {
-            Some(turn) => CpuReading { own: self.cpu.at(now).wrapping_add(turn.before), workers: turn.workers },
+            // A reading may be behind that of the turn's begin; a task has not had less than nothing.
+            Some(turn) => {
+                let own = self.cpu.at(now).max(turn.begin).wrapping_add(turn.before);
+                CpuReading { own, workers: turn.workers }
+            }
             None => CpuReading::default(),
         }
     }
@@ -412,4 +416,22 @@ pub(crate) fn finish(home: &Home, task: &Arc<Task>) {
     drop(dropped);
     task.run_state.finish();
     home.release(task);
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The clock is asked again after the turn has begun, and is behind what it was taken for then.
+    #[test]
+    fn a_turn_has_not_less_than_nothing() {
+        let meter = Meter { cpu: CpuClock::new(), turn: Cell::new(None) };
+        let now = ticks();
+        let begin = meter.cpu.at(now) + 1_000_000;
+        for (had, workers) in [(0, 0), (77, 5)] {
+            meter.turn.set(Some(MeteredTurn { begin, before: u64::wrapping_sub(had, begin), workers }));
+            let reading = meter.read(now);
+            assert_eq!((reading.own, reading.workers), (had, workers));
+        }
+    }
 }
