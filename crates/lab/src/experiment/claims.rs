@@ -206,7 +206,7 @@ impl PublishedClaim {
         match (self.here, self.verdict(outcomes)) {
             (_, Some(verdict)) => verdict.words(),
             (Judged(experiment, _), None) if outcomes.iter().any(|outcome| outcome.experiment == experiment) => {
-                "this machine has no such arm"
+                "no such arm here, or no profile"
             }
             (Judged(..), None) => "not run",
             (Shown(_), None) => "figures only",
