@@ -28,6 +28,7 @@ use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::{CachePadded, CountedMutex, LatchClass, Statistics};
 use pikepole_machine::{Disk, WriteQueue};
+use std::hash::{BuildHasher, Hasher, RandomState};
 use std::path::Path;
 use std::sync::Arc;
 
@@ -264,12 +265,11 @@ fn free_segments(folder: &Folder, found: &[Found], chain: &Chain) -> Result<Vec<
     Ok(free)
 }
 
-/// A number that no other log of this machine has: from the time, the process and a count.
+/// A number that no other log of this machine has: from the time, the process and the seeds of a hash map, which no two maps share.
 pub(crate) fn new_log_id() -> u64 {
-    static COUNT: std::sync::OnceLock<AtomicU64> = std::sync::OnceLock::new();
-    let count = COUNT.get_or_init(|| AtomicU64::new(0)).fetch_add(1, Ordering::Relaxed);
+    let seeds = RandomState::new().build_hasher().finish();
     let time = pikepole_machine::clock::unix_time_us() as u64;
     let process = u64::from(std::process::id());
     // Multiplied apart by an odd constant, so that close values end far from each other.
-    (time ^ process.rotate_left(40) ^ count.rotate_left(20)).wrapping_mul(0x9E37_79B9_7F4A_7C15)
+    (time ^ process.rotate_left(40) ^ seeds).wrapping_mul(0x9E37_79B9_7F4A_7C15)
 }
