@@ -45,7 +45,7 @@ const SPINS_BEFORE_BACKOFF: u64 = 100;
 /// Back-offs of an unfair request before it queues: all but the last yield, the last sleeps a little. None in a model, where
 /// a spinning thread lets all others go first, so that it would hardly ever come to wait.
 const BACKOFFS_BEFORE_WAIT: u64 = if cfg!(any(loom, shuttle)) { 0 } else { 4 };
-/// Those that yield.
+/// The back-offs that yield.
 const YIELDS_BEFORE_WAIT: u64 = BACKOFFS_BEFORE_WAIT.saturating_sub(1);
 
 /// What a guard may do with what the latch guards.

@@ -14,7 +14,7 @@ use pikepole_contention::sync::atomic::{AtomicU32, AtomicU64, Ordering};
 /// Boosts of a task in a row.
 pub(crate) const BOOSTS_MAX: u32 = 1_000;
 
-/// Which of the tasks that can run is next.
+/// The rule for the task that runs next.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum SignalledFirst {
     /// The one that was signalled last, up to 1,000 times in a row.

@@ -267,7 +267,7 @@ impl Shared {
         self.hook_version.fetch_add(1, Ordering::Release);
     }
 
-    /// Whether signalled tasks go to the head of the runnable queue.
+    /// True when signalled tasks go to the head of the runnable queue.
     pub(crate) fn boosts(&self) -> bool {
         self.boosts.load(Ordering::Relaxed)
     }

@@ -7,7 +7,7 @@ use crate::sources::is_test_path;
 use std::collections::HashSet;
 use std::path::Path;
 
-/// Where the tables are.
+/// The file of the tables.
 const TABLES: &str = "crates/contention/src/tables.rs";
 /// The tables whose rows the views show.
 const NAMES: [&str; 3] = ["SpinlockClass", "LatchClass", "WaitType"];

@@ -643,7 +643,7 @@ mod tests {
         assert_eq!(read.set("POLICIES", "MIXED").expect_err("no set").number, 15129);
     }
 
-    /// What the first place of `allowed` promises, and what the hints name.
+    /// The promise of the first place of `allowed`, and the names in the hints.
     #[test]
     fn the_sets_and_the_hints_name_values_that_there_are() {
         for policy in &POLICIES {

@@ -163,7 +163,7 @@ pub(super) const POLICIES: [PolicyDefinition; 22] = [
         default: 1,
         classic: Some(0),
         live: &[("SPINLOCK", &[StatisticsRow::Spinlock(SpinlockClass::LOGFLUSHQ)])],
-        description: "LOGFLUSHQ: the queue between committers and whoever writes the log",
+        description: "LOGFLUSHQ: the queue between committers and the log writers",
         takes_effect: Effect::Now,
     },
     PolicyDefinition {

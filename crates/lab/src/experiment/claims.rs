@@ -10,11 +10,11 @@ pub struct PublishedClaim {
     pub claim: &'static str,
     /// The published figure.
     pub figure: &'static str,
-    /// Where it can be seen here.
+    /// The place in this product that shows it.
     pub here: Here,
 }
 
-/// Where a published claim can be seen.
+/// The place that shows a published claim.
 #[derive(Debug, Clone, Copy)]
 pub enum Here {
     /// An experiment judges it: the experiment's name, and its claim.
@@ -179,13 +179,13 @@ pub const PUBLISHED_CLAIMS: [PublishedClaim; 35] = [
 /// The numbers of those that `lab predict --published` has beside its own figures.
 const PREDICTED: [usize; 11] = [1, 2, 3, 5, 6, 8, 11, 27, 28, 30, 31];
 
-/// Where the claim of this number is predicted for the published machine, in words.
+/// The command that predicts the claim of this number for the published machine; empty for none.
 pub fn prediction(number: usize) -> &'static str {
     if PREDICTED.contains(&number) { "`lab predict --published`" } else { "" }
 }
 
 impl PublishedClaim {
-    /// Where it is seen, in words.
+    /// Names the place that shows it.
     pub fn place(&self) -> String {
         match self.here {
             Judged(experiment, claim) => format!("`{experiment}`: {claim}"),
@@ -194,7 +194,7 @@ impl PublishedClaim {
         }
     }
 
-    /// What outcomes say of it.
+    /// The verdict on it in these outcomes.
     pub fn verdict(&self, outcomes: &[Outcome]) -> Option<Verdict> {
         let Judged(experiment, text) = self.here else { return None };
         let outcome = outcomes.iter().find(|outcome| outcome.experiment == experiment)?;

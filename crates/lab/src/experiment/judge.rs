@@ -74,7 +74,7 @@ pub(super) enum Difference {
     Unknown,
 }
 
-/// What two arms are to each other, where two arms with the same settings differ by `twins` of their size.
+/// Compares two arms, where two arms with the same settings differ by `twins` of their size.
 pub(super) fn difference(from: &Spread, to: &Spread, twins: f64) -> Difference {
     if from.count < 2 || to.count < 2 {
         return Difference::Unknown;

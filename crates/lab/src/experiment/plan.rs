@@ -320,7 +320,7 @@ pub struct Claim {
     pub cannot: Option<String>,
 }
 
-/// What a claim needs to be judged at all.
+/// The hardware that a claim needs to be judged at all.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Needs {
     /// CPUs for the sessions and the log writer.

@@ -233,7 +233,7 @@ impl PanelRecord {
         both.map_or(0.0, |(one, other)| (one - other).abs() / one.abs().max(other.abs()).max(f64::MIN_POSITIVE))
     }
 
-    /// Whether other processes were busy in most of an arm's runs.
+    /// True when other processes were busy in most of an arm's runs.
     pub(super) fn is_noisy(&self, arm: usize, sessions: usize) -> bool {
         let cell = self.cells.iter().find(|cell| cell.arm == arm && cell.sessions == sessions);
         cell.is_some_and(|cell| cell.runs.iter().filter(|run| run.noisy).count() * 2 > cell.runs.len())

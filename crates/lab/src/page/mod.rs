@@ -146,7 +146,7 @@ fn head(body: &mut String, outcome: &Outcome) {
     warnings(body, outcome);
 }
 
-/// What is wrong with its runs.
+/// Writes the warnings about an outcome's runs.
 fn warnings(body: &mut String, outcome: &Outcome) {
     if !outcome.complete {
         body.push_str("<p class='warn'>Stopped before its end: what was done until then is here.</p>");

@@ -23,7 +23,7 @@ const STYLE: &str = "text { font-family: system-ui, sans-serif; fill: #1d2329; }
 .tick, .axis { fill: #5b6670; font-size: 12px; } .value { font-size: 12.5px; font-weight: 600; } .title { font-size: 15px; font-weight: 600; } \
 .line { fill: none; stroke-width: 2.2; stroke-linejoin: round; } .whisker { fill: none; stroke-width: 1.3; opacity: 0.75; }";
 
-/// What is drawn: a title, and its figure of a run.
+/// A chart: its title, and its figure of a run.
 struct Chart {
     title: String,
     figure: Box<dyn Fn(&Run) -> f64>,

@@ -16,7 +16,7 @@ use std::time::Duration;
 
 /// The format of a file of calibration.
 const FORMAT: u32 = 1;
-/// What may be in the ring before appends are refused: half of it (docs/understand/log.md).
+/// Bytes that may be in the ring before appends are refused: half of it (docs/understand/log.md).
 const RING_BYTES: f64 = (16 << 20) as f64;
 
 /// Why a prediction ended.
@@ -33,12 +33,12 @@ pub enum PredictError {
     File {
         /// The file.
         path: String,
-        /// What is wrong.
+        /// The fault that was found.
         why: String,
     },
 }
 
-/// What runs of one session gave for one set of policies.
+/// The figures of runs of one session under one set of policies.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct SetCosts {
     /// Nanoseconds of a row, delayed durability.
@@ -64,7 +64,7 @@ pub struct Calibration {
     pub clock_ghz: f64,
     /// CPUs that the process could use.
     pub cpus: usize,
-    /// What other processes used meanwhile, in percent of the machine: the most of all runs.
+    /// CPU of other processes meanwhile, in percent of the machine: the most of all runs.
     pub other_cpu_percent: f64,
     /// The probes.
     pub probes: Probes,
@@ -98,7 +98,7 @@ pub struct Measured {
     pub log_bytes: f64,
     /// CPU of the process for a row, in nanoseconds.
     pub cpu_ns: f64,
-    /// What others used of the machine, in percent.
+    /// CPU of other processes, in percent of the machine.
     pub other_cpu_percent: f64,
 }
 

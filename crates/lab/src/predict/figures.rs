@@ -29,7 +29,7 @@ const FIT_STEPS: usize = 5;
 /// A published figure and its predictions.
 #[derive(Debug, Clone, Serialize)]
 pub struct Figure {
-    /// What it is.
+    /// The figure's name.
     pub what: &'static str,
     /// As published.
     pub published: &'static str,
@@ -44,7 +44,7 @@ pub struct Figure {
     pub at_pace: Interval,
     /// That interval meets the published range; `None` for the figure that was fitted.
     pub at_pace_inside: Option<bool>,
-    /// What the model says to it.
+    /// The model's reason for it.
     pub note: &'static str,
 }
 
@@ -58,7 +58,7 @@ impl Figure {
     }
 }
 
-/// What one drawn machine does, in all arms.
+/// The figures of one drawn machine, in all arms.
 #[derive(Debug, Clone, Copy)]
 struct Arms {
     default: Arm,
@@ -111,7 +111,7 @@ fn scenario(constants: &Constants, layout: Layout, sessions: usize, full_durabil
     }
 }
 
-/// What is published of the hardware and of the engine's surroundings, drawn into the constants.
+/// Published facts of the hardware and of the engine's surroundings, drawn into the constants.
 fn published(mut constants: Constants, random: &mut Random) -> Constants {
     constants.slice_ns = random.between(120e6, 187e6);
     constants.busy_wake_ns = constants.slice_ns / 2.0;

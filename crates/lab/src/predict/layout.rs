@@ -22,10 +22,10 @@ impl Mask {
     }
 }
 
-/// Where log writers run while they share CPUs with schedulers.
+/// The CPUs of log writers that share them with schedulers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Homes {
-    /// Wherever the system finds room.
+    /// Any that the system finds free.
     Free,
     /// On the first CPU of each core of the first node, in turn.
     FirstCores,

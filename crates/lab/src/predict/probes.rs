@@ -35,7 +35,7 @@ const RECORD_BYTES: usize = 48;
 /// The sleep of a back-off (`contention::spinlock`).
 const SLEEP: Duration = Duration::from_micros(50);
 
-/// What the probes found, in nanoseconds.
+/// The findings of the probes, in nanoseconds.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Probes {
     /// XDESMGR, taken, used and given back by one thread.
@@ -78,7 +78,7 @@ pub struct Probes {
 /// makes it slower.
 ///
 /// # Errors
-/// What the system, the disk or the log refuses.
+/// An error of the system, the disk or the log.
 pub fn measure(folder: &Path, slow_device: Option<SlowDevice>, time: Duration) -> io::Result<Probes> {
     let mut quickest = once(folder, slow_device, time)?;
     for _ in 1..ROUNDS {
@@ -174,7 +174,7 @@ fn quickest(mut turns: impl FnMut()) -> f64 {
     least
 }
 
-/// What the dealer of ids does under its lock.
+/// The work of the dealer of ids under its lock.
 #[derive(Default)]
 struct Dealt {
     next: u64,

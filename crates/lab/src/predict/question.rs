@@ -30,7 +30,7 @@ pub struct Target {
     pub name: String,
     /// Its CPUs.
     pub topology: Topology,
-    /// Those that may be used.
+    /// The CPUs that may be used.
     pub usable: Vec<usize>,
     /// It is this machine: nothing of it is unknown but noise.
     pub is_here: bool,

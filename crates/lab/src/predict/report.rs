@@ -19,7 +19,7 @@ pub struct Prediction {
     pub draws: usize,
     /// The seed.
     pub seed: u64,
-    /// What it was made from.
+    /// Its source.
     pub calibration: Calibration,
     /// The curves.
     pub curves: Vec<Curve>,

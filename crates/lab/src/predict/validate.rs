@@ -26,7 +26,7 @@ pub struct ValidationRow {
     pub policies: &'static str,
     /// FULL or DELAYED.
     pub durability: &'static str,
-    /// What was measured.
+    /// The measured figures.
     pub measured: Measured,
     /// Predicted rows a second.
     pub predicted_rows_per_second: f64,
@@ -41,7 +41,7 @@ pub struct ValidationRow {
 /// The self-check's outcome.
 #[derive(Debug, Clone, Serialize)]
 pub struct Validation {
-    /// What it was calibrated with.
+    /// Its calibration.
     pub calibration: Calibration,
     /// One for each kind of run.
     pub rows: Vec<ValidationRow>,

@@ -149,7 +149,7 @@ pub(crate) struct AggregateCursor {
     /// What does the work where the input is for workers only, and there are none.
     serial: Option<Cursor>,
     stage: Stage,
-    /// Where it is counted what workers have done.
+    /// The counts of the workers' runs.
     counts: Option<Arc<Counts>>,
 }
 
@@ -244,7 +244,7 @@ impl AggregateCursor {
     }
 }
 
-/// Whether workers could make these aggregates, a part each.
+/// True when workers could make these aggregates, a part each.
 pub(crate) fn can_share(aggregates: &[Aggregate]) -> bool {
     let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
     let is_portable = |aggregate: &Aggregate| aggregate.input.as_ref().is_none_or(Expr::is_portable);

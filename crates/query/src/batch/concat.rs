@@ -18,7 +18,7 @@ use crate::run::Run;
 pub(crate) struct Concat {
     inputs: Vec<Operator>,
     current: usize,
-    /// Where a worker gets its ranges from.
+    /// The dealer of a worker's ranges.
     dispenser: Option<Arc<Dispenser>>,
 }
 

@@ -114,7 +114,7 @@ impl Operator {
         }
     }
 
-    /// Whether workers can run it: nothing in it comes from a row operator.
+    /// True when workers can run it: nothing in it comes from a row operator.
     pub(crate) fn is_shareable(&self) -> bool {
         match self {
             Operator::FromRows(_) => false,
@@ -126,7 +126,7 @@ impl Operator {
         }
     }
 
-    /// Whether a plan runs in batches, `within` one that does or on its own.
+    /// True for a plan that runs in batches, `within` one that does or on its own.
     pub(crate) fn runs_in_batches(node: &Node, within: bool) -> bool {
         match node {
             Node::Join { .. } if within => is_product_or_list(node),

@@ -53,11 +53,16 @@ impl ScanRows {
         if !tx.reads_versions(&plan.hints) {
             return Ok(None);
         }
-        let pages_min = if self.is_branch { 0 } else { SCAN_PAGES_MIN };
-        self.parts = database.try_cut(tx, &plan.table.engine, pages_min)?.map(Arc::new);
+        let mut parts = database.try_cut(tx, &plan.table.engine, SCAN_PAGES_MIN)?;
+        let mut worthwhile = PARTS_MIN;
+        if self.is_branch && parts.is_none() {
+            // However many small tables there are, workers are worth it for another branch only.
+            (parts, worthwhile) = (database.try_cut(tx, &plan.table.engine, 0)?, u64::MAX);
+        }
+        self.parts = parts.map(Arc::new);
         Ok(self.parts.as_ref().map(|parts| {
             let parts = parts.count() as u64;
-            Ordinals { batch_bits: BATCH_BITS, ..Ordinals::below(parts, 1, PARTS_MIN) }.loose()
+            Ordinals { batch_bits: BATCH_BITS, ..Ordinals::below(parts, 1, worthwhile) }.loose()
         }))
     }
 

@@ -15,14 +15,14 @@ use std::sync::Arc;
 
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 
-/// What workers are to make of a plan: ordinals of a product's rows, parts of a table.
+/// The part of a plan that workers are to make: ordinals of a product's rows, parts of a table.
 #[derive(Debug, Clone)]
 pub(crate) struct Ordinals {
-    /// Those that no TOP leaves out.
+    /// The ordinals that no TOP leaves out.
     pub(crate) range: Range<u64>,
     /// The ordinal of the first row behind the TOPs so far.
     pub(crate) base: u64,
-    /// Whether rows still come one for each ordinal, in their order.
+    /// True while rows come one for each ordinal, in their order.
     pub(crate) kept: bool,
     /// How many a worker takes at once.
     pub(crate) at_once: u64,
@@ -40,7 +40,7 @@ impl Ordinals {
         Ordinals { range: 0..end, base: 0, kept: true, at_once, worthwhile, batch_bits: 0, branches: Vec::new() }
     }
 
-    /// Those of UNION ALL.
+    /// The ordinals of UNION ALL.
     pub(crate) fn of_branches(branches: Vec<Ordinals>) -> Ordinals {
         let end = branches.iter().map(Ordinals::count).fold(0, u64::saturating_add);
         let kept = branches.iter().all(|branch| branch.kept);
@@ -57,7 +57,7 @@ impl Ordinals {
         self.range.end - self.range.start
     }
 
-    /// Whether they are worth workers: 1 and more.
+    /// Their worth: 1 and more pays for workers.
     pub(crate) fn worth(&self) -> f64 {
         match self.branches.as_slice() {
             [] => self.count() as f64 / self.worthwhile as f64,
@@ -73,7 +73,7 @@ impl Ordinals {
         }
     }
 
-    /// Where the numbers of its batches end.
+    /// The end of the numbers of its batches.
     fn batches_end(&self) -> u64 {
         match self.branches.as_slice() {
             [] => self.range.end.saturating_mul(1 << self.batch_bits),
@@ -87,7 +87,7 @@ pub(crate) struct Dispenser {
     next: AtomicU64,
     end: u64,
     at_once: u64,
-    /// Those of the branches of UNION ALL.
+    /// The dispensers of the branches of UNION ALL.
     branches: Vec<Branch>,
     /// The number of its first batch in the whole plan.
     first_batch: u64,
@@ -146,7 +146,7 @@ impl Dispenser {
         start..self.end.min(start + self.at_once)
     }
 
-    /// Whether nobody wants this batch any more.
+    /// True when this batch is no longer wanted.
     pub(crate) fn is_past_failure(&self, batch: u64) -> bool {
         self.first_batch.saturating_add(batch) >= self.failed_at.load(Ordering::Relaxed)
     }

@@ -79,7 +79,7 @@ pub(crate) fn workers(operator: &mut Operator, node: &Node, run: &mut Run<'_>) -
     Ok(Some(workers.collect()))
 }
 
-/// Whether workers could make the rows of a plan, if there are enough of them.
+/// True when workers could make the rows of a plan, if there are enough of them.
 pub(crate) fn can_share(node: &Node, live: &LiveSlots) -> bool {
     may_run_elsewhere(node) && Operator::of(node, Making::plain(live)).is_some_and(|operator| operator.is_shareable())
 }

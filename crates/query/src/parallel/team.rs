@@ -168,7 +168,7 @@ impl<T: Send + 'static> Crew<T> {
         Some((std::mem::take(&mut *self.left.lock().unwrap_or_else(|e| e.into_inner())), result))
     }
 
-    /// What each worker has done, once they have ended.
+    /// The run of each worker, once they have ended.
     pub(crate) fn runs(&self) -> Vec<WorkerRun> {
         self.tallies.iter().map(|tally| tally.run()).collect()
     }

@@ -27,7 +27,7 @@ pub(crate) struct Part<T> {
     pub(crate) rest: T,
 }
 
-/// What a worker has done, for who shows its plan.
+/// The run of a worker, as plans show it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(crate) struct WorkerRun {
     /// Rows that it made.

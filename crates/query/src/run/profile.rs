@@ -45,7 +45,7 @@ pub(crate) struct Counts {
     openings: AtomicU64,
     calls: AtomicU64,
     time_ns: AtomicU64,
-    /// What workers have done that shared it.
+    /// The runs of the workers that shared it.
     workers: Mutex<Vec<WorkerRun>>,
 }
 
@@ -87,7 +87,7 @@ impl Profile {
         was_asked.then(|| Counted { rows: read(&counts.rows), openings, time_us })
     }
 
-    /// What workers have done that shared an operator.
+    /// The runs of the workers that shared an operator.
     pub(crate) fn workers(&self, node: &Node) -> Vec<WorkerRun> {
         self.operators().get(&std::ptr::from_ref(node).addr()).map_or_else(Vec::new, |counts| counts.workers().clone())
     }

@@ -43,9 +43,9 @@ pub(crate) struct Shown {
     pub(crate) may_share: bool,
     /// Workers share it.
     pub(crate) parallel: bool,
-    /// How many, where their rows come together.
+    /// The number of workers, where their rows come together.
     pub(crate) degree: Option<usize>,
-    /// What each of them did, at the topmost operator that they share.
+    /// The run of each of them, at the topmost operator that they share.
     pub(crate) workers: Vec<WorkerRun>,
     /// It works on batches of rows.
     pub(crate) batch: bool,

@@ -93,7 +93,7 @@ impl Writer {
         self.raw(&format!("</{element}></RelOp>"));
     }
 
-    /// What it did, in one task or in each of its workers.
+    /// Writes its counts, in one task or in each of its workers.
     fn counted(&mut self, shown: &Shown) {
         if !shown.workers.is_empty() {
             self.raw("<RunTimeInformation>");

@@ -81,6 +81,8 @@ fn branches_that_read_tables() {
     for query in [
         "SELECT COUNT(*), SUM(n) FROM (SELECT n FROM few UNION ALL SELECT n FROM nothing) AS t",
         "SELECT COUNT(*), SUM(n) FROM (SELECT n FROM nothing UNION ALL SELECT n FROM nothing) AS t",
+        // However many small ones there are.
+        "SELECT COUNT(*), SUM(n) FROM (SELECT n FROM few UNION ALL SELECT n FROM few UNION ALL SELECT n FROM few UNION ALL SELECT n FROM few) AS t",
         "SELECT COUNT(*), MAX(r) FROM (SELECT ROW_NUMBER() OVER (ORDER BY @@SPID) AS r FROM (SELECT n FROM heap UNION ALL SELECT n FROM heap) AS i) AS t",
     ] {
         agrees(&mut client, false, query);

@@ -72,7 +72,7 @@ fn the_same_seed_gives_the_same_outcome_and_another_one_another() {
 #[test]
 fn one_session_takes_the_sum_of_its_service_times() {
     for policies in [Policies::classic(false), Policies::best()] {
-        // A CPU more than schedulers: the log writer is in nobody's way.
+        // A CPU more than schedulers: the log writer is in no session's way.
         let layout = Layout { schedulers: vec![0], ..layout(1, 2, 1) };
         let run = Scenario { spread: 0.0, ..scenario(layout, 1, policies) };
         let outcome = simulate(&run);

@@ -55,7 +55,7 @@ pub struct DeviceTimes {
     pub byte_ns: f64,
 }
 
-/// What the operations of an insert take. Each is measured by a probe or a run of one session, or published for the hardware.
+/// The times of an insert's operations. Each is measured by a probe or a run of one session, or published for the hardware.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct Constants {
     /// CPU of an insert, without the locks below.
@@ -66,7 +66,7 @@ pub struct Constants {
     pub records: u32,
     /// Bytes of log of an insert.
     pub log_bytes: f64,
-    /// What is done under XDESMGR, the lock's own operations included; nobody else wants it.
+    /// The work under XDESMGR, the lock's own operations included, while no other thread wants it.
     pub id_hold_ns: f64,
     /// The same under LOGCACHE_ACCESS.
     pub cache_hold_ns: f64,
@@ -76,7 +76,7 @@ pub struct Constants {
     pub lines_held: [f64; 3],
     /// An addition to a word of this CPU's cache.
     pub add_ns: f64,
-    /// What each spinner adds to the release of a lock.
+    /// The time that each spinner adds to the release of a lock.
     pub growth_ns: f64,
     /// The moves of a cache line.
     pub handoff: Handoff,
@@ -128,7 +128,7 @@ pub enum Places {
     Chunk(u32),
 }
 
-/// Who writes for a commit.
+/// The writer for a commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum CommitBy {
     /// A log writer, which is woken.
@@ -150,7 +150,7 @@ pub struct Policies {
     pub blocks_queued: bool,
     /// The log writer takes LOGCACHE_ACCESS too, to close a block and to move the horizon.
     pub writer_takes_cache: bool,
-    /// Who writes for commits.
+    /// The writer for commits.
     pub commit_by: CommitBy,
     /// Bytes of a block at most.
     pub block_bytes: u32,
@@ -201,7 +201,7 @@ impl Policies {
 pub struct Scenario {
     /// The machine.
     pub layout: Layout,
-    /// What its operations take.
+    /// The times of its operations.
     pub constants: Constants,
     /// How threads take turns.
     pub policies: Policies,

@@ -72,7 +72,7 @@ impl Simulation<'_> {
         self.at(end, Event::Step(actor));
     }
 
-    /// Whether the record has its place; else the actor goes on later.
+    /// True when the record has its place; else the actor goes on later.
     pub fn append(&mut self, actor: usize, bytes: f64) -> bool {
         if self.log.reserved + bytes - self.log.written > self.scenario.constants.ring_bytes {
             self.ring_full += 1;
@@ -105,7 +105,7 @@ impl Simulation<'_> {
         true
     }
 
-    /// Whether what the session appended is durable already; else it waits.
+    /// True when all that the session appended is durable already; else it waits.
     pub fn commit(&mut self, session: usize) -> bool {
         let end = self.actors[session].end;
         if self.log.durable >= end {

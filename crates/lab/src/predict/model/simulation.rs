@@ -140,7 +140,7 @@ pub(super) struct Scheduler {
     pub wanted: f64,
 }
 
-/// What one spinlock has counted.
+/// The counts of one spinlock.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Serialize)]
 pub struct LockOutcome {
     /// Acquisitions.
@@ -155,7 +155,7 @@ pub struct LockOutcome {
     pub spin_ns: f64,
 }
 
-/// What a simulated run did.
+/// The result of a simulated run.
 #[derive(Debug, Clone, Default, PartialEq, Serialize)]
 pub struct Outcome {
     /// Rows that count.
@@ -347,7 +347,7 @@ impl<'a> Simulation<'a> {
         }
     }
 
-    /// Whether a log writer has, or had, the CPU of the actor: its event comes later then.
+    /// True when a log writer has, or had, the CPU of the actor: its event comes later then.
     fn is_displaced(&mut self, actor: usize, event: Event) -> bool {
         if self.as_writer(actor).is_some() {
             return false;

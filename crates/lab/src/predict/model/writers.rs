@@ -27,7 +27,7 @@ pub(super) struct LogState {
     pub written: f64,
     pub durable: f64,
     asked: f64,
-    /// Who seals now, and who would like to.
+    /// The writer that seals now, and those that would like to.
     sealing: Option<usize>,
     seal_waiters: Vec<usize>,
     blocks: VecDeque<Block>,
@@ -200,7 +200,7 @@ impl Simulation<'_> {
         self.next_burst(writer);
     }
 
-    /// What a running writer does next.
+    /// The next step of a running writer.
     fn next_burst(&mut self, writer: usize) {
         let actor = self.writer_actor(writer);
         let cpu = self.actors[actor].cpu;

@@ -16,7 +16,7 @@ const PUBLISHED_GHZ: f64 = 2.3;
 /// Its numbers of sessions; the last three are those of published points.
 const PUBLISHED_SESSIONS: [usize; 9] = [1, 4, 8, 16, 24, 32, 36, 38, 40];
 
-/// Which machine, and from what.
+/// The machine that is asked about, and the source of its constants.
 #[derive(clap::Args)]
 #[command(after_help = HELP)]
 pub struct Arguments {
