@@ -6,7 +6,9 @@
 //!   committer, slot 3 --push--> stack 3 --+                  |
 //!                                                            +--(end > durable)--> stays for the next flush
 //! ```
-//! With the policy [`FlushQueue::Spinlock`] all push to one list under `LOGFLUSHQ` instead.
+//! With the policy [`FlushQueue::Spinlock`] all push to one list under `LOGFLUSHQ` instead, and blocks that are full or
+//! due go through it too, whatever the durability: the log writer that closes a block puts it there, and each takes
+//! blocks from there one by one.
 //!
 //! Why no wake-up is missed. A committer pushes itself, fences, and looks at `durable` again; whoever moved `durable`
 //! fences, and then takes the stacks. Both fences are SeqCst, so one comes first: if the committer's, the other finds its
@@ -16,12 +18,14 @@
 //! Each slot also notes the highest end that it waits for. Its scheduler needs a write when that is above `written`; and
 //! somebody else's write is about to signal it when that is above `durable` only.
 
+use crate::flush::{IN_FLIGHT_MAX, Sealed};
 use crate::policy::FlushQueue as Policy;
 use crate::{Lsn, Poisoned};
 use pikepole_contention::slot::SLOTS_MAX;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicPtr, AtomicU8, AtomicU64, AtomicUsize, Ordering, fence};
 use pikepole_contention::{CachePadded, CountedMutex, LatchClass, Spinlock, SpinlockClass, Statistics, fault};
+use std::collections::VecDeque;
 use std::ptr;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
@@ -55,11 +59,20 @@ pub(crate) struct Commits {
     policy: AtomicU8,
     slots_used: AtomicUsize,
     slots: Box<[CachePadded<Slot>]>,
-    list: Spinlock<Vec<Arc<Waiter>>>,
+    list: Spinlock<Queue>,
+    /// Blocks in `list`, for a look without the lock.
+    blocks_queued: AtomicUsize,
     /// The highest end that the log writers are asked to write.
     asked: AtomicU64,
     /// Taken from the queues, and not durable yet.
     left_over: CountedMutex<Vec<Arc<Waiter>>>,
+}
+
+/// The classic flush queue.
+struct Queue {
+    waiters: Vec<Arc<Waiter>>,
+    /// Blocks that no log writer has taken. There is room for all that may be on their way, so no push allocates.
+    blocks: VecDeque<Sealed>,
 }
 
 /// What belongs to one slot.
@@ -82,13 +95,15 @@ impl Commits {
     /// Everything below `durable` is.
     pub fn new(durable: u64, policy: Policy, statistics: &Arc<Statistics>) -> Self {
         let slot = || CachePadded::new(Slot { stack: AtomicPtr::new(ptr::null_mut()), wanted: AtomicU64::new(0) });
+        let queue = Queue { waiters: Vec::new(), blocks: VecDeque::with_capacity(IN_FLIGHT_MAX) };
         Self {
             durable: CachePadded::new(AtomicU64::new(durable)),
             poisoned: AtomicBool::new(false),
             policy: AtomicU8::new(policy as u8),
             slots_used: AtomicUsize::new(0),
             slots: (0..SLOTS_MAX).map(|_| slot()).collect(),
-            list: Spinlock::new(SpinlockClass::LOGFLUSHQ, statistics, Vec::new()),
+            list: Spinlock::new(SpinlockClass::LOGFLUSHQ, statistics, queue),
+            blocks_queued: AtomicUsize::new(0),
             asked: AtomicU64::new(0),
             left_over: CountedMutex::new(LatchClass::LOG_LEFT_COMMITTERS, statistics, Vec::new()),
         }
@@ -168,7 +183,7 @@ impl Commits {
             own.wanted.store(waiter.end, Ordering::Relaxed);
         }
         if self.policy() == Policy::Spinlock {
-            self.list.lock().push(waiter);
+            self.list.lock().waiters.push(waiter);
             return;
         }
         if slot >= self.slots_used.load(Ordering::Relaxed) {
@@ -203,6 +218,27 @@ impl Commits {
     /// Up to where they were asked to.
     pub fn asked(&self) -> u64 {
         self.asked.load(Ordering::Relaxed)
+    }
+
+    /// Puts a closed block behind those that are queued.
+    pub fn queue_block(&self, block: Sealed) {
+        let mut queue = self.list.lock();
+        queue.blocks.push_back(block);
+        self.blocks_queued.store(queue.blocks.len(), Ordering::Relaxed);
+    }
+
+    /// True when blocks are queued, as of a moment ago.
+    #[inline]
+    pub fn has_blocks(&self) -> bool {
+        self.blocks_queued.load(Ordering::Relaxed) > 0
+    }
+
+    /// Takes the first of the blocks that are queued.
+    pub fn take_block(&self) -> Option<Sealed> {
+        let mut queue = self.list.lock();
+        let block = queue.blocks.pop_front();
+        self.blocks_queued.store(queue.blocks.len(), Ordering::Relaxed);
+        block
     }
 
     /// Holds the spinlock as a committer does.
@@ -240,7 +276,7 @@ impl Commits {
         for slot in &self.slots[..used] {
             take_stack(&slot.stack, &mut left_over);
         }
-        left_over.append(&mut self.list.lock());
+        left_over.append(&mut self.list.lock().waiters);
         let now_us = pikepole_contention::clock::now_us();
         let mut hardened = Hardened::default();
         left_over.retain(|waiter| {

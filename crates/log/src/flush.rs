@@ -24,7 +24,7 @@ use crate::policy::{CommitBy, Gathering};
 use crate::segments::FirstBlock;
 use crate::space::Room;
 use crate::stats::add;
-use crate::{LogError, Poisoned};
+use crate::{LOG_WRITERS_MAX, LogError, Poisoned};
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::sync::thread;
 use pikepole_contention::{Counter, clock, slot};
@@ -85,10 +85,42 @@ impl Log {
     /// The same; chunks that others may still fill hold it back unless they could take a record below `seal_below`.
     pub(crate) fn flush_sealing(&self, seal_below: u64) -> FlushOutcome {
         self.reap();
+        if self.commits.has_blocks()
+            && let Some(block) = self.commits.take_block()
+        {
+            return self.write_now(block);
+        }
         match self.seal_next(seal_below) {
             Ok(sealed) => self.write_now(sealed),
             Err(outcome) if self.reap_or_wait() == 0 => outcome,
             Err(_) => FlushOutcome::Busy,
+        }
+    }
+
+    /// The classic way of a log writer: writes the first block of the flush queue. When there is none it closes the block
+    /// that is due and those that are full, and queues them. Each one notifies all log writers, and each of them takes
+    /// LOGFLUSHQ to look: what makes several of them dear where no session waits.
+    pub(crate) fn drain_flush_queue(&self, seal_below: u64) -> FlushOutcome {
+        self.reap();
+        if let Some(block) = self.commits.take_block() {
+            return self.write_now(block);
+        }
+        let mut closed = 0;
+        let outcome = loop {
+            match self.seal_next(seal_below) {
+                Ok(block) => self.commits.queue_block(block),
+                Err(outcome) => break outcome,
+            }
+            self.notify_helpers();
+            closed += 1;
+            if closed == LOG_WRITERS_MAX || !self.is_streaming() {
+                break FlushOutcome::Busy;
+            }
+        };
+        match self.commits.take_block() {
+            Some(block) => self.write_now(block),
+            None if self.reap_or_wait() == 0 => outcome,
+            None => FlushOutcome::Busy,
         }
     }
 
@@ -254,7 +286,9 @@ impl Log {
     pub(crate) fn write_mark(&self, raise: bool) -> Result<(), LogError> {
         let sealed = loop {
             while self.in_flight.count() > 0 && !self.is_poisoned() {
-                if self.reap_or_wait() == 0 {
+                if let Some(block) = self.commits.take_block() {
+                    self.write_now(block);
+                } else if self.reap_or_wait() == 0 {
                     thread::yield_now();
                 }
             }
@@ -280,7 +314,9 @@ impl Log {
         if self.is_poisoned() {
             return Err(FlushOutcome::Nothing);
         }
+        let access = self.reservations.access();
         let copied = self.reservations.publish_copied(seal_below);
+        drop(access);
         let written = self.written.load(Ordering::Relaxed);
         debug_assert!(written <= copied);
         if copied == written {
@@ -376,9 +412,11 @@ impl Log {
         segments.offset += if crate::fault::rewrite_block() { 0 } else { disk_bytes };
         let file = segments.last().expect("one is active").segment.file.clone();
         segments.count(&self.statistics);
+        let access = self.reservations.access();
         // Relaxed: the limits below carry to appenders that the ring's bytes were read.
         self.written.store(end, Ordering::Relaxed);
         self.update_limits(&segments);
+        drop(access);
         // The header lies right in front of the first block: one write for both.
         let (offset, bytes) = if begins_segment { (offset - BLOCK as u64, 0..whole) } else { (offset, BLOCK..whole) };
         Sealed { sequence, end, write: DurableWrite { file, offset, buffer, bytes } }

@@ -79,7 +79,7 @@ use crate::policy::Reservation as Policy;
 use chunk::{IDLE, SEALED, Slot, Word};
 use pikepole_contention::slot::SLOTS_MAX;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
-use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics, fault};
+use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, SpinlockGuard, Statistics, fault};
 use std::sync::Arc;
 
 #[path = "chunk.rs"]
@@ -433,6 +433,14 @@ impl Reservations {
             1 => Policy::Atomic,
             _ => Policy::Chunk,
         }
+    }
+
+    /// LOGCACHE_ACCESS under that policy, to close a block or to move the horizon `written`; nothing under the others. A leaf.
+    #[inline]
+    pub fn access(&self) -> Option<SpinlockGuard<'_, ()>> {
+        // Relaxed: a policy read late is the old one, and the lock orders nothing that the roles do not.
+        let is_classic = self.shared.policy.load(Ordering::Relaxed) == Policy::Spinlock as u8;
+        is_classic.then(|| self.cache_access.lock())
     }
 
     /// Adds to the bytes that the slot's transactions may need to roll back.

@@ -632,6 +632,27 @@ fn the_spinlock_policies_take_their_spinlocks_and_the_others_do_not() {
         });
         assert_eq!(collisions(log, "LOGCACHE_ACCESS"), collides);
     }
+    // Both sides take LOGCACHE_ACCESS: the thread that closes a block, too.
+    log.statistics.clear_spinlocks();
+    for (policy, collides) in [(Reservation::Atomic, false), (Reservation::Spinlock, true)] {
+        log.set_policy(Policy::Reservation(policy)).unwrap();
+        append(log, b"x").unwrap();
+        std::thread::scope(|scope| {
+            let held = log.reservations.hold_for_test();
+            let writer = scope.spawn(|| flush(log));
+            if collides {
+                while collisions(log, "LOGCACHE_ACCESS") == 0 {
+                    thread::yield_now();
+                }
+            } else {
+                writer.join().unwrap();
+            }
+            drop(held);
+        });
+        assert_eq!(collisions(log, "LOGCACHE_ACCESS") > 0, collides);
+        assert_eq!(log.durable(), log.reserved());
+    }
+    log.set_policy(Policy::Reservation(Reservation::Atomic)).unwrap();
     for (policy, collides) in [(FlushQueue::LockFree, 0), (FlushQueue::Spinlock, 1)] {
         log.set_policy(Policy::FlushQueue(policy)).unwrap();
         let end = append(log, b"x").unwrap().end;

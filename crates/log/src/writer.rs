@@ -10,12 +10,16 @@
 //! helper. Helpers do nothing but write when they are notified; the first one looks again after each of its writes, so
 //! nothing depends on them.
 //!
+//! With [`FlushQueue::Spinlock`](crate::FlushQueue::Spinlock) they work as the classic ones do: blocks that are full or
+//! due are queued under every durability, and each log writer takes one after the other from the queue, under LOGFLUSHQ.
+//! Helpers are notified of blocks then, and the first writer does not wait until more than one is full.
+//!
 //! With [`CommitBy::Scheduler`](crate::CommitBy::Scheduler) the committing schedulers write, and the first one stands by: for
 //! commits of schedulers that never come to rest, for waiters outside the schedulers, and for delayed durability. It leaves alone what is about to be written by others: a second thread that seals as soon as
 //! something is there would make everybody's blocks smaller.
 
 use crate::log::{Log, lock};
-use crate::{FlushOutcome, LOG_WRITERS_MAX, LogError};
+use crate::{FlushOutcome, FlushQueue, LOG_WRITERS_MAX, LogError};
 use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, thread};
 use pikepole_contention::{WaitType, clock};
@@ -153,13 +157,23 @@ impl Log {
     /// Writes when asked to, beside the others.
     pub(crate) async fn run_helper(&self, number: usize) {
         while self.goes_on() && self.writer_tasks.goes_on(number) {
-            let is_asked = self.commits.asked() > self.written.load(Ordering::Relaxed);
-            if !(is_asked && self.write_as_writer(u64::MAX)) {
+            if !self.help() {
                 let notified = poll_fn(|cx| self.writers[number].poll(cx));
                 pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, notified).await;
             }
             pikepole_scheduler::yield_if_due().await;
         }
+    }
+
+    /// A helper's turn: whether it has written.
+    fn help(&self) -> bool {
+        let is_classic = self.has_classic_queue();
+        let is_asked = self.commits.asked() > self.written.load(Ordering::Relaxed);
+        if is_asked || is_classic && self.is_streaming() {
+            return self.write_as_writer(u64::MAX);
+        }
+        is_classic
+            && self.as_writer(|| self.commits.take_block().map_or(FlushOutcome::Nothing, |it| self.write_now(it)))
     }
 
     pub(crate) fn goes_on(&self) -> bool {
@@ -170,23 +184,47 @@ impl Log {
     fn is_to_write(&self, written_at_tick: u64) -> bool {
         let written = self.written.load(Ordering::Relaxed);
         self.commits.asked() > written
+            || self.commits.has_blocks()
             || written == written_at_tick
             || self.reservations.reserved() - written >= STREAM_BYTES
+            || self.has_classic_queue() && self.is_streaming()
             || self.space_waiters.any()
     }
 
     pub(crate) fn write_as_writer(&self, seal_below: u64) -> bool {
         let is_wanted = self.commits.asked() > self.written.load(Ordering::Relaxed) || self.space_waiters.any();
-        self.writers_writing.fetch_add(1, Ordering::Relaxed);
         let seal_below = if is_wanted { u64::MAX } else { seal_below };
-        let outcome =
-            if self.is_streaming() { self.stream_sealing(seal_below) } else { self.flush_sealing(seal_below) };
+        self.as_writer(|| {
+            if self.has_classic_queue() {
+                self.drain_flush_queue(seal_below)
+            } else if self.is_streaming() {
+                self.stream_sealing(seal_below)
+            } else {
+                self.flush_sealing(seal_below)
+            }
+        })
+    }
+
+    /// Makes a write of a log writer, which is counted as being in one meanwhile; whether it wrote.
+    fn as_writer(&self, write: impl FnOnce() -> FlushOutcome) -> bool {
+        self.writers_writing.fetch_add(1, Ordering::Relaxed);
+        let outcome = write();
         self.writers_writing.fetch_sub(1, Ordering::Relaxed);
         matches!(outcome, FlushOutcome::Wrote(_))
     }
 
+    /// True when log writers take blocks from the flush queue: the policy says so, or said so a moment ago.
+    fn has_classic_queue(&self) -> bool {
+        self.commits.policy() == FlushQueue::Spinlock || self.commits.has_blocks()
+    }
+
+    /// Notifies all helpers of a block that was queued.
+    pub(crate) fn notify_helpers(&self) {
+        self.writers.get(1..self.writer_count()).unwrap_or(&[]).iter().for_each(|helper| helper.notify());
+    }
+
     /// Whether more than a block lies in the buffer: who appends is faster than one write after the other.
-    fn is_streaming(&self) -> bool {
+    pub(crate) fn is_streaming(&self) -> bool {
         let written = self.written.load(Ordering::Relaxed);
         self.reservations.reserved() - written > self.block_bytes_max.load(Ordering::Relaxed) as u64
     }

@@ -244,6 +244,61 @@ fn helpers_write_beside_the_first_log_writer_when_asked() {
     assert_eq!(server.log.stats().writers, 3);
 }
 
+/// Appends until `bytes` are not written yet, or there is no room: the bytes that are not.
+fn append_many(log: &Log, bytes: u64) -> u64 {
+    loop {
+        let unwritten = log.reserved().0 - log.written().0;
+        if unwritten >= bytes || append(log, &[7; 500]) == Err(Refused::BufferFull) {
+            return unwritten;
+        }
+    }
+}
+
+/// Turns of each log writer for a stream of records that no session waits for.
+fn turns_for_a_stream(flush_queue: FlushQueue, writers: u8) -> (Vec<u64>, LogStats) {
+    let base = options(CommitBy::LogWriter, flush_queue);
+    let server =
+        Server::simulated(3, LogOptions { writers: LogWriters::Count(writers), block_bytes_max: 8 << 10, ..base });
+    server.start_writer();
+    server.schedulers.run_until_idle();
+    for _ in 0..20 {
+        // More than a block at once, and no commit.
+        assert!(append_many(&server.log, 40 << 10) > 16 << 10);
+        server.schedulers.advance(Duration::from_millis(5));
+    }
+    server.schedulers.advance(Duration::from_millis(50));
+    let stats = server.log.stats();
+    assert_eq!((stats.durable, stats.writes_in_flight), (stats.reserved, 0));
+    let tasks = server.schedulers.tasks();
+    let turns = tasks.iter().filter(|row| row.command == "LOG WRITER").map(|row| row.context_switches_count).collect();
+    server.log.shutdown().unwrap();
+    (turns, stats)
+}
+
+#[test]
+fn several_writers_drain_the_classic_queue_when_no_session_waits() {
+    let (turns, stats) = turns_for_a_stream(FlushQueue::Spinlock, 4);
+    assert!(turns.len() == 4 && turns.iter().all(|turns| *turns > 10), "{turns:?}");
+    assert!(stats.writes_in_flight_max > 1, "blocks were queued: {stats:?}");
+    let (turns, _) = turns_for_a_stream(FlushQueue::LockFree, 4);
+    assert!(turns[1..].iter().all(|turns| *turns <= 1), "helpers are only asked by committers: {turns:?}");
+    let (turns, _) = turns_for_a_stream(FlushQueue::Spinlock, 1);
+    assert_eq!(turns.len(), 1);
+}
+
+#[test]
+fn blocks_that_were_queued_are_written_when_the_policy_changes_and_the_log_is_closed() {
+    let base = options(CommitBy::LogWriter, FlushQueue::Spinlock);
+    let server = Server::simulated(4, LogOptions { block_bytes_max: 8 << 10, ..base });
+    assert!(append_many(&server.log, 60 << 10) > 16 << 10);
+    // Closes several blocks and writes the first.
+    assert!(matches!(server.log.drain_flush_queue(u64::MAX), FlushOutcome::Wrote(_)));
+    assert!(server.log.commits.has_blocks() && server.log.durable() < server.log.written());
+    server.log.set_policy(Policy::FlushQueue(FlushQueue::LockFree)).unwrap();
+    server.log.shutdown().unwrap();
+    assert_eq!(server.log.durable(), server.log.reserved());
+}
+
 #[test]
 fn log_writers_come_and_go_while_the_log_is_in_use() {
     for seed in 0..10 {

@@ -303,7 +303,7 @@ impl Calibration {
     /// The policies of a set, as this engine has them.
     pub fn policies(set: PolicySet) -> Policies {
         match set {
-            PolicySet::Classic => Policies::classic(false),
+            PolicySet::Classic => Policies::classic(),
             PolicySet::Best => Policies::best(),
         }
     }

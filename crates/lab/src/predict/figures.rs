@@ -94,7 +94,7 @@ impl Arm {
 
 /// The policies of the published engine.
 fn policies() -> Policies {
-    Policies { stream_bytes: 60 << 10, writes_in_flight: 32, full_backs_off: true, ..Policies::classic(true) }
+    Policies { stream_bytes: 60 << 10, writes_in_flight: 32, full_backs_off: true, ..Policies::classic() }
 }
 
 fn scenario(constants: &Constants, layout: Layout, sessions: usize, full_durability: bool, seed: u64) -> Scenario {

@@ -58,7 +58,7 @@ fn near(found: f64, wanted: f64, part: f64) -> bool {
 
 #[test]
 fn the_same_seed_gives_the_same_outcome_and_another_one_another() {
-    for policies in [Policies::classic(true), Policies::classic(false), Policies::best()] {
+    for policies in [Policies::classic(), Policies::best()] {
         for full_durability in [false, true] {
             let run = Scenario { full_durability, ..scenario(layout(2, 4, 2), 16, policies) };
             let (first, again) = (simulate(&run), simulate(&run));
@@ -71,7 +71,7 @@ fn the_same_seed_gives_the_same_outcome_and_another_one_another() {
 
 #[test]
 fn one_session_takes_the_sum_of_its_service_times() {
-    for policies in [Policies::classic(false), Policies::best()] {
+    for policies in [Policies::classic(), Policies::best()] {
         // A CPU more than schedulers: the log writer is in no session's way.
         let layout = Layout { schedulers: vec![0], ..layout(1, 2, 1) };
         let run = Scenario { spread: 0.0, ..scenario(layout, 1, policies) };
@@ -90,7 +90,7 @@ fn one_durable_session_takes_the_sum_and_the_device() {
     let sum = own.service_ns() + seal + c.device.write_ns;
     assert!(near(simulate(&own).rows_per_second, 1e9 / sum, 0.01), "{:?} {sum}", simulate(&own));
     // A log writer is woken, and wakes: both ways are in the time.
-    let woken = Scenario { policies: Policies::classic(false), ..own.clone() };
+    let woken = Scenario { policies: Policies::classic(), ..own.clone() };
     let sum = woken.service_ns() + seal + c.device.write_ns + c.queue_hold_ns + 2.0 * c.wake_ns;
     assert!(near(simulate(&woken).rows_per_second, 1e9 / sum, 0.05), "{:?} {sum}", simulate(&woken));
 }
@@ -113,7 +113,7 @@ fn without_contention_more_cpus_are_as_many_times_the_rate() {
 
 #[test]
 fn no_run_is_above_its_analytic_bound() {
-    for policies in [Policies::classic(true), Policies::classic(false), Policies::best()] {
+    for policies in [Policies::classic(), Policies::best()] {
         for full_durability in [false, true] {
             for (sockets, cores, threads) in [(1, 1, 1), (1, 2, 1), (2, 4, 2), (2, 10, 2)] {
                 for sessions in [1, 3, 40] {
@@ -141,8 +141,8 @@ fn a_lock_that_is_the_bottleneck_carries_one_hold_after_the_other() {
 
 #[test]
 fn a_farther_line_costs_more_and_collides_more() {
-    let near = simulate(&scenario(layout(1, 8, 1), 8, Policies::classic(false)));
-    let far = simulate(&scenario(layout(8, 1, 1), 8, Policies::classic(false)));
+    let near = simulate(&scenario(layout(1, 8, 1), 8, Policies::classic()));
+    let far = simulate(&scenario(layout(8, 1, 1), 8, Policies::classic()));
     assert!(far.rows_per_second < near.rows_per_second, "{far:?} {near:?}");
     let met = |outcome: &Outcome| outcome.ids.collisions + outcome.cache.collisions;
     assert!(met(&far) > met(&near), "{far:?} {near:?}");
@@ -187,7 +187,7 @@ fn committers_share_writes() {
 
 #[test]
 fn several_writers_meet_at_the_flush_queue() {
-    let mut run = scenario(layout(2, 4, 1), 8, Policies { writes_in_flight: 4, ..Policies::classic(true) });
+    let mut run = scenario(layout(2, 4, 1), 8, Policies { writes_in_flight: 4, ..Policies::classic() });
     run.policies.block_bytes = 4096;
     run.constants.device = DeviceTimes { write_ns: 20e3, gap_ns: 1e3, byte_ns: 0.0 };
     run.constants.queue_hold_ns = 500.0;
@@ -201,7 +201,7 @@ fn several_writers_meet_at_the_flush_queue() {
 #[test]
 fn a_writer_that_displaces_the_holder_of_its_lock_gives_way() {
     // One CPU for all: the writer wants LOGCACHE_ACCESS while the session below it may hold it.
-    let mut run = scenario(layout(1, 1, 1), 4, Policies { block_bytes: 4096, ..Policies::classic(true) });
+    let mut run = scenario(layout(1, 1, 1), 4, Policies { block_bytes: 4096, ..Policies::classic() });
     run.constants.cache_hold_ns = 700.0;
     run.constants.busy_wake_ns = 1e3;
     run.rows = 200_000;

@@ -163,14 +163,14 @@ pub struct Policies {
 }
 
 impl Policies {
-    /// Each point as this engine has it under the classic set; `two_sided`: log writers take the spinlocks too.
-    pub fn classic(two_sided: bool) -> Self {
+    /// Each point as it is under the classic set.
+    pub fn classic() -> Self {
         Self {
             ids: Ids::Spinlock,
             places: Places::Spinlock,
             queue_locked: true,
-            blocks_queued: two_sided,
-            writer_takes_cache: two_sided,
+            blocks_queued: true,
+            writer_takes_cache: true,
             commit_by: CommitBy::LogWriter,
             block_bytes: 60 << 10,
             stream_bytes: 256 << 10,
