@@ -17,6 +17,7 @@
 //! The loom models run with `RUSTFLAGS="--cfg loom" cargo test -p pikepole-contention --release --lib loom`. Each
 //! has a canary: the same model with a fault planted (see [`fault`]) must fail.
 
+mod backoff_events;
 mod cache_padded;
 mod cells;
 pub mod clock;
@@ -34,6 +35,7 @@ mod statistics;
 pub mod sync;
 mod tables;
 
+pub use backoff_events::BackoffEvent;
 pub use cache_padded::CachePadded;
 pub use counted_mutex::CountedMutex;
 pub use inbox::{Chain, Inbox, Link, Linked};

@@ -8,6 +8,9 @@
 //! | 0 | free | a taker, to 1, Acquire |
 //! | 1 | held by one guard | its guard, to 0, Release |
 //!
+//! The holder counts its acquisition beside the word, on the line that is its own then; each 64th one carries the
+//! count into the statistics.
+//!
 //! A taker that finds a holder reads the word between pauses that double up to a bound; after a bound of spins it
 //! backs off: yields the CPU the first times, then sleeps a little. The collision is counted when it is met, spins and
 //! back-offs once the lock is held.
@@ -24,6 +27,9 @@ use std::time::Duration;
 const FREE: u32 = 0;
 const HELD: u32 = 1;
 
+/// Acquisitions of one lock that the statistics learn of together.
+pub(crate) const COUNTED_AT_ONCE: u32 = 64;
+
 /// Pauses between two looks at the word grow to this many.
 const PAUSES_MAX: u32 = if cfg!(any(loom, shuttle)) { 1 } else { 64 };
 /// Looks at the word before a back-off.
@@ -38,11 +44,13 @@ const SLEEP: Duration = Duration::from_micros(50);
 pub struct Spinlock<T> {
     word: AtomicU32,
     class: SpinlockClass,
+    /// Acquisitions that the statistics do not know yet; the holder's.
+    uncounted: UnsafeCell<u32>,
     statistics: Arc<Statistics>,
     value: UnsafeCell<T>,
 }
 
-// SAFETY: the value is reached through a guard only, and the word lets one guard exist at a time (a guard is made
+// SAFETY: the value and `uncounted` are reached through a guard only, and the word lets one guard exist at a time (a guard is made
 // after the word went from FREE to HELD by compare-exchange, and its drop sets it back), so sharing the lock hands
 // the value from thread to thread, which T: Send allows.
 unsafe impl<T: Send> Sync for Spinlock<T> {}
@@ -50,7 +58,13 @@ unsafe impl<T: Send> Sync for Spinlock<T> {}
 impl<T> Spinlock<T> {
     /// A free lock around `value`, counted under `class`.
     pub fn new(class: SpinlockClass, statistics: &Arc<Statistics>, value: T) -> Self {
-        Self { word: AtomicU32::new(FREE), class, statistics: Arc::clone(statistics), value: UnsafeCell::new(value) }
+        Self {
+            word: AtomicU32::new(FREE),
+            class,
+            uncounted: UnsafeCell::new(0),
+            statistics: Arc::clone(statistics),
+            value: UnsafeCell::new(value),
+        }
     }
 
     /// Takes the lock if nobody holds it. Never counted.
@@ -65,7 +79,28 @@ impl<T> Spinlock<T> {
         if !self.take() {
             self.spin();
         }
+        self.count();
         SpinlockGuard { lock: self }
+    }
+
+    /// Counts an acquisition; for the holder.
+    #[inline]
+    fn count(&self) {
+        // SAFETY: the caller has just taken the word and made no guard yet, so no other thread reaches the count.
+        let counted = self.uncounted.with_mut(|uncounted| unsafe {
+            *uncounted += 1;
+            *uncounted
+        });
+        if counted == COUNTED_AT_ONCE {
+            self.carry();
+        }
+    }
+
+    #[cold]
+    fn carry(&self) {
+        // SAFETY: called by `count` alone, for the holder.
+        self.uncounted.with_mut(|uncounted| unsafe { *uncounted = 0 });
+        self.statistics.spinlock_acquired(self.class, COUNTED_AT_ONCE);
     }
 
     /// The value, for an owner that shares the lock with nobody.
@@ -223,6 +258,11 @@ mod tests {
             }
         });
         assert_eq!(*lock.lock(), 20_000);
+        let rows = statistics.spinlocks();
+        let counted = rows.iter().find(|row| row.name == "XDESMGR").expect("a row").acquisitions;
+        assert_eq!(counted, 20_001 / u64::from(COUNTED_AT_ONCE) * u64::from(COUNTED_AT_ONCE));
+        statistics.clear_spinlocks();
+        assert!(statistics.spinlocks().iter().all(|row| row.acquisitions == 0));
         assert_eq!(lock.into_inner(), 20_000);
     }
 

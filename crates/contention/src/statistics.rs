@@ -13,6 +13,7 @@
 //! - Cells grow only, except maxima, which a clear sets to 0, and levels, which go both ways (wrapping).
 //! - A counter is kept either by the server or by databases, never by both: a total is a sum, not a second count.
 
+use crate::backoff_events::{BackoffEvent, BackoffEvents};
 use crate::cells::{Place, SlotCells};
 use crate::database_cells::{DatabaseCells, place_of};
 use crate::spinlock::Spinner;
@@ -33,6 +34,8 @@ pub struct SpinlockRow {
     pub sleep_time_us: u64,
     /// Times that the CPU was given away after spinning in vain.
     pub backoffs: u64,
+    /// Acquisitions, whether or not they found a holder: of each lock in steps of 64.
+    pub acquisitions: u64,
 }
 
 /// One row of `sys.dm_os_latch_stats`.
@@ -80,8 +83,8 @@ pub struct CounterRow {
     pub value: u64,
 }
 
-/// Columns kept for each spinlock class: collisions, spins, sleep time, back-offs.
-const SPINLOCK_COLUMNS: usize = 4;
+/// Columns kept for each spinlock class: collisions, spins, sleep time, back-offs, acquisitions.
+const SPINLOCK_COLUMNS: usize = 5;
 /// Columns kept for each latch class: waits begun, wait time, longest wait.
 const LATCH_COLUMNS: usize = 3;
 /// Columns kept for each wait type: waits ended, wait time, longest wait, signal time.
@@ -119,6 +122,7 @@ struct Server {
     baseline: Mutex<Box<[u64; CELLS]>>,
     /// The databases that are open, in the order in which they came.
     databases: Mutex<Vec<Arc<DatabaseCells>>>,
+    backoffs: BackoffEvents,
     /// What was counted for no database in particular, and by those that are gone.
     rest: Arc<DatabaseCells>,
 }
@@ -147,6 +151,7 @@ impl Statistics {
             levels: [const { AtomicU64::new(0) }; Counter::ALL.len()],
             baseline: Mutex::new(Box::new([0; CELLS])),
             databases: Mutex::new(Vec::new()),
+            backoffs: BackoffEvents::new(),
             rest: Arc::clone(&rest),
         });
         Arc::new(Statistics { server, database: rest })
@@ -234,6 +239,11 @@ impl Statistics {
         self.place().add(spinlock_cell(class), 1);
     }
 
+    /// Counts acquisitions of a spinlock.
+    pub fn spinlock_acquired(&self, class: SpinlockClass, acquisitions: u32) {
+        self.place().add(spinlock_cell(class) + 4, u64::from(acquisitions));
+    }
+
     /// Adds what the spinner did between such a collision and its acquisition.
     pub fn spinlock_spun(&self, class: SpinlockClass, spinner: &Spinner) {
         let (place, cell) = (self.place(), spinlock_cell(class));
@@ -241,7 +251,16 @@ impl Statistics {
         if spinner.backoffs() > 0 {
             place.add(cell + 2, spinner.sleep_time_us());
             place.add(cell + 3, spinner.backoffs());
+            // The models have nothing to find here, and enough to do.
+            if !cfg!(any(loom, shuttle)) {
+                self.server.backoffs.note(class, spinner);
+            }
         }
+    }
+
+    /// The last acquisitions of spinlocks that backed off, the oldest first.
+    pub fn backoff_events(&self) -> Vec<BackoffEvent> {
+        self.server.backoffs.look()
     }
 
     /// Counts a latch request that begins to wait.
@@ -282,6 +301,7 @@ impl Statistics {
                 spins: since(cell + 1),
                 sleep_time_us: since(cell + 2),
                 backoffs: since(cell + 3),
+                acquisitions: since(cell + 4),
             }
         };
         SpinlockClass::ALL.iter().map(row).collect()

@@ -118,11 +118,68 @@ fn schedulers_go_offline_and_their_threads_leave_the_cpu() {
     drop(control);
     engine.shutdown().expect("closed");
 
+    log_writers_move_while_the_server_runs(options(), first, second);
+
     let kept = Engine::open(options().policy("LOG_WRITER_CPUS", "ISOLATED").policy("LOG_WRITERS", "PER NODE"));
     let engine = kept.expect("an engine");
     assert_eq!(threads("scheduler "), [("scheduler 0".to_owned(), second.to_string())]);
     let hidden = threads("hidden ");
     let bound = hidden.iter().filter(|(_, cpus)| *cpus == first.to_string()).count();
     assert_eq!(bound, 2, "one log writer a node on the core that is theirs: {hidden:?}");
+    engine.shutdown().expect("closed");
+}
+
+/// The CPU of each log writer, from the view and from the system, and the schedulers.
+fn log_writers(control: &mut Connection) -> Vec<String> {
+    let sql = "SELECT CONCAT(s.cpu_id, ' ', t.affinity) FROM sys.dm_exec_requests r
+               JOIN sys.dm_os_schedulers s ON s.scheduler_id = r.scheduler_id
+               JOIN sys.dm_os_threads t ON t.scheduler_address = s.scheduler_address
+               WHERE r.command = 'LOG WRITER' AND r.database_id = DB_ID('master') ORDER BY r.session_id";
+    rows(control, sql)
+}
+
+fn log_writers_move_while_the_server_runs(options: Options, first: usize, second: usize) {
+    let engine = Engine::open(options.policy("LOG_WRITERS", "2")).expect("an engine");
+    let mut control = engine.connect_blocking().expect("a session");
+    let at = |cpu: usize| format!("{cpu} {}", 1_u64 << cpu);
+    let both_online = [format!("{first} VISIBLE ONLINE 1"), format!("{second} VISIBLE ONLINE 1")];
+    let free = log_writers(&mut control);
+    assert!(free.len() == 2 && free.iter().all(|row| row.starts_with("-1 ")), "{free:?}");
+    let set = "ALTER SERVER CONFIGURATION SET PIKEPOLE LOG_WRITER_CPUS =";
+    control.execute(&format!("{set} '{second}'"), &[]).expect("a CPU");
+    assert_eq!(log_writers(&mut control), [at(second), at(second)]);
+    // A log writer that comes later goes there, too.
+    control.execute("ALTER SERVER CONFIGURATION SET PIKEPOLE LOG_WRITERS = 3", &[]).expect("a count");
+    assert_eq!(log_writers(&mut control), [at(second), at(second), at(second)]);
+    control.execute(&format!("{set} '{second},{first}'"), &[]).expect("two CPUs");
+    // A list is kept in the order of the CPUs.
+    assert_eq!(log_writers(&mut control), [at(first), at(second), at(first)]);
+    let mask = "SELECT CONCAT(value, ' ', value_in_use) FROM sys.configurations WHERE name = 'affinity I/O mask'";
+    let both = (1_u64 << first) | (1 << second);
+    assert_eq!(rows(&mut control, mask), [format!("{both} {both}")]);
+    // The mask is another name of the same.
+    let first_bit = 1_u64 << first;
+    control.execute(&format!("EXEC sp_configure 'affinity I/O mask', {first_bit}"), &[]).expect("a mask");
+    assert_eq!(log_writers(&mut control), [at(first), at(first), at(first)]);
+    assert_eq!(rows(&mut control, SCHEDULERS), both_online);
+    // The core is the log writers' own: its scheduler is offline.
+    control.execute(&format!("{set} ISOLATED"), &[]).expect("a core");
+    assert_eq!(log_writers(&mut control), [at(first), at(first), at(first)]);
+    let apart = [format!("{first} VISIBLE OFFLINE 0"), format!("{second} VISIBLE ONLINE 1")];
+    assert_eq!(rows(&mut control, SCHEDULERS), apart);
+    refused(&mut control, &format!("ALTER SERVER CONFIGURATION SET PROCESS AFFINITY CPU = {first}"));
+    assert_eq!(rows(&mut control, SCHEDULERS), apart, "a refused mask changes nothing");
+    refused(&mut control, "EXEC sp_configure 'affinity64 I/O mask', 1073741824");
+    assert!(control.execute(&format!("{set} '4095'"), &[]).is_err(), "a CPU that is not there");
+    assert_eq!(log_writers(&mut control), [at(first), at(first), at(first)]);
+    control.execute("EXEC sp_configure 'affinity I/O mask', 0", &[]).expect("no mask");
+    assert_eq!(log_writers(&mut control), [&free[..], &free[..1]].concat());
+    assert_eq!(rows(&mut control, SCHEDULERS), both_online);
+    let others = "SELECT CONCAT(command, ' ', COUNT(*)) FROM sys.dm_exec_requests
+                  WHERE session_id < 51 AND database_id = DB_ID('tempdb') GROUP BY command ORDER BY command";
+    assert_eq!(rows(&mut control, others), ["CHECKPOINT 1", "LAZY WRITER 1", "LOG WRITER 3"]);
+    let dbid = "SELECT CONCAT(COUNT(*), '') FROM sys.sysprocesses WHERE cmd = 'LOG WRITER' AND dbid = DB_ID('tempdb')";
+    assert_eq!(rows(&mut control, dbid), ["3"]);
+    drop(control);
     engine.shutdown().expect("closed");
 }

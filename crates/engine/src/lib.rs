@@ -111,8 +111,8 @@ pub use server::{
     Acknowledge, BACKUP_FOLDER, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState,
     DeadlockReport, Deadlocks, Effect, Exchange, GrantRow, INIT_FILE, KeptOption, LoadErrorFiles, LockedName, MASTER,
     MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, PolicySet, ProcessAffinity, Progress,
-    SchedulerChoice, Server, ServerConfiguration, ServerMemory, ServerOptions, TraceFlags, Workspace, WorkspaceLimits,
-    WorkspaceTotals, first_number,
+    SchedulerChoice, Server, ServerConfiguration, ServerMemory, ServerOptions, TraceFlag, TraceFlags, Workspace,
+    WorkspaceLimits, WorkspaceTotals, first_number,
 };
 pub use table::{
     BulkWriter, CheckWatch, IndexUse, Locator, Met, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference,

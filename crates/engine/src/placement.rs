@@ -121,20 +121,9 @@ impl PlacementPlan {
     pub fn on(topology: &Topology, usable: Vec<usize>, busy_max: Option<usize>, rules: &PlacementRules) -> Self {
         let nodes = nodes(topology, &usable, rules.nodes);
         let is_bound = busy_max.is_none_or(|most| most >= usable.len());
-        let first_node = nodes.first().map_or(&[][..], |node| &node.cpus);
         let log_writer_count = log_writer_count(rules.log_writers, &nodes, busy_max);
-        let kept_apart = if rules.home == LogWriterHome::Isolated && is_bound {
-            first_core(topology, first_node, usable.len())
-        } else {
-            Vec::new()
-        };
-        let home: Vec<usize> = match &rules.home {
-            LogWriterHome::Shared => Vec::new(),
-            LogWriterHome::Isolated => kept_apart.clone(),
-            LogWriterHome::FirstCores if is_bound => first_cpus_of_cores(topology, first_node),
-            LogWriterHome::FirstCores => Vec::new(),
-            LogWriterHome::Cpus(cpus) => cpus.clone(),
-        };
+        let home = writer_cpus(topology, &nodes, is_bound, &rules.home);
+        let kept_apart = if rules.home == LogWriterHome::Isolated { home.clone() } else { Vec::new() };
         let log_writers = (0..log_writer_count).map(|writer| home.get(writer % home.len().max(1)).copied()).collect();
         let schedulers = if is_bound {
             let node_of = |cpu| nodes.iter().find(|node| node.cpus.contains(&cpu)).map_or(0, |node| node.id);
@@ -151,6 +140,11 @@ impl PlacementPlan {
     /// How many log writers a rule gives with the nodes of this plan.
     pub fn log_writer_count(&self, rule: LogWriterCount) -> usize {
         log_writer_count(rule, &self.nodes, self.busy_max)
+    }
+
+    /// The CPUs that log writers have in turn by a rule, with the nodes of this plan; none: they are not bound.
+    pub fn log_writer_cpus(&self, topology: &Topology, home: &LogWriterHome) -> Vec<usize> {
+        writer_cpus(topology, &self.nodes, self.is_bound(), home)
     }
 
     /// Whether schedulers are bound to CPUs.
@@ -226,6 +220,19 @@ fn log_writer_count(rule: LogWriterCount, nodes: &[PlannedNode], busy_max: Optio
         LogWriterCount::TwiceNodes => twice_nodes,
         // Writers beyond the quota would take their time from the sessions.
         LogWriterCount::Auto => twice_nodes.min(busy_max.unwrap_or(usize::MAX)).max(1),
+    }
+}
+
+/// The CPUs that log writers have in turn; none: they are not bound.
+fn writer_cpus(topology: &Topology, nodes: &[PlannedNode], is_bound: bool, home: &LogWriterHome) -> Vec<usize> {
+    let first_node = nodes.first().map_or(&[][..], |node| &node.cpus);
+    match home {
+        LogWriterHome::Cpus(cpus) => cpus.clone(),
+        LogWriterHome::Isolated if is_bound => {
+            first_core(topology, first_node, nodes.iter().map(|node| node.cpus.len()).sum())
+        }
+        LogWriterHome::FirstCores if is_bound => first_cpus_of_cores(topology, first_node),
+        LogWriterHome::Shared | LogWriterHome::Isolated | LogWriterHome::FirstCores => Vec::new(),
     }
 }
 

@@ -22,6 +22,7 @@ use crate::database::{Database, Durability};
 use crate::error::{Blocked, Interrupted, Place};
 use crate::part::Part;
 use crate::patience::{Patience, is_for_lock};
+use crate::server::TraceFlag;
 use crate::table::{Counts, IdentityValues, ReadHints, ReadRules, Table, TableState};
 use crate::temporary::{Residence, TEMPDB_ID, Temporary};
 
@@ -64,9 +65,6 @@ impl Mark {
         }
     }
 }
-
-/// Nested transactions take their parent's latch unfairly.
-const UNFAIR_NESTING: i32 = 3933;
 
 /// Definitions changed by a transaction that has not ended.
 #[derive(Default)]
@@ -366,7 +364,9 @@ impl Database {
     /// The policy in force: trace flag 3933 makes a fair latch an unfair one.
     pub(crate) fn nested_transactions(&self) -> NestedTransactions {
         match self.transactions().nested() {
-            NestedTransactions::FairLatch if self.trace_flags.is_on(UNFAIR_NESTING) => NestedTransactions::UnfairLatch,
+            NestedTransactions::FairLatch if self.trace_flags.is_on(TraceFlag::UnfairNesting) => {
+                NestedTransactions::UnfairLatch
+            }
             policy => policy,
         }
     }

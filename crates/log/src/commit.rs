@@ -276,7 +276,10 @@ impl Commits {
         for slot in &self.slots[..used] {
             take_stack(&slot.stack, &mut left_over);
         }
-        left_over.append(&mut self.list.lock().waiters);
+        let mut queue = self.list.lock();
+        left_over.append(&mut queue.waiters);
+        // The classic way ends a block's waits under the spinlock.
+        let _held = (self.policy() == Policy::Spinlock).then_some(queue);
         let now_us = pikepole_contention::clock::now_us();
         let mut hardened = Hardened::default();
         left_over.retain(|waiter| {

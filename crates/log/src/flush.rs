@@ -28,7 +28,7 @@ use crate::{LOG_WRITERS_MAX, LogError, Poisoned};
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::sync::thread;
 use pikepole_contention::{Counter, clock, slot};
-use pikepole_machine::{AlignedBuffer, BLOCK, DurableWrite, Finished};
+use pikepole_machine::{AlignedBuffer, BLOCK, DurableWrite, Finished, WriteQueue};
 use std::io;
 use std::task::Waker;
 
@@ -103,7 +103,7 @@ impl Log {
     pub(crate) fn drain_flush_queue(&self, seal_below: u64) -> FlushOutcome {
         self.reap();
         if let Some(block) = self.commits.take_block() {
-            return self.write_now(block);
+            return self.write_from_queue(block);
         }
         let mut closed = 0;
         let outcome = loop {
@@ -118,9 +118,22 @@ impl Log {
             }
         };
         match self.commits.take_block() {
-            Some(block) => self.write_now(block),
+            Some(block) => self.write_from_queue(block),
             None if self.reap_or_wait() == 0 => outcome,
             None => FlushOutcome::Busy,
+        }
+    }
+
+    /// Writes a block of the flush queue; of a stream of them beside others, as [`stream_sealing`](Self::stream_sealing).
+    pub(crate) fn write_from_queue(&self, block: Sealed) -> FlushOutcome {
+        match &self.queue {
+            Some(queue) if self.is_streaming() || self.commits.has_blocks() => {
+                if self.in_flight.count() >= STREAM_IN_FLIGHT {
+                    self.reap_or_wait();
+                }
+                self.submit(queue, block)
+            }
+            _ => self.write_now(block),
         }
     }
 
@@ -148,6 +161,10 @@ impl Log {
             Ok(sealed) => sealed,
             Err(outcome) => return outcome,
         };
+        self.submit(queue, sealed)
+    }
+
+    fn submit(&self, queue: &WriteQueue, sealed: Sealed) -> FlushOutcome {
         let bytes = sealed.bytes();
         // In the table before the kernel has it: it may be finished at once.
         lock(&self.submitted).push((sealed.sequence, clock::now_us()));

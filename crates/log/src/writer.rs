@@ -172,8 +172,8 @@ impl Log {
         if is_asked || is_classic && self.is_streaming() {
             return self.write_as_writer(u64::MAX);
         }
-        is_classic
-            && self.as_writer(|| self.commits.take_block().map_or(FlushOutcome::Nothing, |it| self.write_now(it)))
+        let write = || self.commits.take_block().map_or(FlushOutcome::Nothing, |block| self.write_from_queue(block));
+        is_classic && self.as_writer(write)
     }
 
     pub(crate) fn goes_on(&self) -> bool {

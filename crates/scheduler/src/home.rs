@@ -8,7 +8,7 @@
 
 use crate::rows::SchedulerRow;
 use crate::task::Task;
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard, OnceLock};
 use pikepole_contention::{CachePadded, Chain, Inbox, RunStateName};
 use std::collections::HashMap;
@@ -29,11 +29,15 @@ pub(crate) enum Kind {
     Outside,
 }
 
+/// In the place of a CPU's number.
+const NO_CPU: usize = usize::MAX;
+
 /// See the module.
 #[derive(Debug)]
 pub(crate) struct Home {
     pub(crate) id: u32,
-    pub(crate) cpu: Option<usize>,
+    /// The CPU that the thread is bound to; [`NO_CPU`]: none. Only a hidden scheduler's changes.
+    cpu: AtomicUsize,
     pub(crate) kind: Kind,
     pub(crate) is_simulated: bool,
     inbox: CachePadded<Inbox<Task>>,
@@ -85,7 +89,7 @@ impl Home {
     pub(crate) fn new(id: u32, cpu: Option<usize>, kind: Kind, is_simulated: bool) -> Arc<Self> {
         Arc::new(Self {
             id,
-            cpu,
+            cpu: AtomicUsize::new(cpu.unwrap_or(NO_CPU)),
             kind,
             is_simulated,
             inbox: CachePadded::new(Inbox::new()),
@@ -187,6 +191,16 @@ impl Home {
         self.online.store(online, Ordering::Relaxed);
     }
 
+    /// The CPU that the thread is bound to.
+    pub(crate) fn cpu(&self) -> Option<usize> {
+        Some(self.cpu.load(Ordering::Relaxed)).filter(|cpu| *cpu != NO_CPU)
+    }
+
+    /// For a hidden scheduler; who calls moves the thread.
+    pub(crate) fn set_cpu(&self, cpu: Option<usize>) {
+        self.cpu.store(cpu.unwrap_or(NO_CPU), Ordering::Relaxed);
+    }
+
     pub(crate) fn thread_number(&self) -> Option<i32> {
         Some(self.thread_number.load(Ordering::Relaxed)).filter(|number| *number != 0)
     }
@@ -214,7 +228,7 @@ impl Home {
         let runnable = in_state(RunStateName::Queued);
         SchedulerRow {
             scheduler_id: self.id,
-            cpu_id: self.cpu,
+            cpu_id: self.cpu(),
             thread_number: self.thread_number(),
             status: match (self.kind, self.is_online()) {
                 (Kind::Hidden, _) => "HIDDEN ONLINE",

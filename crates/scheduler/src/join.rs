@@ -1,5 +1,6 @@
 //! The end of a task, and waiting for it.
 
+use crate::home::Home;
 use crate::task::Task;
 use pikepole_contention::sync::{Arc, Condvar, Mutex, MutexGuard, Weak};
 use std::any::Any;
@@ -146,6 +147,16 @@ impl<T> JoinHandle<T> {
     /// Whether the task has ended.
     pub fn is_finished(&self) -> bool {
         !matches!(*self.outcome.lock(), State::Running(_))
+    }
+
+    /// The scheduler of the task, while that is there.
+    pub(crate) fn home(&self) -> Option<Arc<Home>> {
+        self.task.upgrade().map(|task| Arc::clone(&task.home))
+    }
+
+    /// The task's number, while it is there.
+    pub fn task_id(&self) -> Option<u64> {
+        self.task.upgrade().map(|task| task.id)
     }
 
     /// Asks for the task's end: its future is dropped at its next turn.

@@ -347,10 +347,10 @@ impl Schedulers {
         if !homes.iter().any(|home| is_online(home)) {
             return Err(io::Error::new(io::ErrorKind::InvalidInput, "one scheduler at least stays online"));
         }
-        let cpus: Vec<usize> = homes.iter().filter(|home| is_online(home)).filter_map(|home| home.cpu).collect();
+        let cpus: Vec<usize> = homes.iter().filter(|home| is_online(home)).filter_map(|home| home.cpu()).collect();
         for home in homes {
             home.set_online(is_online(home));
-            if let (Some(thread), Some(cpu)) = (home.thread_number(), home.cpu) {
+            if let (Some(thread), Some(cpu)) = (home.thread_number(), home.cpu()) {
                 let own = [cpu];
                 affinity::pin_thread(thread, if is_online(home) { &own } else { &cpus })?;
             }
@@ -407,6 +407,24 @@ impl Schedulers {
                 JoinHandle::failed(TaskError::NotStarted(error.to_string()))
             }
         }
+    }
+
+    /// Binds the thread of a task from [`hidden`](Self::hidden) to another CPU, or to none. Nothing happens when the task has
+    /// ended, and in a simulation.
+    ///
+    /// # Errors
+    /// What the system says when it refuses.
+    pub fn move_hidden<T>(&self, task: &JoinHandle<T>, cpu: Option<usize>) -> io::Result<()> {
+        let Some(home) = task.home().filter(|home| home.kind == Kind::Hidden) else { return Ok(()) };
+        if let Some(thread) = home.thread_number() {
+            let own = cpu.map(|cpu| [cpu]);
+            let cpus = own.as_ref().map_or(&self.shared.allowed[..], |own| own);
+            if !cpus.is_empty() {
+                affinity::pin_thread(thread, cpus)?;
+            }
+        }
+        home.set_cpu(cpu);
+        Ok(())
     }
 
     /// Runs a future on the calling thread, which is no scheduler's, and blocks until it is done. Waits in it are

@@ -10,7 +10,7 @@ use pikepole_contention::{Chain, Statistics, WaitRow, WaitType, clock};
 use pikepole_machine::clock::{ns_to_ticks, ticks};
 use pikepole_machine::{affinity, sampler};
 use std::future::poll_fn;
-use std::sync::Arc;
+use std::sync::{Arc, mpsc};
 use std::task::{Context, Poll, Wake, Waker};
 use std::time::Duration;
 
@@ -102,6 +102,36 @@ fn each_thread_is_where_its_cpu_says() {
     assert_eq!(hidden.join().expect("no panic").expect("a mask"), cpus);
     let pinned = schedulers.hidden("TEST", Some(cpus[0]), async { affinity::current() });
     assert_eq!(pinned.join().expect("no panic").expect("a mask"), cpus[..1]);
+}
+
+#[test]
+fn a_hidden_scheduler_moves_to_another_cpu_and_back() {
+    let cpus = affinity::allowed().expect("a mask");
+    let options = SchedulerOptions { cpus: cpus.clone(), ..SchedulerOptions::default() };
+    let schedulers = Schedulers::start(options, Statistics::new()).expect("threads");
+    let (asked, asks) = mpsc::channel();
+    let (answers, answered) = mpsc::channel();
+    let task = schedulers.hidden("TEST", None, async move {
+        for () in asks {
+            answers.send(affinity::current().expect("a mask")).expect("asked");
+        }
+    });
+    let mask = || {
+        asked.send(()).expect("a task");
+        answered.recv().expect("an answer")
+    };
+    let shown = || schedulers.snapshot().iter().find(|row| row.status == "HIDDEN ONLINE").expect("one").cpu_id;
+    assert_eq!((mask(), shown()), (cpus.clone(), None));
+    for cpu in [cpus.last(), cpus.first()] {
+        schedulers.move_hidden(&task, cpu.copied()).expect("moved");
+        assert_eq!((mask(), shown()), (vec![*cpu.expect("a CPU")], cpu.copied()));
+    }
+    assert!(schedulers.move_hidden(&task, Some(60_000)).is_err());
+    assert_eq!((mask(), shown()), (vec![cpus[0]], Some(cpus[0])));
+    schedulers.move_hidden(&task, None).expect("moved");
+    assert_eq!((mask(), shown()), (cpus.clone(), None));
+    drop(asked);
+    task.join().expect("no panic");
 }
 
 #[test]

@@ -69,7 +69,7 @@ pub(crate) fn start(shared: &Arc<Shared>, home: &Arc<Home>) -> io::Result<thread
 /// Binds the thread to where it belongs, and makes its runtime.
 fn prepare(shared: &Shared, home: &Home) -> io::Result<tokio::runtime::Runtime> {
     home.set_thread_number(affinity::thread_number());
-    match home.cpu {
+    match home.cpu() {
         Some(cpu) => affinity::pin(cpu)?,
         // It would else inherit the pin of the thread that starts it.
         None if !shared.allowed.is_empty() => affinity::pin_to(&shared.allowed)?,

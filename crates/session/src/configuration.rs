@@ -1,14 +1,12 @@
 //! The server's configuration as `sp_configure` and `sys.configurations` show it: the policies of the serialisation points.
 
-use crate::affinity_mask::MaskHalf;
+use crate::affinity_mask::AffinityMask;
 use pikepole_engine::{Effect, PolicyRow, PolicySet, Server, first_number};
 use pikepole_types::SqlError;
 
 /// Options that cannot be set here: what this engine does is what they say.
 const FIXED: &[Fixed] = &[
     ("Ad Hoc Distributed Queries", 16391, 0, 0, 1, true, "There are no other servers to ask"),
-    ("affinity I/O mask", 1550, 0, i32::MIN, i32::MAX, true, "Reads and writes are made by whoever asks for them"),
-    ("affinity64 I/O mask", 1551, 0, i32::MIN, i32::MAX, true, "Reads and writes are made by whoever asks for them"),
     ("Agent XPs", 16384, 0, 0, 1, true, "There is no agent"),
     ("allow filesystem enumeration", 16398, 1, 0, 1, true, "Drives are listed"),
     ("allow polybase export", 16397, 0, 0, 1, false, "There are no external tables"),
@@ -90,8 +88,8 @@ enum Kind {
     Policy,
     /// It is only kept.
     Kept,
-    /// 32 CPUs of the process affinity.
-    Mask(MaskHalf),
+    /// 32 CPUs of an affinity.
+    Mask(AffinityMask),
     Fixed,
 }
 
@@ -111,19 +109,19 @@ pub(crate) fn options(server: &Server) -> Vec<ConfigurationOption> {
         advanced: option.advanced,
         kind: Kind::Kept,
     }));
-    options.extend(MaskHalf::ALL.map(|half| {
-        let mask = half.mask(server.process_affinity().as_deref());
+    options.extend(AffinityMask::ALL.map(|affinity| {
+        let mask = affinity.value(server);
         ConfigurationOption {
-            name: half.name(),
-            number: half.number(),
+            name: affinity.name(),
+            number: affinity.number(),
             configured: mask,
             running: mask,
             minimum: i32::MIN,
             maximum: i32::MAX,
-            description: half.description().to_owned(),
+            description: affinity.description().to_owned(),
             dynamic: true,
             advanced: true,
-            kind: Kind::Mask(half),
+            kind: Kind::Mask(affinity),
         }
     }));
     options.extend(FIXED.iter().map(|&(name, number, value, minimum, maximum, advanced, description)| {
@@ -204,9 +202,9 @@ pub(crate) fn set(server: &Server, name: &str, value: &str) -> Result<SqlError, 
     let before = said(server, &option);
     let effect = match option.kind {
         Kind::Policy | Kind::Kept => server.set_policy(option.name, value)?,
-        Kind::Mask(half) => {
+        Kind::Mask(affinity) => {
             let mask = value.trim().parse().map_err(|_| SqlError::configuration_value_invalid(value, option.name))?;
-            server.set_process_affinity(&half.changed(server.process_affinity().as_deref(), mask))?;
+            affinity.set(server, mask)?;
             Effect::Now
         }
         Kind::Fixed if value.trim().parse() == Ok(option.running) => Effect::Now,

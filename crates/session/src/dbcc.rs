@@ -7,7 +7,7 @@ use crate::views::databases::{DATABASE_VERSION, last_good_check};
 use crate::views::{self, log};
 use crate::{check_identity, dbcc_check, dbcc_space, dbcc_statistics};
 use pikepole_contention::Statistics;
-use pikepole_engine::{Database, Permission, Securable};
+use pikepole_engine::{Database, Permission, Securable, TraceFlag};
 use pikepole_query::{ExecutionContext, Isolation, NullDefault, Output};
 use pikepole_tsql::{Dbcc, DbccArgument};
 use pikepole_types::{Length, SqlError, SqlType, Value, convert, to_text};
@@ -32,11 +32,12 @@ pub(crate) async fn run(
     line: u32,
     output: &mut dyn Output,
 ) -> Result<(), SqlError> {
+    let mut notes = Vec::new();
     match command.name.as_str() {
         "SQLPERF" => sqlperf(host, command, output)?,
         "TRACEON" => trace(host, command, true)?,
         "TRACEOFF" => trace(host, command, false)?,
-        "TRACESTATUS" => trace_status(host, command, output)?,
+        "TRACESTATUS" => notes = trace_status(host, command, output)?,
         "DBINFO" => database_info(&*named_database(host, command, context)?, command, output),
         "LOGINFO" => log_info(host, command, context, output)?,
         "OPENTRAN" => open_transactions(host, command, context, output)?,
@@ -81,6 +82,7 @@ pub(crate) async fn run(
     }
     let quiet = command.options.iter().any(|option| option.name == "NO_INFOMSGS");
     if !quiet {
+        notes.iter().for_each(|note| output.message(note));
         output.message(&SqlError::dbcc_completed());
     }
     Ok(())
@@ -278,7 +280,8 @@ fn trace(host: &mut SessionHost, command: &Dbcc, on: bool) -> Result<(), SqlErro
 }
 
 /// All flags that are on, or the flags named whatever they are; -1 alone shows those of all sessions.
-fn trace_status(host: &SessionHost, command: &Dbcc, output: &mut dyn Output) -> Result<(), SqlError> {
+/// Shows flags, and notes those that are on and change nothing.
+fn trace_status(host: &SessionHost, command: &Dbcc, output: &mut dyn Output) -> Result<Vec<SqlError>, SqlError> {
     let (named, only_global) = flags(command)?;
     let global: BTreeSet<i32> = host.server.trace_flags().all().into_iter().collect();
     let shown: Vec<i32> = match (named.is_empty(), only_global) {
@@ -287,15 +290,27 @@ fn trace_status(host: &SessionHost, command: &Dbcc, output: &mut dyn Output) -> 
         (true, false) => global.union(&host.trace_flags).copied().collect(),
     };
     let small = SqlType::SmallInt;
+    let mut notes = Vec::new();
     let mut set = ResultSet::new(&[("TraceFlag", small), ("Status", small), ("Global", small), ("Session", small)]);
     for flag in shown {
         let (everywhere, here) = (global.contains(&flag), host.trace_flags.contains(&flag));
         let bit = |on: bool| Value::SmallInt(on.into());
         let number = Value::SmallInt(i16::try_from(flag).unwrap_or(i16::MAX));
         set.push(vec![number, bit(everywhere || here), bit(everywhere), bit(here)]);
+        match TraceFlag::find(flag) {
+            None if everywhere || here => notes.push(trace_flag_note(flag, "it changes nothing here")),
+            Some(_) if here && !everywhere => {
+                notes.push(trace_flag_note(flag, "it changes something only when it is on for all sessions (-1)"));
+            }
+            _ => {}
+        }
     }
     set.send(output);
-    Ok(())
+    Ok(notes)
+}
+
+fn trace_flag_note(flag: i32, what: &str) -> SqlError {
+    SqlError::new(0, 0, 1, format!("Trace flag {flag} is kept: {what}."))
 }
 
 /// The database that a command's first argument names, by name or id; the current one for none, and for 0.

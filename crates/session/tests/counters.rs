@@ -477,3 +477,23 @@ fn the_machine_and_its_tasks_fit_together() {
     assert_eq!(fixture.rows(&mut session, pages), ["1"]);
     fixture.server.schedulers().block_on(running).expect("it ends");
 }
+
+#[test]
+fn a_spinlock_acquisition_that_backed_off_is_an_event() {
+    let fixture = Fixture::new(11);
+    let mut session = fixture.session();
+    let sql = "SELECT x.value('(//data[@name=\"type\"]/text)[1]', 'varchar(60)'),
+                      x.value('(//data[@name=\"backoffs\"]/value)[1]', 'int'), x.value('(//data[@name=\"spins\"]/value)[1]', 'int')
+               FROM (SELECT CAST(record AS xml) AS x FROM sys.dm_os_ring_buffers
+                     WHERE ring_buffer_type = 'RING_BUFFER_SPINLOCK_BACKOFF') r";
+    assert!(fixture.rows(&mut session, sql).is_empty());
+    let mut spinner = pikepole_contention::Spinner::new();
+    while spinner.backoffs() < 2 {
+        spinner.spin();
+        spinner.back_off_if_due();
+    }
+    let statistics = fixture.server.statistics();
+    statistics.spinlock_spun(pikepole_contention::SpinlockClass::LOGCACHE_ACCESS, &spinner);
+    statistics.spinlock_spun(pikepole_contention::SpinlockClass::XDESMGR, &pikepole_contention::Spinner::new());
+    assert_eq!(fixture.rows(&mut session, sql), [format!("LOGCACHE_ACCESS|2|{}", spinner.spins())]);
+}

@@ -11,8 +11,8 @@ use std::time::Duration;
 
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
-use pikepole_log::{LogWriters, Lsn};
-use pikepole_scheduler as scheduler;
+use pikepole_log::{LOG_WRITERS_MAX, LogWriters, Lsn};
+use pikepole_scheduler::{self as scheduler, JoinHandle};
 use pikepole_storage::StorageError;
 use pikepole_transaction::{Need, Stop};
 use pikepole_types::SqlError;
@@ -39,30 +39,66 @@ const LOOKS_AFTER_FAILURE: u32 = 50;
 /// Deleted rows removed in one go.
 const CLEAN_ROWS: usize = 500;
 
+/// The system tasks of a database.
+#[derive(Default)]
+pub(super) struct SystemTasks {
+    /// The CPUs that log writers are bound to, in turn; none: the kernel places them.
+    log_writer_cpus: Vec<usize>,
+    /// By number; those that have ended stay until they are started again.
+    log_writers: [Option<JoinHandle<()>>; LOG_WRITERS_MAX],
+    lazy_writer: Option<JoinHandle<()>>,
+    checkpoint: Option<JoinHandle<()>>,
+}
+
+impl SystemTasks {
+    /// None yet; log writers to come have these CPUs.
+    pub(super) fn new(log_writer_cpus: Vec<usize>) -> Self {
+        Self { log_writer_cpus, ..Self::default() }
+    }
+
+    fn cpu_of_log_writer(&self, number: usize) -> Option<usize> {
+        self.log_writer_cpus.get(number % self.log_writer_cpus.len().max(1)).copied()
+    }
+}
+
 impl Database {
     /// Starts the database's system tasks.
     pub(crate) fn start(self: &Arc<Self>) {
-        (0..self.log.writer_count()).for_each(|number| self.start_log_writer(number));
-        let store = self.store.clone();
-        self.schedulers.hidden("LAZY WRITER", None, store.run_writer());
+        let mut tasks = lock(&self.tasks);
+        (0..self.log.writer_count()).for_each(|number| self.start_log_writer(&mut tasks, number));
+        tasks.lazy_writer = Some(self.schedulers.hidden("LAZY WRITER", None, self.store.clone().run_writer()));
         let database = self.clone();
-        let task = self.schedulers.hidden("CHECKPOINT", None, async move { database.run_checkpoints().await });
-        *lock(&self.checkpoint_task) = Some(task);
+        let checkpoints = async move { database.run_checkpoints().await };
+        tasks.checkpoint = Some(self.schedulers.hidden("CHECKPOINT", None, checkpoints));
     }
 
-    fn start_log_writer(&self, number: usize) {
-        let cpu = match self.log_writer_cpus.len() {
-            0 => None,
-            cpus => Some(self.log_writer_cpus[number % cpus]),
-        };
-        self.schedulers.hidden("LOG WRITER", cpu, self.log.clone().run_log_writer(number));
+    fn start_log_writer(&self, tasks: &mut SystemTasks, number: usize) {
+        let (log, cpu) = (self.log.clone(), tasks.cpu_of_log_writer(number));
+        let task = self.schedulers.hidden("LOG WRITER", cpu, log.run_log_writer(number));
+        tasks.log_writers[number] = Some(task);
     }
 
-    /// So many log writers from now on.
-    pub(crate) fn set_log_writers(&self, writers: LogWriters) {
+    /// The numbers of its system tasks ([`pikepole_scheduler::TaskRow::task_id`]).
+    pub(crate) fn system_tasks(&self) -> Vec<u64> {
+        let tasks = lock(&self.tasks);
+        let single = [&tasks.lazy_writer, &tasks.checkpoint];
+        tasks.log_writers.iter().chain(single).flatten().filter_map(JoinHandle::task_id).collect()
+    }
+
+    /// So many log writers from now on, on these CPUs in turn.
+    pub(crate) fn set_log_writers(&self, count: LogWriters, cpus: Vec<usize>) {
+        let mut tasks = lock(&self.tasks);
+        if tasks.log_writer_cpus != cpus {
+            tasks.log_writer_cpus = cpus;
+            for (number, task) in tasks.log_writers.iter().enumerate() {
+                let Some(task) = task else { continue };
+                // A CPU that has just gone offline: the writer stays where it is.
+                let _ = self.schedulers.move_hidden(task, tasks.cpu_of_log_writer(number));
+            }
+        }
         // A count out of bounds leaves those that there are; the configuration has none.
-        let to_start = self.log.set_writers(writers).unwrap_or_default();
-        to_start.into_iter().for_each(|number| self.start_log_writer(number));
+        let to_start = self.log.set_writers(count).unwrap_or_default();
+        to_start.into_iter().for_each(|number| self.start_log_writer(&mut tasks, number));
     }
 
     /// Bytes that the log can have: as configured, or what it has when the disk gives it no more.
@@ -258,7 +294,7 @@ impl Database {
         if self.stopping.swap(true, Ordering::Relaxed) {
             return Ok(());
         }
-        let task = lock(&self.checkpoint_task).take();
+        let task = lock(&self.tasks).checkpoint.take();
         if let Some(task) = task {
             // A checkpoint under way is finished first; one that failed has left its mark in the store.
             let _ = task.await;

@@ -63,6 +63,7 @@ use crate::catalog::{Catalog, Object};
 use crate::error::Place;
 use crate::server::TraceFlags;
 use crate::transaction::Transaction;
+use background::SystemTasks;
 pub(crate) use chain::Hold;
 pub use chain::LogFullReason;
 pub(crate) use definitions::now_us;
@@ -160,11 +161,9 @@ pub struct Database {
     checkpoint_error: Mutex<Option<StorageError>>,
     /// Transactions that were rolled back but for changes that could not be undone yet; see [`Database::rollback`].
     deferred: Mutex<Vec<Transaction>>,
-    checkpoint_task: Mutex<Option<pikepole_scheduler::JoinHandle<()>>>,
     /// Log bytes after which a checkpoint is due.
     checkpoint_bytes: u64,
-    /// The CPUs that log writers are pinned to, in turn.
-    log_writer_cpus: Vec<usize>,
+    tasks: Mutex<SystemTasks>,
     sessions: AtomicI32,
     /// See [`user_access`].
     sole_user: Mutex<i32>,

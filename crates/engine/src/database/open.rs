@@ -15,6 +15,7 @@ use pikepole_transaction::{
     Analysis, NestedTransactions, Structure, TableLock, TransactionId, TransactionIds, Transactions, WaitGraph,
 };
 
+use super::background::SystemTasks;
 use super::chain::Kept;
 
 use super::files::{DatabaseFile, DatabaseOptions, FORMAT};
@@ -253,9 +254,8 @@ impl Database {
             checkpoint_failed: AtomicBool::new(false),
             checkpoint_error: Mutex::new(None),
             deferred: Mutex::new(Vec::new()),
-            checkpoint_task: Mutex::new(None),
             checkpoint_bytes: context.checkpoint_bytes,
-            log_writer_cpus: context.log_writer_cpus.clone(),
+            tasks: Mutex::new(SystemTasks::new(context.log_writer_cpus.clone())),
             sessions: AtomicI32::new(0),
             sole_user: Mutex::new(0),
             row_versions,

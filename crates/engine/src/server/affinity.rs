@@ -2,8 +2,10 @@
 
 use std::io;
 
-use pikepole_machine::is_full;
+use pikepole_machine::{affinity, is_full};
 use pikepole_types::SqlError;
+
+use crate::placement::LogWriterHome;
 
 use super::{CONFIGURATION_FILE, Server, ServerConfiguration, lock};
 
@@ -39,7 +41,7 @@ impl Server {
     /// # Errors
     /// 5832 for a CPU or a node that is not there or that the process may not use, and when no scheduler would be left;
     /// 40517 when schedulers are not bound to CPUs.
-    pub fn set_process_affinity(&self, affinity: &ProcessAffinity) -> Result<(), SqlError> {
+    pub fn set_process_affinity(&self, wanted: &ProcessAffinity) -> Result<(), SqlError> {
         let schedulers: Vec<Option<usize>> =
             self.schedulers.snapshot().iter().take(self.schedulers.count()).map(|row| row.cpu_id).collect();
         let bound: Vec<usize> = schedulers.iter().copied().flatten().collect();
@@ -52,7 +54,7 @@ impl Server {
             true => bound.clone(),
             false => nodes.iter().flat_map(|node| node.cpus.iter().copied()).collect(),
         };
-        let mask = match affinity {
+        let mask = match wanted {
             ProcessAffinity::Auto => None,
             ProcessAffinity::Cpus(ranges) if are_known(ranges, &usable) => {
                 Some(usable.iter().copied().filter(|cpu| holds(ranges, *cpu)).collect::<Vec<_>>())
@@ -65,20 +67,45 @@ impl Server {
             }
             ProcessAffinity::Cpus(_) | ProcessAffinity::Nodes(_) => return Err(mask_mismatch()),
         };
-        let is_online =
-            |cpu: &Option<usize>| cpu.is_some_and(|cpu| mask.as_ref().is_none_or(|mask| mask.contains(&cpu)));
-        let online: Vec<bool> = schedulers.iter().map(is_online).collect();
-        if !online.contains(&true) {
-            return Err(mask_mismatch());
-        }
         let mut configuration = lock(&self.configuration);
         let mut changed = configuration.clone();
         changed.affinity = mask.map(|mut cpus| {
             cpus.sort_unstable();
             cpus
         });
+        if !self.online(&changed).contains(&true) {
+            return Err(mask_mismatch());
+        }
         self.write_configuration(&changed)?;
         *configuration = changed;
+        self.put_schedulers_online(&configuration)
+    }
+
+    /// The CPUs that log writers have in turn under a configuration; none: they are not bound.
+    pub(super) fn log_writer_cpus(&self, configuration: &ServerConfiguration) -> Vec<usize> {
+        // A list was looked at when it was set.
+        let home = configuration.log_writer_home().unwrap_or_default();
+        self.placement.log_writer_cpus(&self.topology, &home)
+    }
+
+    /// The schedulers that are online under a configuration, by number: those of the process affinity, without a core that
+    /// log writers have for their own.
+    fn online(&self, configuration: &ServerConfiguration) -> Vec<bool> {
+        let kept_apart = match configuration.log_writer_home() {
+            Ok(LogWriterHome::Isolated) => self.log_writer_cpus(configuration),
+            _ => Vec::new(),
+        };
+        let is_in_mask = |cpu| configuration.affinity.as_ref().is_none_or(|mask| mask.contains(&cpu));
+        let schedulers = self.schedulers.snapshot().into_iter().take(self.schedulers.count());
+        schedulers.map(|row| row.cpu_id.is_some_and(|cpu| is_in_mask(cpu) && !kept_apart.contains(&cpu))).collect()
+    }
+
+    /// Takes schedulers offline and back. Where none would be left, all stay as they are.
+    pub(super) fn put_schedulers_online(&self, configuration: &ServerConfiguration) -> Result<(), SqlError> {
+        let online = self.online(configuration);
+        if !online.contains(&true) {
+            return Ok(());
+        }
         let moved = self.schedulers.set_online(&online);
         moved.map_err(|error: io::Error| SqlError::operating_system_error(error, "bind", 0, "a scheduler's thread"))
     }
@@ -86,6 +113,25 @@ impl Server {
     /// The CPUs of the process affinity; None: all.
     pub fn process_affinity(&self) -> Option<Vec<usize>> {
         lock(&self.configuration).affinity.clone()
+    }
+
+    /// The CPUs that log writers run on in turn; none: they are not bound.
+    pub fn log_writer_affinity(&self) -> Vec<usize> {
+        self.log_writer_cpus(&lock(&self.configuration))
+    }
+
+    /// Sets `LOG_WRITER_CPUS` to these CPUs; none: SHARED.
+    ///
+    /// # Errors
+    /// 5832 for a CPU that the process may not use; as [`set_policy`](Self::set_policy) otherwise.
+    pub fn set_log_writer_affinity(&self, cpus: &[usize]) -> Result<(), SqlError> {
+        let allowed = affinity::allowed().unwrap_or_default();
+        if !cpus.iter().all(|cpu| allowed.contains(cpu)) {
+            return Err(mask_mismatch());
+        }
+        let list: Vec<String> = cpus.iter().map(usize::to_string).collect();
+        let value = if list.is_empty() { "SHARED".to_owned() } else { list.join(",") };
+        self.set_policy("LOG_WRITER_CPUS", &value).map(|_| ())
     }
 
     /// ALTER SERVER CONFIGURATION SET SOFTNUMA: in force when the server is started next.

@@ -470,12 +470,7 @@ impl ServerConfiguration {
                 (affinity::allowed().map_err(OpenError::Schedulers)?, limits.busy_cpus_max())
             }
         };
-        let home = match self.values[LOG_WRITER_CPUS] {
-            ISOLATED => LogWriterHome::Isolated,
-            FIRST_CORES => LogWriterHome::FirstCores,
-            CPU_LIST => LogWriterHome::Cpus(self.checked_log_writer_cpus()?),
-            _ => LogWriterHome::Shared,
-        };
+        let home = self.log_writer_home().map_err(OpenError::Option)?;
         let nodes = match (ignores_nodes, self.soft_numa) {
             (true, _) => NodeRule::Ignored,
             (false, true) => NodeRule::Soft,
@@ -486,13 +481,24 @@ impl ServerConfiguration {
         Ok(PlacementPlan::on(topology, cpus, busy_max, &rules))
     }
 
-    fn checked_log_writer_cpus(&self) -> Result<Vec<usize>, OpenError> {
-        let allowed = affinity::allowed().map_err(OpenError::Schedulers)?;
-        if let Some(other) = self.log_writer_cpus.iter().find(|cpu| !allowed.contains(cpu)) {
-            let values = format!("the CPUs that this process may use: {}", list_text(&allowed));
-            return Err(OpenError::Option(SqlError::policy_value_invalid(other, "LOG_WRITER_CPUS", values)));
-        }
-        Ok(self.log_writer_cpus.clone())
+    /// Where log writers run.
+    ///
+    /// # Errors
+    /// 15129 for a list with a CPU that this process may not use.
+    pub(super) fn log_writer_home(&self) -> Result<LogWriterHome, SqlError> {
+        Ok(match self.values[LOG_WRITER_CPUS] {
+            ISOLATED => LogWriterHome::Isolated,
+            FIRST_CORES => LogWriterHome::FirstCores,
+            CPU_LIST => {
+                let allowed = affinity::allowed().unwrap_or_default();
+                if let Some(other) = self.log_writer_cpus.iter().find(|cpu| !allowed.contains(cpu)) {
+                    let values = format!("the CPUs that this process may use: {}", list_text(&allowed));
+                    return Err(SqlError::policy_value_invalid(other, "LOG_WRITER_CPUS", values));
+                }
+                LogWriterHome::Cpus(self.log_writer_cpus.clone())
+            }
+            _ => LogWriterHome::Shared,
+        })
     }
 
     fn pool_growth(&self) -> PoolGrowth {
@@ -540,8 +546,8 @@ impl ServerConfiguration {
     }
 
     /// Puts in force what can be changed while a database is open.
-    pub(super) fn apply(&self, database: &Database, writers: LogWriters) {
-        database.set_log_writers(writers);
+    pub(super) fn apply(&self, database: &Database, writers: LogWriters, writer_cpus: Vec<usize>) {
+        database.set_log_writers(writers, writer_cpus);
         let log = database.log();
         let policies = [
             Policy::Reservation(self.reservation()),

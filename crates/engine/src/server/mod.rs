@@ -27,7 +27,7 @@ mod system_databases;
 mod trace_flags;
 mod workspace;
 
-use std::collections::{BTreeMap, BTreeSet};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
@@ -51,7 +51,7 @@ pub use policy_table::PolicySet;
 pub(crate) use statement_files::StatementFolders;
 pub use statement_files::{BACKUP_FOLDER, INIT_FILE, LoadErrorFiles};
 pub use system_databases::{MODEL, MODEL_ID, MSDB, MSDB_ID};
-pub use trace_flags::TraceFlags;
+pub use trace_flags::{TraceFlag, TraceFlags};
 pub use workspace::{GrantRow, MemoryGrant, Workspace, WorkspaceLimits, WorkspaceTotals};
 
 use crate::database::{
@@ -76,13 +76,6 @@ const LEAVING_LOOK_EVERY: std::time::Duration = std::time::Duration::from_millis
 const LEAVING_LOOKS_MAX: usize = 100;
 /// The id of the first database that a user makes.
 const USER_DATABASE_ID_FIRST: i32 = 5;
-/// One log writer for each database, whatever `LOG_WRITERS` says. Looked at when the server starts,
-/// and when a policy is set or a database comes.
-const TRACE_FLAG_ONE_LOG_WRITER: i32 = 9038;
-/// All CPUs are one node, whatever the hardware says. Looked at when the server starts.
-const TRACE_FLAG_IGNORE_NUMA: i32 = 8015;
-/// `LARGE_PAGES = RESERVED`, whatever the configuration says. Looked at when the server starts.
-const TRACE_FLAG_LARGE_PAGES: i32 = 834;
 const CONFIGURATION_FILE: &str = "pikepole.toml";
 
 /// What a database is at the moment.
@@ -244,7 +237,7 @@ const DATABASE_BYTES: u64 = 6 << 20;
 
 /// How many log writers a database has.
 fn log_writers(configuration: &ServerConfiguration, trace_flags: &TraceFlags, placement: &PlacementPlan) -> LogWriters {
-    match trace_flags.is_on(TRACE_FLAG_ONE_LOG_WRITER) {
+    match trace_flags.is_on(TraceFlag::OneLogWriter) {
         true => LogWriters::Count(1),
         false => configuration.log_writers(placement),
     }
@@ -264,11 +257,11 @@ impl Server {
         let configuration = read_configuration(&options)?;
         let trace_flags = Arc::new(TraceFlags::new(options.trace_flags.iter().copied()));
         let mut started = configuration.clone();
-        if trace_flags.is_on(TRACE_FLAG_LARGE_PAGES) {
+        if trace_flags.is_on(TraceFlag::LargePages) {
             started.reserve_large_pages();
         }
         let topology = Topology::of(&options.machine).unwrap_or_default();
-        let placement = configuration.plan(&options, &topology, trace_flags.is_on(TRACE_FLAG_IGNORE_NUMA))?;
+        let placement = configuration.plan(&options, &topology, trace_flags.is_on(TraceFlag::IgnoreNuma))?;
         let memory_system = MemoryLimit::of(&options.machine);
         let budget = configuration.budget(memory_system);
         let is_simulated = matches!(options.schedulers, SchedulerChoice::Simulated { .. });
@@ -656,9 +649,20 @@ impl Server {
         Ok(())
     }
 
+    /// The database of each system task that works for one, by the task's number.
+    pub fn system_tasks(&self) -> HashMap<u64, i32> {
+        let databases = read(&self.databases);
+        let online = databases.values().filter_map(|entry| match entry {
+            Entry::Online(database) => Some(database),
+            _ => None,
+        });
+        online.flat_map(|it| it.system_tasks().into_iter().map(|task| (task, it.id()))).collect()
+    }
+
     /// Gives an open database the policies of now; it was opened with those of the server's start.
     fn put_in_force(&self, configuration: &ServerConfiguration, database: &Database) {
-        configuration.apply(database, log_writers(configuration, &self.trace_flags, &self.placement));
+        let writers = log_writers(configuration, &self.trace_flags, &self.placement);
+        configuration.apply(database, writers, self.log_writer_cpus(configuration));
     }
 
     /// Ends the server's work: every database writes a last checkpoint, so that the next start has nothing to recover. The

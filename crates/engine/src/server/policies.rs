@@ -64,9 +64,11 @@ impl Server {
         let mut configuration = lock(&self.configuration);
         let mut changed = configuration.clone();
         let effect = changed.set(name, value)?;
+        changed.log_writer_home()?;
         self.write_configuration(&changed)?;
         *configuration = changed;
         configuration.apply_to_schedulers(&self.schedulers);
+        self.put_schedulers_online(&configuration)?;
         configuration.put_memory_in_force(&self.budget, self.memory_system);
         self.workspace.set_limits(configuration.workspace(self.budget.limit()));
         for entry in read(&self.databases).values() {

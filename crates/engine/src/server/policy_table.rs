@@ -154,7 +154,7 @@ pub(super) const POLICIES: [PolicyDefinition; 22] = [
         default: 2,
         classic: Some(0),
         live: &[("SPINLOCK", &[StatisticsRow::Spinlock(SpinlockClass::LOGCACHE_ACCESS)])],
-        description: "LOGCACHE_ACCESS: reserving space in the log buffer",
+        description: "LOGCACHE_ACCESS: reserving space in the log buffer; SPINLOCK: the log writers take it too",
         takes_effect: Effect::Now,
     },
     PolicyDefinition {
@@ -163,7 +163,7 @@ pub(super) const POLICIES: [PolicyDefinition; 22] = [
         default: 1,
         classic: Some(0),
         live: &[("SPINLOCK", &[StatisticsRow::Spinlock(SpinlockClass::LOGFLUSHQ)])],
-        description: "LOGFLUSHQ: the queue between committers and the log writers",
+        description: "LOGFLUSHQ: the queue between committers and the log writers; SPINLOCK: of blocks too, under every durability",
         takes_effect: Effect::Now,
     },
     PolicyDefinition {
@@ -208,8 +208,8 @@ pub(super) const POLICIES: [PolicyDefinition; 22] = [
         default: 0,
         classic: Some(0),
         live: &[],
-        description: "home of the log writers: the schedulers' CPUs, the first core of the first node without schedulers, the first cores of that node beside them, or a list such as 1,4-7",
-        takes_effect: Effect::NextStart,
+        description: "home of the log writers: the schedulers' CPUs, the first core of the first node, whose schedulers are offline then, the first cores of that node beside them, or a list such as 1,4-7",
+        takes_effect: Effect::Now,
     },
     PolicyDefinition {
         name: "LOG_IO",

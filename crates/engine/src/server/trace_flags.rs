@@ -4,6 +4,30 @@ use std::collections::BTreeSet;
 
 use pikepole_contention::sync::RwLock;
 
+/// The trace flags that change something. Others are kept and shown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TraceFlag {
+    /// `LARGE_PAGES = RESERVED`, whatever the configuration says. Looked at when the server starts.
+    LargePages = 834,
+    /// Nested transactions take their parent's latch unfairly.
+    UnfairNesting = 3933,
+    /// All CPUs are one node, whatever the hardware says. Looked at when the server starts.
+    IgnoreNuma = 8015,
+    /// One log writer for each database, whatever `LOG_WRITERS` says. Looked at when the server starts,
+    /// and when a policy is set or a database comes.
+    OneLogWriter = 9038,
+}
+
+impl TraceFlag {
+    const ALL: [TraceFlag; 4] =
+        [TraceFlag::LargePages, TraceFlag::UnfairNesting, TraceFlag::IgnoreNuma, TraceFlag::OneLogWriter];
+
+    /// The flag of this number, if that changes anything.
+    pub fn find(number: i32) -> Option<TraceFlag> {
+        Self::ALL.into_iter().find(|flag| *flag as i32 == number)
+    }
+}
+
 /// The trace flags that are on for all sessions.
 #[derive(Debug, Default)]
 pub struct TraceFlags {
@@ -27,8 +51,8 @@ impl TraceFlags {
     }
 
     /// Whether a flag is on.
-    pub fn is_on(&self, flag: i32) -> bool {
-        self.on.read().unwrap_or_else(|e| e.into_inner()).contains(&flag)
+    pub fn is_on(&self, flag: TraceFlag) -> bool {
+        self.on.read().unwrap_or_else(|e| e.into_inner()).contains(&(flag as i32))
     }
 
     /// All flags that are on, ascending.

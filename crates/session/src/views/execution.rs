@@ -11,6 +11,7 @@ use crate::registry::{SessionRow, ShownOptions};
 use pikepole_query::Running;
 use pikepole_scheduler::TaskRow;
 use pikepole_types::{SqlError, Value};
+use std::collections::HashMap;
 
 /// The program's name for system sessions.
 const SYSTEM_LOGIN: &str = "sa";
@@ -289,6 +290,7 @@ fn requests(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let waits = transactions::lock_waits(source);
     let open = transactions::ids_by_session(source);
     let tasks = source.server.schedulers().tasks();
+    let databases = source.server.system_tasks();
     for (session_id, task) in with_sessions(tasks.clone()) {
         // Workers are part of their session's request.
         if exec_context(&tasks, &task) > 0 {
@@ -334,11 +336,16 @@ fn requests(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .moment("start_time", source.server.started_us())
                 .integer("cpu_time", task.cpu_time_us / 1000)
                 .integer("total_elapsed_time", task.elapsed_time_us / 1000)
-                .integer("database_id", 1)
+                .integer("database_id", database_of(&databases, &task))
                 .done(),
         });
     }
     Ok(rows)
+}
+
+/// The database of a system task; of one that works for all of them, master.
+fn database_of(databases: &HashMap<u64, i32>, task: &TaskRow) -> i32 {
+    databases.get(&task.task_id).copied().unwrap_or(1)
 }
 
 /// The handles of what a request runs, and where its statement stands in the text.
@@ -393,6 +400,7 @@ fn sessions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
 fn processes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let tasks = with_sessions(source.server.schedulers().tasks());
     let waits = transactions::lock_waits(source);
+    let databases = source.server.system_tasks();
     let mut rows = Vec::new();
     for session in source.registry.rows() {
         let task = own_task(&tasks, session.session_id);
@@ -409,7 +417,7 @@ fn processes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         let row = with_task(view.row().integer("spid", *session_id), task);
         rows.push(
             row.integer("cpu", task.cpu_time_us / 1000)
-                .integer("dbid", 1)
+                .integer("dbid", database_of(&databases, task))
                 .moment("login_time", source.server.started_us())
                 .moment("last_batch", source.server.started_us())
                 .text("status", "background")

@@ -125,6 +125,9 @@ pub(super) const VIEWS: &[View] = &[
     },
 ];
 
+/// The unit of times in `stat` files.
+pub(super) const TICK_MS: u64 = 10;
+
 /// Milliseconds since the machine started; since the server's clock did, where the system does not tell.
 pub(super) fn ms_ticks() -> u64 {
     let text = std::fs::read_to_string("/proc/uptime").unwrap_or_default();
@@ -155,7 +158,7 @@ pub(super) fn nodes_of(server: &Server, schedulers: &[SchedulerRow]) -> Vec<usiz
 }
 
 /// A set of small numbers as a mask; what does not fit into 63 bits is left out.
-fn mask(numbers: impl Iterator<Item = usize>) -> i64 {
+pub(super) fn mask(numbers: impl Iterator<Item = usize>) -> i64 {
     numbers.filter(|number| *number < 63).fold(0, |mask, number| mask | 1 << number)
 }
 
@@ -219,8 +222,6 @@ pub(crate) fn physical_memory_kb(server: &Server) -> u64 {
 
 /// Time of this process in the kernel and outside of it, in milliseconds.
 fn process_times_ms() -> (u64, u64) {
-    /// The unit of `/proc`, whatever the kernel's own is.
-    const TICK_MS: u64 = 10;
     let text = std::fs::read_to_string("/proc/self/stat").unwrap_or_default();
     // Behind the command's name, which is in parentheses and may hold blanks: utime is the 12th field, stime the 13th.
     let fields: Vec<&str> = text.rsplit(')').next().unwrap_or_default().split_whitespace().collect();

@@ -58,6 +58,7 @@ mod space;
 mod statistics;
 pub(crate) mod system_objects;
 pub(crate) mod texts;
+mod threads;
 mod time_zones;
 pub(crate) mod transactions;
 mod triggers;
@@ -325,6 +326,7 @@ const FUNCTIONS: &[&[Function]] = &[
 const VIEWS: &[&[View]] = &[
     statistics::VIEWS,
     schedulers::VIEWS,
+    threads::VIEWS,
     execution::VIEWS,
     connections::VIEWS,
     databases::VIEWS,

@@ -5,7 +5,7 @@
 
 use super::Kind::{BigInt, Bit, Bytes, Int, SmallInt, Text};
 use super::Nullable::{No, Yes};
-use super::{Rows, Source, View, machine};
+use super::{Rows, Source, View, machine, threads};
 use pikepole_machine::SystemFiles;
 use pikepole_scheduler::{TaskRow, TaskState};
 use pikepole_types::SqlError;
@@ -23,11 +23,11 @@ pub(super) fn task_address(task: &TaskRow) -> u64 {
 }
 
 /// The address of a task's worker.
-fn worker_address(task: &TaskRow) -> u64 {
+pub(super) fn worker_address(task: &TaskRow) -> u64 {
     WORKER_ADDRESS + task.task_id
 }
 
-fn scheduler_address(scheduler_id: u32) -> u64 {
+pub(super) fn scheduler_address(scheduler_id: u32) -> u64 {
     SCHEDULER_ADDRESS + u64::from(scheduler_id)
 }
 
@@ -231,7 +231,8 @@ fn workers(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             TaskState::Runnable => "RUNNABLE",
             TaskState::Running | TaskState::Done => "RUNNING",
         };
-        let cpu = schedulers.iter().find(|row| row.scheduler_id == task.scheduler_id).and_then(|row| row.cpu_id);
+        let scheduler = schedulers.iter().find(|row| row.scheduler_id == task.scheduler_id);
+        let cpu = scheduler.and_then(|row| row.cpu_id);
         let begun_ms = now_ms.saturating_sub(task.elapsed_time_us / 1000);
         let waited_ms = task.wait_type.map(|_| now_ms.saturating_sub(task.wait_time_us / 1000));
         let row = view
@@ -249,6 +250,10 @@ fn workers(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             .address("task_address", task_address(task))
             .address("scheduler_address", scheduler_address(task.scheduler_id))
             .integer("boost_count", task.boost_count.min(i32::MAX as u64));
+        let row = match scheduler.and_then(|row| row.thread_number) {
+            Some(number) => row.address("thread_address", threads::thread_address(number)),
+            None => row,
+        };
         match cpu.filter(|cpu| *cpu < 63) {
             Some(cpu) => row.integer("affinity", 1_i64 << cpu).done(),
             None => row.done(),

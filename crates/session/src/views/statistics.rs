@@ -1,9 +1,9 @@
 //! `sys.dm_os_wait_stats`, `dm_os_latch_stats`, `dm_os_spinlock_stats`, `dm_os_performance_counters`.
 
 use super::Kind::{BigInt, Int, Real, Text};
-use super::Nullable::No;
+use super::Nullable::{No, Yes};
 use super::{Rows, Source, View};
-use pikepole_contention::CounterKind;
+use pikepole_contention::{CounterKind, SpinlockClass};
 use pikepole_engine::NodeMemory;
 use pikepole_machine::memory::Clerk;
 use pikepole_types::{SqlError, Value};
@@ -47,6 +47,7 @@ pub(super) const VIEWS: &[View] = &[
             ("spins_per_collision", Real, No),
             ("sleep_time", BigInt, No),
             ("backoffs", Int, No),
+            ("acquisitions", BigInt, Yes),
         ],
         rows: spinlocks,
     },
@@ -101,14 +102,19 @@ fn spinlocks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .iter()
         .map(|row| {
             let per_collision = if row.collisions == 0 { 0.0 } else { row.spins as f32 / row.collisions as f32 };
-            view.row()
+            let built = view
+                .row()
                 .text("name", row.name)
                 .integer("collisions", row.collisions)
                 .integer("spins", row.spins)
                 .value("spins_per_collision", Value::Real(per_collision))
                 .integer("sleep_time", row.sleep_time_us / MS)
-                .integer("backoffs", row.backoffs)
-                .done()
+                .integer("backoffs", row.backoffs);
+            // Latches that spin are no spinlock: their requests are not counted.
+            match row.name == SpinlockClass::LATCH_SPIN_STATS.name() {
+                true => built.done(),
+                false => built.integer("acquisitions", row.acquisitions).done(),
+            }
         })
         .collect())
 }

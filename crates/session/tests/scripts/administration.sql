@@ -137,7 +137,12 @@ EXEC sp_configure 'affinity64 mask', 1;
 GO
 EXEC sp_configure 'affinity mask', 'x';
 GO
+-- The I/O mask is where log writers run: another name of LOG_WRITER_CPUS.
 EXEC sp_configure 'affinity I/O mask', 1;
+SELECT name, value FROM sys.dm_pikepole_policies WHERE name = 'LOG_WRITER_CPUS';
+EXEC sp_configure 'affinity I/O mask', 0;
+GO
+EXEC sp_configure 'affinity64 I/O mask', 1073741824;
 GO
 EXEC sp_configure 'affinity mask', 0;
 RECONFIGURE;
