@@ -39,7 +39,7 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
             collation: Default::default(),
         };
         let columns = vec![column("a", SqlType::BigInt), column("b", SqlType::Int), column("c", SqlType::DateTime)];
-        let table = TableDefinition { schema: "dbo".into(), name: "t".into(), columns, indexes: Vec::new() };
+        let table = TableDefinition { schema: "dbo".into(), name: "t".into(), columns, ..Default::default() };
         let table = db.create_table(&mut tx, table).await.expect("a new table");
         db.commit(&mut tx, Durability::Full).await.expect("a commit");
         let (log, begin) = (db.log_stats(), Instant::now());

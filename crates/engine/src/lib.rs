@@ -31,6 +31,8 @@ mod database;
 mod error;
 mod fault;
 mod file_operation;
+#[cfg(test)]
+mod filegroup_tests;
 mod log_view;
 #[cfg(test)]
 mod long_tests;
@@ -71,6 +73,7 @@ pub use catalog::definition::{
     TriggerPlace, View,
 };
 pub use catalog::event::DefinitionEvent;
+pub use catalog::filegroup::{Filegroup, FilegroupContents, PRIMARY_FILEGROUP, PRIMARY_FILEGROUP_NAME};
 pub use catalog::filter::{FilterOp, FilterTest, Passes};
 pub use catalog::index::{Columnstore, Hypothetical, Index, IndexColumn, SecondaryXmlIndex, XmlIndex, XmlIndexPurpose};
 pub use catalog::message::UserMessage;
@@ -83,12 +86,12 @@ pub use catalog::temporal::{Generated, Retention, RetentionUnit, Versioning};
 pub use catalog::user_type::{UserType, UserTypeKind};
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
-    Admission, ColumnDefinition, Database, DatabaseOptions, DeclaredNames, DelayedDurability, Durability, Fill,
-    IndexDefinition, IndexExtras, IndexKind, LogFullReason, MessageChange, ModuleDefinition, NAMED_LOCK_FIRST,
-    NamedLock, NewColumn, NumberRange, PageCheck, PageFinding, PolicyChange, PropertyChange, PropertyPlace, PutMode,
-    RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, ScopedConfiguration, ScopedKind, ScopedName,
-    ScopedRow, ScopedValue, Switches, TableDefinition, Tested, TriggerDefinition, UserAccess, generated_name,
-    key_warning, row_warning,
+    Admission, ColumnDefinition, Database, DatabaseOptions, DeclaredNames, DelayedDurability, Durability,
+    FilegroupChange, Fill, IndexDefinition, IndexExtras, IndexKind, LogFullReason, MessageChange, ModuleDefinition,
+    NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PageCheck, PageFinding, PolicyChange, PropertyChange,
+    PropertyPlace, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, ScopedConfiguration,
+    ScopedKind, ScopedName, ScopedRow, ScopedValue, Switches, TableDefinition, Tested, TriggerDefinition, UserAccess,
+    generated_name, key_warning, row_warning,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};

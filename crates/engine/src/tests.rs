@@ -62,6 +62,8 @@ pub(crate) fn definition(name: &str, indexes: Vec<IndexDefinition>) -> TableDefi
             column("s", SqlType::VarChar(Length::Limit(50))),
         ],
         indexes,
+        filegroup: None,
+        text_filegroup: None,
     }
 }
 

@@ -333,7 +333,7 @@ async fn database(
     let name = command.name.as_str();
     let options = options(command, command.arguments.get(1))?;
     let database = match name {
-        "CHECKFILEGROUP" => only_filegroup(command, context)?,
+        "CHECKFILEGROUP" => named_filegroup(command, context)?,
         _ => named_database(host, command, context)?,
     };
     refuse_own_changes(command, context)?;
@@ -370,13 +370,18 @@ async fn database(
     Ok(())
 }
 
-/// There is one filegroup.
-fn only_filegroup(command: &Dbcc, context: &ExecutionContext) -> Result<Arc<Database>, SqlError> {
+/// The tables of a filegroup that is named are not told apart: all of the database is checked.
+fn named_filegroup(command: &Dbcc, context: &ExecutionContext) -> Result<Arc<Database>, SqlError> {
     let named = command.arguments.first().and_then(DbccArgument::text);
+    let view = context.catalog();
+    let catalog = view.definitions();
+    let is_there = |name: &str| {
+        let by_id = name.parse().ok().is_some_and(|id| id == 0 || catalog.filegroup_by_id(id).is_some());
+        by_id || catalog.filegroup(name).is_some()
+    };
     match named.as_deref() {
-        None | Some("0" | "1") => Ok(Arc::clone(context.database())),
-        Some(name) if name.eq_ignore_ascii_case("PRIMARY") => Ok(Arc::clone(context.database())),
-        Some(name) => Err(SqlError::invalid_place("filegroup", name)),
+        Some(name) if !is_there(name) => Err(SqlError::invalid_place("filegroup", name)),
+        _ => Ok(Arc::clone(context.database())),
     }
 }
 

@@ -4,6 +4,7 @@
 //! that older databases stay readable.
 
 use super::event::DefinitionEvent;
+use super::filegroup::Filegroup;
 use super::index::Index;
 use super::message::UserMessage;
 use super::partition::{PartitionFunction, PartitionScheme, Partitioned};
@@ -289,6 +290,9 @@ pub struct TableRecord {
     /// What it is to system versioning: a table whose former rows are kept, or where they are.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub versioning: Option<Versioning>,
+    /// `TEXTIMAGE_ON`: the filegroup of values that rows have no room for; None: that of the rows.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub text_filegroup: Option<i32>,
     /// `ON scheme (column)`, of the heap; a clustered index says it itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitioned: Option<Partitioned>,
@@ -364,6 +368,19 @@ impl TableRecord {
     /// Every scheme and column that it, or one of its indexes, is partitioned by.
     pub(crate) fn all_partitioned_mut(&mut self) -> impl Iterator<Item = &mut Partitioned> {
         self.partitioned.iter_mut().chain(self.indexes.iter_mut().filter_map(|index| index.partitioned.as_mut()))
+    }
+
+    /// The filegroup of its rows.
+    pub fn row_filegroup(&self) -> i32 {
+        self.clustered().map_or(self.options.filegroup, |index| index.options.filegroup)
+    }
+
+    /// Whether it, one of its indexes or its long values are placed in a filegroup.
+    pub(crate) fn uses_filegroup(&self, filegroup: i32) -> bool {
+        let whole = self.indexes.iter().filter(|index| index.partitioned.is_none());
+        let of_indexes = whole.map(|index| index.options.filegroup);
+        let of_heap = Some(self.options.filegroup).filter(|_| self.clustered().is_none() && self.partitioned.is_none());
+        of_indexes.chain(of_heap).chain(self.text_filegroup).any(|used| used == filegroup)
     }
 
     /// Whether it, or one of its indexes, is partitioned by a scheme.
@@ -654,6 +671,8 @@ pub enum StoredObject {
     PartitionScheme(PartitionScheme),
     /// A security policy.
     SecurityPolicy(SecurityPolicy),
+    /// A filegroup.
+    Filegroup(Filegroup),
 }
 
 impl StoredObject {
@@ -666,6 +685,7 @@ impl StoredObject {
             },
             StoredObject::Type(_) => RowKind::Type,
             StoredObject::Message(_) => RowKind::Message,
+            StoredObject::Filegroup(_) => RowKind::Filegroup,
             StoredObject::Properties(properties) => match properties.holder {
                 PropertyHolder::Database | PropertyHolder::Object(_) | PropertyHolder::Schema(_) => RowKind::Properties,
                 PropertyHolder::Principal(_) => RowKind::PrincipalProperties,
@@ -687,6 +707,7 @@ impl StoredObject {
             StoredObject::Principal(principal) => principal.id,
             StoredObject::Type(user_type) => user_type.user_type_id,
             StoredObject::Message(message) => message.number,
+            StoredObject::Filegroup(filegroup) => filegroup.data_space_id,
             StoredObject::DefinitionTrigger(trigger) => trigger.module.object_id,
             StoredObject::PartitionFunction(function) => function.function_id,
             StoredObject::PartitionScheme(scheme) => scheme.data_space_id,

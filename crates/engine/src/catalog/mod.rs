@@ -13,6 +13,8 @@
 
 pub(crate) mod definition;
 pub(crate) mod event;
+pub(crate) mod filegroup;
+mod filegroups;
 pub(crate) mod filter;
 pub(crate) mod index;
 pub(crate) mod message;
@@ -36,6 +38,7 @@ use definition::{
     DefinitionTrigger, ForeignKey, Function, Module, Procedure, Schema, Synonym, TableRecord, Trigger, TriggerEvent,
     View,
 };
+use filegroup::{Filegroup, PRIMARY_FILEGROUP};
 use message::UserMessage;
 use partition::{FUNCTION_FIRST, PartitionFunction, PartitionScheme, SCHEME_FIRST};
 use property::{Properties, PropertyHolder};
@@ -159,6 +162,8 @@ pub struct Catalog {
     policies: Set<i32>,
     /// The triggers of definitions, by object id.
     definition_triggers: Map<i32, Arc<DefinitionTrigger>>,
+    /// Filegroups, by their numbers.
+    filegroups: Map<i32, Arc<Filegroup>>,
     /// Partition functions and schemes, by their numbers.
     partition_functions: Map<i32, Arc<PartitionFunction>>,
     partition_schemes: Map<i32, Arc<PartitionScheme>>,
@@ -186,6 +191,7 @@ impl Default for Catalog {
             watchers: Map::default(),
             policies: Set::default(),
             definition_triggers: Map::default(),
+            filegroups: Map::default().insert(PRIMARY_FILEGROUP, Arc::new(Filegroup::primary())),
             partition_functions: Map::default(),
             partition_schemes: Map::default(),
             types: Map::default(),

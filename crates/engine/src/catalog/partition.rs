@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   function   boundaries b1 < b2 < ... cut the values of a type into partitions 1, 2, ...; RIGHT: a boundary is the first of its partition
-//!   scheme     a function, and a filegroup for each partition; there is one filegroup here
+//!   scheme     a function, and a filegroup for each partition
 //!   table      a scheme and a column: which partition a row is in
 //! ```
 //! They promise where rows lie and nothing about which rows there are. Here all rows of a table stay in one heap or tree; a

@@ -256,6 +256,7 @@ impl Database {
                 }
                 if removed.clustered {
                     record.options.compression = removed.options.compression;
+                    record.options.filegroup = removed.options.filegroup;
                     record.heap = Some(self.create_storage(tx, None).await?);
                     self.renew_secondary(tx, &mut record).await?;
                     self.renew_overflow(tx, &mut record).await?;

@@ -110,7 +110,7 @@ pub struct IndexDefinition {
 }
 
 /// A table to be made.
-#[derive(Debug, Clone)]
+#[derive(Debug, Clone, Default)]
 pub struct TableDefinition {
     /// The schema.
     pub schema: String,
@@ -120,6 +120,10 @@ pub struct TableDefinition {
     pub columns: Vec<ColumnDefinition>,
     /// The indexes and constraints.
     pub indexes: Vec<IndexDefinition>,
+    /// The number of the filegroup that `ON` names; None: the default one.
+    pub filegroup: Option<i32>,
+    /// That of TEXTIMAGE_ON.
+    pub text_filegroup: Option<i32>,
 }
 
 /// Changes a table's definition but for its columns and indexes; the function given deals object ids.
@@ -448,8 +452,9 @@ impl Database {
             foreign_keys: Vec::new(),
             lock_escalation: LockEscalation::default(),
             versioning: None,
+            text_filegroup: table.text_filegroup,
             partitioned: None,
-            options: StorageOptions::default(),
+            options: StorageOptions::in_filegroup(table.filegroup.unwrap_or(catalog.default_filegroup())),
             column_number_max: 0,
             created_us: now,
             modified_us: now,
@@ -576,7 +581,10 @@ impl Database {
         let index_id = if definition.clustered { 1 } else { record.next_index_id() };
         let bytes = key_bytes_max(record, &columns, definition.clustered, unique);
         let storage = self.create_storage(tx, Some(bytes)).await?;
-        let former = if definition.clustered { record.options } else { StorageOptions::default() };
+        let former = match definition.clustered {
+            true => record.options,
+            false => StorageOptions::in_filegroup(record.row_filegroup()),
+        };
         let index = Index {
             index_id,
             name,

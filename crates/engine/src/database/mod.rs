@@ -18,6 +18,7 @@ mod bulk_changed;
 mod chain;
 mod definition_triggers;
 mod definitions;
+mod filegroups;
 mod files;
 mod fill;
 mod hypothetical;
@@ -70,6 +71,7 @@ pub(crate) use definitions::now_us;
 pub use definitions::{
     ColumnDefinition, IndexDefinition, IndexExtras, IndexKind, RecordChange, TableDefinition, Tested, generated_name,
 };
+pub use filegroups::FilegroupChange;
 pub(crate) use files::{DATABASE_FILE, DatabaseFile, LogChain, Restoring};
 pub use files::{DatabaseOptions, DelayedDurability, RecoveryModel};
 pub use fill::Fill;

@@ -388,6 +388,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
             }
             StoredObject::Properties(properties) => catalog.put_properties(properties.clone()),
             StoredObject::Message(message) => catalog.put_message(message.clone()),
+            StoredObject::Filegroup(filegroup) => catalog.put_filegroup(Arc::new(filegroup.clone())),
             StoredObject::Principal(principal) => match principal.kind.level() {
                 Level::Server => logins.put(principal.clone()),
                 Level::Database => users.put(principal.clone()),

@@ -89,6 +89,22 @@ impl Database {
         self.store_properties(tx, catalog, Properties { holder, entries: Vec::new() }).await
     }
 
+    /// A filegroup of the database is removed, and its properties with it.
+    pub(super) async fn forget_part_of_database(
+        &self,
+        tx: &mut Transaction,
+        catalog: &mut Catalog,
+        part: PropertyPart,
+    ) -> Result<(), SqlError> {
+        let Some(former) = catalog.properties_of(PropertyHolder::Database) else { return Ok(()) };
+        let entries = former.entries.iter().filter(|entry| entry.part != part).cloned().collect();
+        let properties = Properties { holder: former.holder, entries };
+        if properties == *former {
+            return Ok(());
+        }
+        self.store_properties(tx, catalog, properties).await
+    }
+
     /// The parts of an object become others, or go, and with them their properties.
     async fn change_parts(
         &self,

@@ -77,6 +77,7 @@ pub(super) fn selected(
         top: None,
         items,
         into: None,
+        into_on: None,
         from,
         filter,
         group_by: Vec::new(),

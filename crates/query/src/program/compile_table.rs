@@ -118,10 +118,10 @@ impl Compiler<'_> {
 
     pub(super) fn select_into(&mut self, query: &tree::Query) {
         let mut query = query.clone();
-        let Some(target) = first_select(&mut query.body).and_then(|select| select.into.take()) else {
-            return;
-        };
-        let into = Arc::new(SelectInto { query, target });
+        let Some(select) = first_select(&mut query.body) else { return };
+        let on = select.into_on.take();
+        let Some(target) = select.into.take() else { return };
+        let into = Arc::new(SelectInto { query, target, on });
         self.emit(Instruction::CreateInto(Arc::clone(&into)));
         self.late_statement(LateKind::Into(into));
     }

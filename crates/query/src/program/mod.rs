@@ -551,6 +551,8 @@ pub(crate) struct SelectInto {
     /// The query without INTO.
     pub(crate) query: tree::Query,
     pub(crate) target: tree::ObjectName,
+    /// `ON filegroup`
+    pub(crate) on: Option<Box<tree::Placement>>,
 }
 
 /// A name that may be given by a variable.

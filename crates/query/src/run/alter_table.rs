@@ -488,8 +488,7 @@ impl Machine<'_> {
                 if element.if_exists && !exists {
                     return Ok(());
                 }
-                let (database, tx) = self.context.engine();
-                let dropped = database.drop_index(tx, &table.engine, &element.name.text, true).await;
+                let dropped = self.drop_index_moving(name, &table, &element.name, (true, &element.options)).await;
                 if let Err(error) = &dropped
                     && error.number == NOT_A_CONSTRAINT
                 {

@@ -5,12 +5,13 @@
 //! script that runs here runs there.
 
 use super::Machine;
+use super::filegroup;
 use super::index_filter::{FilterColumn, FilterOf};
 use super::table_definition;
 use crate::access::Table;
 use crate::errors;
 use crate::expression::Fault;
-use pikepole_engine::{Columnstore, Index, TableRecord};
+use pikepole_engine::{Columnstore, Index, StorageOptions, TableRecord};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::{Length, SqlError, SqlType};
 
@@ -25,6 +26,7 @@ pub(crate) struct WantedColumnstore {
     columns: Vec<tree::Name>,
     filter: Option<tree::Condition>,
     options: Vec<tree::SettingOption>,
+    on: Option<tree::Placement>,
 }
 
 impl WantedColumnstore {
@@ -42,6 +44,7 @@ impl WantedColumnstore {
             columns: create.columns.iter().map(|column| column.name.clone()).collect(),
             filter: create.filter.clone(),
             options: create.options.clone(),
+            on: create.on.clone(),
         };
         wanted.checked(create.unique)
     }
@@ -57,6 +60,7 @@ impl WantedColumnstore {
             columns: inline.columns.iter().map(|column| column.name.clone()).collect(),
             filter: inline.filter.clone(),
             options: inline.options.clone(),
+            on: inline.on.clone(),
         };
         wanted.checked(inline.unique)
     }
@@ -153,11 +157,13 @@ impl Machine<'_> {
             table = self.context.catalog().table(name)?.ok_or_else(missing)?;
         }
         check_beside(&table, wanted)?;
+        let filegroup = filegroup::placed(&self.filegroups_of(name), wanted.on.as_ref())?;
         let columnstore = Columnstore { clustered: wanted.clustered, compression_delay, disabled: false };
         let index = |record: &TableRecord| Index {
             included: included.clone(),
             filter: filter.clone(),
             columnstore: Some(columnstore),
+            options: StorageOptions::in_filegroup(filegroup.unwrap_or(record.row_filegroup())),
             ..Index::definition(
                 if wanted.clustered { Index::CLUSTERED_ID } else { record.next_index_id() },
                 &wanted.name,
@@ -184,6 +190,9 @@ impl Machine<'_> {
     ) -> Result<(), Fault> {
         let change = |record: &mut TableRecord, _: &mut dyn FnMut() -> i32| {
             let index = index(record);
+            if index.is_clustered() {
+                record.options.filegroup = index.options.filegroup;
+            }
             record.indexes.push(index);
             Ok(())
         };

@@ -574,9 +574,10 @@ impl Machine<'_> {
 
     /// The keys and rules that ALTER TABLE ADD CONSTRAINT adds.
     pub(crate) async fn add_keys(&mut self, name: &ObjectName, keys: Vec<Wanted>) -> Result<(), Fault> {
-        for key in keys {
+        for mut key in keys {
             let table = self.table_of(name)?;
             let (degree, on) = (key.degree, key.on.clone());
+            key.place(&self.filegroups_of(name))?;
             self.check_index_columns(&table, &name.dotted(), &key.definition)?;
             let is_primary = key.definition.kind == IndexKind::PrimaryKey;
             if is_primary && table.engine.indexes.iter().any(|index| index.primary_key) {

@@ -8,6 +8,7 @@ use std::sync::Arc;
 use super::Machine;
 use super::columnstore::WantedColumnstore;
 use super::elsewhere::defined;
+use super::filegroup::{self, DeclaredFilegroups};
 use super::index_filter::{FilterColumn, FilterOf};
 use super::sequence::names_sequence;
 use super::table_definition;
@@ -219,13 +220,15 @@ impl Machine<'_> {
         let of_column = |name: &str| FilterColumn::of(table, name);
         let of =
             FilterOf { index: &create.name.text, table: &create.table.dotted(), catalog: &catalog, column: &of_column };
+        let mut extras = table_definition::extras(&create.include, create.filter.as_ref(), &create.options, &of)?;
+        extras.storage.filegroup = filegroup::placed(&self.filegroups_of(&create.table), create.on.as_ref())?;
         Ok(IndexDefinition {
             name: Some(create.name.text.clone()),
             kind: IndexKind::Index,
             unique: create.unique,
             clustered: create.clustered.unwrap_or(false),
             columns: table_definition::key_columns(&create.columns),
-            extras: table_definition::extras(&create.include, create.filter.as_ref(), &create.options, &of)?,
+            extras,
             replaces: table_definition::is_on(&create.options, "DROP_EXISTING"),
         })
     }
@@ -242,8 +245,7 @@ impl Machine<'_> {
             let Some(table) = table else {
                 return Err(Box::new(SqlError::object_missing("drop", "index", name)));
             };
-            let (database, tx) = self.context.engine();
-            database.drop_index(tx, &table.engine, &index.name.text, false).await?;
+            self.drop_index_moving(&index.table, &table, &index.name, (false, &index.options)).await?;
         }
         Ok(())
     }
@@ -480,8 +482,14 @@ impl Machine<'_> {
             return Err(errors::unsupported("FOR ATTACH or AS SNAPSHOT OF"));
         }
         let collation = create.collation.as_ref().map_or(Ok(Collation::default()), bind::database_collation)?;
+        let filegroups = DeclaredFilegroups::of(create)?;
         let server = std::sync::Arc::clone(self.context.server());
         server.create_database(&create.name.text, collation).await?;
+        if let Err(fault) = filegroups.make(&server.database(&create.name.text)?, self.context.state.session_id).await {
+            // The error says more than one of its undoing would.
+            let _ = server.drop_database(&create.name.text).await;
+            return Err(fault);
+        }
         let owner = self.context.token().login().clone();
         if owner.id != pikepole_engine::SA {
             let database = server.database(&create.name.text)?;
@@ -579,14 +587,20 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
-            // Files and filegroups are accepted: this engine places its own.
+            tree::AlterDatabaseAction::AddFiles { filegroup: Some(group), .. } => {
+                filegroup::filegroup(&server.database(&name)?.current_catalog(), group)?;
+                Ok(())
+            }
+            // Files are accepted: this engine places its own.
             tree::AlterDatabaseAction::AddFiles { .. }
             | tree::AlterDatabaseAction::AddLogFiles(_)
             | tree::AlterDatabaseAction::RemoveFile(_)
-            | tree::AlterDatabaseAction::ModifyFile(_)
-            | tree::AlterDatabaseAction::AddFilegroup { .. }
+            | tree::AlterDatabaseAction::ModifyFile(_) => Ok(()),
+            action @ (tree::AlterDatabaseAction::AddFilegroup { .. }
             | tree::AlterDatabaseAction::RemoveFilegroup(_)
-            | tree::AlterDatabaseAction::ModifyFilegroup { .. } => Ok(()),
+            | tree::AlterDatabaseAction::ModifyFilegroup { .. }) => {
+                self.alter_filegroup(&server.database(&name)?, action).await
+            }
             tree::AlterDatabaseAction::Rename(new) => {
                 self.modify_name(alter.name.as_ref().map(|name| name.text.as_str()), &new.text).await
             }

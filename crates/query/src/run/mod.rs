@@ -36,6 +36,7 @@ mod document;
 mod document_explicit;
 mod document_xml;
 mod elsewhere;
+mod filegroup;
 mod former_rows;
 mod frame;
 mod full_join;

@@ -1,9 +1,10 @@
 //! Partition functions and schemes, and tables and indexes ON a scheme: definitions that are checked, kept and shown.
 //!
-//! What is checked is what SQL Server checks, so that a script that runs here runs there. Rows stay in one heap or tree, and all
-//! filegroups are one; SWITCH, which moves the rows of a partition by its pages, is refused.
+//! What is checked is what SQL Server checks, so that a script that runs here runs there. Rows stay in one heap or tree;
+//! SWITCH, which moves the rows of a partition by its pages, is refused.
 
 use super::Machine;
+use super::filegroup;
 use crate::access::Table;
 use crate::bind::{self, Names};
 use crate::errors;
@@ -30,6 +31,7 @@ impl Machine<'_> {
                 let missing = || Box::new(SqlError::item_missing("alter", "partition scheme", &name.text));
                 let found = self.context.catalog().catalog.partition_scheme(&name.text).cloned();
                 let scheme = PartitionScheme::clone(&*found.ok_or_else(missing)?);
+                self.check_filegroups(next_used.as_slice())?;
                 let next_used = next_used.as_ref().map(|name| name.text.clone());
                 let (database, tx) = self.context.engine();
                 Ok(database.put_partition_scheme(tx, PartitionScheme { next_used, ..scheme }, false).await?)
@@ -152,6 +154,7 @@ impl Machine<'_> {
     ) -> Result<(), Fault> {
         let found = self.context.catalog().catalog.partition_function(&function.text).cloned();
         let found = found.ok_or_else(|| Box::new(SqlError::invalid_object(&function.text)))?;
+        self.check_filegroups(filegroups)?;
         let mut places: Vec<String> = filegroups.iter().map(|name| name.text.clone()).collect();
         let mut next_used = None;
         if all {
@@ -182,6 +185,15 @@ impl Machine<'_> {
         };
         let (database, tx) = self.context.engine();
         Ok(database.put_partition_scheme(tx, scheme, true).await?)
+    }
+
+    /// The filegroups of a scheme are there.
+    ///
+    /// # Errors
+    /// 1921 for one that is not.
+    fn check_filegroups(&self, names: &[tree::Name]) -> Result<(), Fault> {
+        let catalog = &self.context.catalog().catalog;
+        names.iter().try_for_each(|name| filegroup::filegroup(catalog, name).map(drop))
     }
 
     /// What `ON scheme (column)` says; without ON an index is partitioned as its table is.

@@ -1,6 +1,7 @@
 //! What CREATE TABLE and ALTER TABLE say, as the engine wants it.
 
 use super::columnstore::WantedColumnstore;
+use super::filegroup;
 use super::index_filter::{FilterColumn, FilterOf};
 use super::period::WantedBound;
 use crate::bind::{ColumnDefaults, TypePlace, column_collation, declared, declared_at};
@@ -113,14 +114,15 @@ impl Wishes {
     }
 }
 
-/// The definition of a table to be made, and what is added to it then. Computed columns have no type yet.
+/// The definition of a table to be made, and what is added to it then. Computed columns have no type yet. Types are looked up
+/// in the first catalog, filegroups in the second.
 ///
 /// # Errors
 /// Types, keys and identities that cannot be; constraints that are not supported, by name.
 pub(crate) fn table(
     create: &tree::CreateTable,
     schema: String,
-    catalog: &Catalog,
+    (catalog, filegroups): (&Catalog, &Catalog),
     defaults: ColumnDefaults,
     options: ColumnOptions,
 ) -> Result<(TableDefinition, Wishes), Fault> {
@@ -178,8 +180,30 @@ pub(crate) fn table(
     wishes.check_period(&columns)?;
     check_rowversions(create)?;
     check_keys(create, &indexes)?;
+    for index in &mut indexes {
+        index.place(filegroups)?;
+    }
+    let filegroup = filegroup::placed(filegroups, create.on.as_ref())?;
+    let text_filegroup = text_filegroup(create, &columns, filegroups)?;
     let indexes = clustered_defaults(indexes, wishes.columnstores.iter().any(WantedColumnstore::is_clustered));
-    Ok((TableDefinition { schema, name, columns, indexes }, wishes))
+    Ok((TableDefinition { schema, name, columns, indexes, filegroup, text_filegroup }, wishes))
+}
+
+/// The filegroup that TEXTIMAGE_ON names.
+///
+/// # Errors
+/// 1709 for a table without long values, 1921 for a filegroup that is not there.
+fn text_filegroup(
+    create: &tree::CreateTable,
+    columns: &[ColumnDefinition],
+    filegroups: &Catalog,
+) -> Result<Option<i32>, Fault> {
+    let Some(name) = &create.textimage_on else { return Ok(None) };
+    let is_long = |ty: &SqlType| ty.is_max() || ty.is_text_or_image() || matches!(ty, SqlType::Xml | SqlType::Clr(_));
+    if !columns.iter().any(|column| is_long(&column.ty)) {
+        return Err(Box::new(SqlError::text_filegroup_without_text()));
+    }
+    filegroup::filegroup(filegroups, name).map(Some)
 }
 
 /// A second rowversion is error 2738, a second ROWGUIDCOL 8196.
@@ -494,7 +518,7 @@ pub(crate) fn inline_index(
         },
         clustered: inline.clustered,
         degree: degree(&inline.options)?,
-        on: None,
+        on: inline.on.clone(),
     })
 }
 
@@ -594,6 +618,15 @@ pub(crate) fn key_columns(columns: &[tree::IndexColumn]) -> Vec<(String, bool)> 
 }
 
 impl Wanted {
+    /// Notes the filegroup that `ON` names.
+    ///
+    /// # Errors
+    /// 1921 for one that is not there.
+    pub(crate) fn place(&mut self, filegroups: &Catalog) -> Result<(), Fault> {
+        self.definition.extras.storage.filegroup = filegroup::placed(filegroups, self.on.as_ref())?;
+        Ok(())
+    }
+
     /// The definition for a table that exists: clustered when it says so, or when it is a primary key and nothing is.
     pub(crate) fn for_table(self, has_clustered: bool) -> IndexDefinition {
         let primary = self.definition.kind == IndexKind::PrimaryKey;

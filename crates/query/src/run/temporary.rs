@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Machine;
 use super::constraints::Existing;
 use super::elsewhere::definition_elsewhere;
+use super::filegroup::placed;
 use super::frame::Alone;
 use super::table_definition::{self, Wishes, check_padding};
 use super::versioning::{SYSTEM_VERSIONING, WantedVersioning};
@@ -79,7 +80,7 @@ impl Machine<'_> {
         if into.target.is_global_temporary() {
             columns.iter_mut().for_each(keep_system_type);
             let (home, before) = self.move_to_tempdb(name).await?;
-            let made = self.create_into_here(&into.target, columns, rowversion).await;
+            let made = self.create_into_here(into, columns, rowversion).await;
             self.leave_tempdb(&home, name, before, made.is_ok());
             return made;
         }
@@ -98,23 +99,26 @@ impl Machine<'_> {
         if into.target.is_temporary() {
             columns.iter_mut().for_each(keep_system_type);
         }
-        let made = self.create_into_here(&into.target, columns, rowversion).await;
+        let made = self.create_into_here(into, columns, rowversion).await;
         self.context.move_back(&home);
         made
     }
 
     async fn create_into_here(
         &mut self,
-        target: &ObjectName,
+        into: &SelectInto,
         columns: Vec<ColumnDefinition>,
         rowversion: Option<String>,
     ) -> Result<bool, Fault> {
+        let target = &into.target;
         let watched = self.watched_into(target);
         let schema = self.schema_of_new(target)?;
         if !target.is_in_tempdb() {
             self.check_create_into(target)?;
         }
-        let definition = TableDefinition { schema, name: target.name.text.clone(), columns, indexes: Vec::new() };
+        let filegroup = placed(&self.filegroups_of(target), into.on.as_deref())?;
+        let (name, indexes) = (target.name.text.clone(), Vec::new());
+        let definition = TableDefinition { schema, name, columns, indexes, filegroup, text_filegroup: None };
         self.context.begin_statement(true)?;
         if target.is_temporary() {
             self.create_temporary(definition, Residence::Temporary).await?;
@@ -153,7 +157,12 @@ impl Machine<'_> {
         let is_named = residence != Residence::Database && !create.name.name.text.starts_with('@');
         let of = if is_named { ColumnDefaults::of_temporary } else { ColumnDefaults::of };
         let (defaults, options) = (of(catalog.collation()), self.context.settings.column_options());
-        let read = table_definition::table(create, schema, &catalog.catalog, defaults, options);
+        let filegroups = match residence {
+            Residence::Database => Arc::clone(&catalog.catalog),
+            _ => Arc::default(),
+        };
+        let catalogs = (&*catalog.catalog, &*filegroups);
+        let read = table_definition::table(create, schema, catalogs, defaults, options);
         let (mut definition, wishes) = match read {
             Err(fault) if fault.number == KEY_ON_NULLABLE => {
                 // Two errors say it: why, and what did not come of it.

@@ -254,7 +254,9 @@ impl Machine<'_> {
             replaces: false,
         };
         let schema = self.schema_of(name, false)?;
-        let definition = TableDefinition { schema, name: name.name.text.clone(), columns, indexes: vec![key] };
+        let (name_text, indexes) = (name.name.text.clone(), vec![key]);
+        let (filegroup, text_filegroup) = (None, None);
+        let definition = TableDefinition { schema, name: name_text, columns, indexes, filegroup, text_filegroup };
         let (database, tx) = self.context.engine();
         database.create_table(tx, definition).await?;
         self.altered(name)

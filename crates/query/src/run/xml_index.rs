@@ -8,7 +8,7 @@ use super::columnstore::check_name_is_free;
 use super::table_definition;
 use crate::access::Table;
 use crate::expression::Fault;
-use pikepole_engine::{Index, SecondaryXmlIndex, TableRecord, XmlIndex, XmlIndexPurpose};
+use pikepole_engine::{Index, SecondaryXmlIndex, StorageOptions, TableRecord, XmlIndex, XmlIndexPurpose};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -42,6 +42,7 @@ impl Machine<'_> {
         let index = |record: &TableRecord| Index {
             included: vec![column],
             xml: Some(XmlIndex { secondary, disabled: false }),
+            options: StorageOptions::in_filegroup(record.row_filegroup()),
             ..Index::definition(record.next_xml_index_id(), name)
         };
         self.add_defined_index(&table, &index).await

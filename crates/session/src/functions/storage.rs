@@ -1,10 +1,11 @@
-//! Files and filegroups. A database has one filegroup, and two files: its pages and its log (`views::files`).
+//! Files and filegroups. A database has two files: its pages and its log (`views::files`).
 
 use super::{Answer, Call, flag, int, string};
 use crate::views::files::{DATA_FILE_ID, PAGE_BYTES};
 use crate::views::log::LOG_FILE_ID;
-use crate::views::{PRIMARY, PRIMARY_NAME};
+use pikepole_engine::{Filegroup, PRIMARY_FILEGROUP};
 use pikepole_types::Value;
+use std::sync::Arc;
 
 /// The file of the current database that a name means.
 fn file_id_of(call: &Call<'_>) -> Option<i32> {
@@ -49,21 +50,27 @@ pub(super) fn file_property(call: &Call<'_>) -> Answer {
     }
 }
 
+/// The filegroup of the current database that the first argument names.
+fn filegroup_of(call: &Call<'_>) -> Option<Arc<Filegroup>> {
+    let name = call.text(0)?;
+    call.context.catalog().definitions().filegroup(name.trim_end_matches(' ')).cloned()
+}
+
 pub(super) fn filegroup_id(call: &Call<'_>) -> Answer {
-    let is_primary = call.text(0).is_some_and(|name| name.eq_ignore_ascii_case(PRIMARY_NAME));
-    Ok(is_primary.then_some(Value::Int(PRIMARY)))
+    Ok(filegroup_of(call).map(|filegroup| Value::Int(filegroup.data_space_id)))
 }
 
 pub(super) fn filegroup_name(call: &Call<'_>) -> Answer {
-    Ok((call.number(0) == Some(PRIMARY)).then(|| Value::Str(PRIMARY_NAME.to_string())))
+    let Some(id) = call.number(0) else { return Ok(None) };
+    Ok(call.context.catalog().definitions().filegroup_by_id(id).map(|filegroup| Value::Str(filegroup.name.clone())))
 }
 
 pub(super) fn filegroup_property(call: &Call<'_>) -> Answer {
-    let is_primary = call.text(0).is_some_and(|name| name.eq_ignore_ascii_case(PRIMARY_NAME));
-    let Some(property) = call.text(1).filter(|_| is_primary) else { return Ok(None) };
+    let (Some(filegroup), Some(property)) = (filegroup_of(call), call.text(1)) else { return Ok(None) };
     match property.to_ascii_lowercase().as_str() {
-        "isreadonly" | "isuserdefinedfg" => int(0),
-        "isdefault" => int(1),
+        "isreadonly" => int(0),
+        "isuserdefinedfg" => Ok(flag(filegroup.data_space_id != PRIMARY_FILEGROUP)),
+        "isdefault" => Ok(flag(filegroup.is_default)),
         _ => Ok(None),
     }
 }

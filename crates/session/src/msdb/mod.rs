@@ -127,6 +127,8 @@ async fn make_tables(database: &Database, tx: &mut Transaction) -> Result<(), Sq
             name: (*name).to_owned(),
             columns: columns.iter().map(column).collect(),
             indexes,
+            filegroup: None,
+            text_filegroup: None,
         };
         match database.create_table(tx, table).await {
             // Another session was first.

@@ -9,7 +9,7 @@ use crate::names;
 use crate::result_set::{NAME, ResultSet, string, text};
 use crate::security;
 use crate::views;
-use pikepole_engine::{Catalog, Column, DEFAULT_SCHEMA, Module, Table, UserTypeKind};
+use pikepole_engine::{Catalog, Column, DEFAULT_SCHEMA, Module, Partitioned, Table, UserTypeKind};
 use pikepole_query::{ExecutionContext, Host, Output};
 use pikepole_types::{Collation, Decimal, SecondName, SqlError, SqlType, Value};
 
@@ -91,11 +91,11 @@ fn help_table(
     output: &mut dyn Output,
 ) -> Result<(), SqlError> {
     let mut set = ResultSet::new(&[("Data_located_on_filegroup", NAME)]);
-    set.push(vec![string("PRIMARY")]);
-    set.send(output);
-    table_indexes(table, name, output);
-    constraint::help((name, false), context, output)?;
     let catalog = security::catalog(context);
+    set.push(vec![data_space(&catalog, table.row_partitions(), table.row_filegroup())]);
+    set.send(output);
+    table_indexes(&catalog, table, name, output);
+    constraint::help((name, false), context, output)?;
     let is_view = |name: &str| {
         let parts = names::parts(name);
         parts
@@ -111,6 +111,19 @@ fn help_table(
     views.into_iter().for_each(|view| set.push(vec![string(view)]));
     set.send(output);
     Ok(())
+}
+
+/// The name of a filegroup or partition scheme.
+fn data_space_name(catalog: &Catalog, partitioned: Option<Partitioned>, filegroup: i32) -> Option<&str> {
+    match partitioned {
+        Some(partitioned) => catalog.partition_scheme_by_id(partitioned.scheme).map(|scheme| scheme.name.as_str()),
+        None => catalog.filegroup_by_id(filegroup).map(|filegroup| filegroup.name.as_str()),
+    }
+}
+
+/// The same as a value.
+fn data_space(catalog: &Catalog, partitioned: Option<Partitioned>, filegroup: i32) -> Value {
+    data_space_name(catalog, partitioned, filegroup).map_or(Value::Null, string)
 }
 
 /// The name of the owner of a schema.
@@ -244,7 +257,7 @@ fn table_identity(columns: &[Column], output: &mut dyn Output) {
     set.send(output);
 }
 
-fn table_indexes(table: &Table, name: &str, output: &mut dyn Output) {
+fn table_indexes(catalog: &Catalog, table: &Table, name: &str, output: &mut dyn Output) {
     // Indexes of xml have no statistics, which is what the procedure goes by.
     let mut indexes: Vec<_> = table.indexes.iter().filter(|index| index.xml.is_none()).collect();
     if indexes.is_empty() {
@@ -272,7 +285,8 @@ fn table_indexes(table: &Table, name: &str, output: &mut dyn Output) {
             (false, true) => description.push_str(", unique key"),
             (false, false) => {}
         }
-        description.push_str(" located on PRIMARY");
+        let space = data_space_name(catalog, index.partitioned, index.options.filegroup);
+        description.push_str(&format!(" located on {}", space.unwrap_or_default()));
         let keys: Vec<String> = index
             .columns
             .iter()
@@ -289,7 +303,7 @@ pub(super) fn help_index(name: &str, context: &ExecutionContext, output: &mut dy
     let catalog = catalog.definitions();
     let found = object(catalog, name, context.database().name())?;
     let Some(table) = catalog.table_by_id(found.object_id) else { return Ok(()) };
-    table_indexes(table, name, output);
+    table_indexes(catalog, table, name, output);
     Ok(())
 }
 

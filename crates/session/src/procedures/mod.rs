@@ -9,6 +9,7 @@ mod error_log;
 mod extended_property;
 mod help;
 mod help_database;
+mod help_files;
 mod managed;
 mod message;
 mod odbc;
@@ -276,6 +277,7 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_depends", parameters: &["@objname"], required: 1 },
     Procedure { name: "sp_catalogs", parameters: &["@server_name"], required: 1 },
     Procedure { name: "sp_helpdb", parameters: &["@dbname"], required: 0 },
+    Procedure { name: "sp_helpfilegroup", parameters: &["@filegroupname"], required: 0 },
     Procedure { name: "sp_helpuser", parameters: &["@name_in_db"], required: 0 },
     Procedure { name: "sp_helprole", parameters: &["@rolename"], required: 0 },
     Procedure { name: "sp_helprolemember", parameters: &["@rolename"], required: 0 },
@@ -501,6 +503,7 @@ pub(crate) async fn call(
         "xp_msver" => server::version(host, arguments.text(0).as_deref(), output),
         "sp_databases" => server::databases(host, output),
         "sp_helpdb" => help_database::help(host, arguments.text(0).as_deref(), output)?,
+        "sp_helpfilegroup" => help_files::filegroups(arguments.text(0).as_deref(), context, output)?,
         "sp_helpuser" | "sp_helprole" | "sp_helprolemember" => {
             principals::help(procedure.name, &arguments, host, context, output)?;
         }

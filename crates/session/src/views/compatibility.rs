@@ -3,6 +3,7 @@
 use super::Kind::{BigInt, Bit, Bytes, Code, DateTime, Int, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::objects::object_rows;
+use super::partitions::data_space;
 use super::{Rows, Source, View, shown_name, system_objects};
 use pikepole_engine::MASTER;
 use pikepole_types::{Collated, Length, SqlError, SqlType, Value};
@@ -307,12 +308,12 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
         let count = source.row_counts.get(&table.object_id).copied().unwrap_or(0);
-        let row = |index_id: i32, storage: u32| {
+        let row = |index_id: i32, storage: u32, space: i32| {
             let (used, reserved) = source.database.store().pages_of(storage);
             view.row()
                 .integer("id", table.object_id)
                 .integer("indid", index_id)
-                .integer("groupid", super::indexes::PRIMARY)
+                .integer("groupid", space)
                 .integer("dpages", used)
                 .integer("reserved", reserved)
                 .integer("used", used)
@@ -322,7 +323,12 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("rows", count)
         };
         if let Some(heap) = table.heap {
-            rows.push(row(0, heap.object).integer("status", 0).integer("keycnt", 0).done());
+            rows.push(
+                row(0, heap.object, data_space(table.partitioned, table.options))
+                    .integer("status", 0)
+                    .integer("keycnt", 0)
+                    .done(),
+            );
         }
         for index in &table.indexes {
             let flags = [
@@ -332,7 +338,8 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 (index.constraint && !index.primary_key, UNIQUE_KEY),
             ];
             let status: i64 = flags.iter().filter(|(on, _)| *on).map(|(_, flag)| flag).sum();
-            let row = row(index.index_id, index.storage.object).integer("status", status);
+            let space = data_space(index.partitioned, index.options);
+            let row = row(index.index_id, index.storage.object, space).integer("status", status);
             rows.push(row.integer("keycnt", index.columns.len() as i64).text("name", &index.name).done());
         }
     }

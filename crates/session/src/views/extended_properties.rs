@@ -4,14 +4,14 @@ use super::Kind::{Int, Name, Text, TinyInt, Variant};
 use super::Nullable::{No, Yes};
 use super::columns::column_number;
 use super::files::DATA_FILE_ID;
-use super::indexes::{PRIMARY, PRIMARY_NAME};
 use super::{Function, Rows, Source, View};
 use pikepole_engine::{
-    Catalog, DEFAULT_SCHEMA, ExtendedProperty, Module, Object, PropertyHolder, PropertyPart, PropertyValue, Schema,
-    Table, UserType,
+    Catalog, DEFAULT_SCHEMA, ExtendedProperty, Filegroup, Module, Object, PRIMARY_FILEGROUP, PropertyHolder,
+    PropertyPart, PropertyValue, Schema, Table, UserType,
 };
 use pikepole_query::declared_names;
 use pikepole_types::{Length, SqlError, SqlType, Value};
+use std::sync::Arc;
 
 /// The longest value of a property.
 pub(crate) const VALUE_BYTES_MAX: usize = 7_500;
@@ -151,7 +151,7 @@ impl Path {
         };
         let is_own = |schema: &&Schema| is_own(schema) && fits(name, &schema.name);
         if kind == FILEGROUP {
-            return in_filegroups(database, name, levels.next());
+            return in_filegroups((database, catalog), name, levels.next());
         }
         let Some(within) = levels.next() else { return in_database(catalog, kind, name) };
         if !matches!(kind, "SCHEMA" | "USER") {
@@ -199,19 +199,24 @@ fn in_database(catalog: &Catalog, kind: &'static str, name: Option<&str>) -> Vec
     found.map(|(holder, name)| Place::new(kind, name, holder, PropertyPart::Whole)).collect()
 }
 
-/// The one filegroup that there is, or the file of data in it.
-fn in_filegroups(database: &str, name: Option<&str>, file: Option<(&'static str, Option<&str>)>) -> Vec<Place> {
-    if !fits(name, PRIMARY_NAME) {
-        return Vec::new();
-    }
-    let place = match file {
-        None => Place::new(FILEGROUP, PRIMARY_NAME, PropertyHolder::Database, PropertyPart::Filegroup(PRIMARY)),
-        Some((FILE, name)) if fits(name, database) => {
-            Place::new(FILE, database, PropertyHolder::Database, PropertyPart::File(DATA_FILE_ID))
+/// The filegroups of a name, or the file of data in PRIMARY.
+fn in_filegroups(
+    (database, catalog): (&str, &Catalog),
+    name: Option<&str>,
+    file: Option<(&'static str, Option<&str>)>,
+) -> Vec<Place> {
+    let found = catalog.filegroups().filter(|own| fits(name, &own.name));
+    let place = |own: &Arc<Filegroup>| match file {
+        None => {
+            let part = PropertyPart::Filegroup(own.data_space_id);
+            Some(Place::new(FILEGROUP, &own.name, PropertyHolder::Database, part))
         }
-        Some(_) => return Vec::new(),
+        Some((FILE, name)) if fits(name, database) && own.data_space_id == PRIMARY_FILEGROUP => {
+            Some(Place::new(FILE, database, PropertyHolder::Database, PropertyPart::File(DATA_FILE_ID)))
+        }
+        Some(_) => None,
     };
-    vec![place]
+    found.filter_map(place).collect()
 }
 
 fn is_of_type(object: &Object, kind: &str) -> bool {

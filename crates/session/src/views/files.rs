@@ -4,10 +4,9 @@
 
 use super::Kind::{BigInt, Bit, Bytes, Code, DateTime, Guid, Int, Lsn, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
-use super::indexes::{PRIMARY, PRIMARY_NAME};
 use super::log::LOG_FILE_ID;
 use super::{Function, RowBuilder, Rows, Source, View, machine};
-use pikepole_engine::Database;
+use pikepole_engine::{Database, Filegroup, PRIMARY_FILEGROUP};
 use pikepole_types::SqlError;
 
 /// Bytes of a page, the unit of file sizes.
@@ -161,7 +160,7 @@ fn files(view: &View, database: &Database) -> [RowBuilder; 2] {
     let data = folder.join("data").display().to_string();
     let log = folder.join("log").display().to_string();
     [
-        row(DATA_FILE_ID, 0, "ROWS", PRIMARY, name.to_string(), data, data_bytes(database)),
+        row(DATA_FILE_ID, 0, "ROWS", PRIMARY_FILEGROUP, name.to_string(), data, data_bytes(database)),
         row(LOG_FILE_ID, 1, "LOG", 0, format!("{name}_log"), log, database.log_stats().bytes),
     ]
 }
@@ -213,13 +212,18 @@ fn file_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(rows)
 }
 
-fn filegroups(view: &View, _: &Source<'_>) -> Result<Rows, SqlError> {
-    let row = primary(view).bit("is_read_only", false).bit("is_autogrow_all_files", false);
-    Ok(vec![row.done()])
+fn filegroups(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let row = |own: &std::sync::Arc<Filegroup>| {
+        let row = filegroup_row(view, own).bit("is_read_only", false);
+        row.bit("is_autogrow_all_files", own.grows_all_files).done()
+    };
+    Ok(source.catalog.filegroups().map(row).collect())
 }
 
-/// The one filegroup there is.
-pub(super) fn primary(view: &View) -> RowBuilder {
-    let row = view.row().text("name", PRIMARY_NAME).integer("data_space_id", PRIMARY).text("type", "FG");
-    row.text("type_desc", "ROWS_FILEGROUP").bit("is_default", true).bit("is_system", false)
+/// The columns that `sys.filegroups` and `sys.data_spaces` share.
+pub(super) fn filegroup_row(view: &View, filegroup: &Filegroup) -> RowBuilder {
+    let (code, kind) = filegroup.contents.kind();
+    let row = view.row().text("name", &filegroup.name).integer("data_space_id", filegroup.data_space_id);
+    let row = row.text("type", code).text("type_desc", kind);
+    row.bit("is_default", filegroup.is_default).bit("is_system", false)
 }

@@ -6,11 +6,6 @@ use super::{ColumnOf, RowBuilder, Rows, Source, View, columns_of, partitions};
 use pikepole_engine::{Index, Partitioned, StorageOptions, XmlIndexPurpose};
 use pikepole_types::SqlError;
 
-/// The data space of every table: the one filegroup.
-pub(crate) const PRIMARY: i32 = 1;
-/// Its name.
-pub(crate) const PRIMARY_NAME: &str = "PRIMARY";
-
 /// The columns that every view of indexes begins with.
 pub(super) const INDEX: &[ColumnOf] = &[
     ("object_id", Int, No),
@@ -140,7 +135,6 @@ pub(super) const VIEWS: &[View] = &[
 fn index_row(view: &View, object_id: i32) -> RowBuilder {
     view.row()
         .integer("object_id", object_id)
-        .integer("data_space_id", PRIMARY)
         .bit("is_unique", false)
         .bit("is_primary_key", false)
         .bit("is_unique_constraint", false)
@@ -162,7 +156,7 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     for table in source.catalog.table_shapes() {
         if table.is_heap() && !table.has_clustered_columnstore() {
             let heap = index_row(view, table.object_id).text("type_desc", "HEAP");
-            let heap = heap.integer("data_space_id", partitions::data_space(table.partitioned));
+            let heap = heap.integer("data_space_id", partitions::data_space(table.partitioned, table.options));
             rows.push(heap.bit("is_unique", false).bit("ignore_dup_key", false).done());
         }
         for index in &table.indexes {
@@ -191,7 +185,7 @@ fn shown_index(view: &View, object_id: i32, index: &Index) -> RowBuilder {
         None => index_row(view, object_id),
     };
     row.text("name", &index.name)
-        .integer("data_space_id", partitions::data_space(index.partitioned))
+        .integer("data_space_id", partitions::data_space(index.partitioned, index.options))
         .integer("index_id", index.index_id)
         .integer("type", number)
         .text("type_desc", kind)

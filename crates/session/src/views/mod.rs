@@ -257,7 +257,7 @@ pub(crate) enum Nullable {
     No,
 }
 use Nullable::{No, Yes};
-pub(crate) use indexes::{PRIMARY, PRIMARY_NAME, index_type};
+pub(crate) use indexes::index_type;
 
 /// Says that a view's columns are `$shared` and then the listed ones.
 macro_rules! columns_of {

@@ -386,11 +386,17 @@ fn system_row(view: &View, source: &Source<'_>, object: &SystemObject) -> RowBui
     row.moment("create_date", started_us).moment("modify_date", started_us).bit("is_ms_shipped", true)
 }
 
+/// The data space of a table's long values; 0: it has no column of such.
+fn long_data_space(table: &Table) -> i32 {
+    let has_long = table.columns.iter().any(|column| column.ty.is_max());
+    if has_long { table.text_filegroup.unwrap_or(table.row_filegroup()) } else { 0 }
+}
+
 fn tables(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |table: &Table| {
         of_table(table)
             .row(view)
-            .integer("lob_data_space_id", i32::from(table.columns.iter().any(|column| column.ty.is_max())))
+            .integer("lob_data_space_id", long_data_space(table))
             .integer("max_column_id_used", table.column_numbers_used())
             .bit("uses_ansi_nulls", true)
             .bit("is_replicated", false)

@@ -4,9 +4,8 @@
 use super::Kind::{Bit, Code, DateTime, Int, Name, SmallInt, Text, TinyInt, Variant};
 use super::Nullable::{No, Yes};
 use super::columns::with_type;
-use super::indexes::PRIMARY;
 use super::{Rows, Source, View, files};
-use pikepole_engine::{Catalog, PartitionFunction, Partitioned};
+use pikepole_engine::{Catalog, PRIMARY_FILEGROUP, PartitionFunction, Partitioned, StorageOptions};
 use pikepole_types::{SqlError, Value};
 
 pub(super) const VIEWS: &[View] = &[
@@ -134,21 +133,23 @@ fn parameters(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     Ok(rows.collect())
 }
 
-/// All filegroups are the one there is.
 fn destinations(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let rows = source.catalog.partition_schemes().flat_map(|scheme| {
-        let row = |place: usize| {
+        let row = |(place, name): (usize, &String)| {
+            let filegroup = match name.eq_ignore_ascii_case("DEFAULT") {
+                true => source.catalog.default_filegroup(),
+                false => source.catalog.filegroup(name).map_or(PRIMARY_FILEGROUP, |found| found.data_space_id),
+            };
             let row = view.row().integer("partition_scheme_id", scheme.data_space_id);
-            row.integer("destination_id", place as i64 + 1).integer("data_space_id", PRIMARY).done()
+            row.integer("destination_id", place as i64 + 1).integer("data_space_id", filegroup).done()
         };
-        let count = scheme.filegroups.len() + usize::from(scheme.next_used.is_some());
-        (0..count).map(row).collect::<Vec<_>>()
+        scheme.filegroups.iter().chain(&scheme.next_used).enumerate().map(row).collect::<Vec<_>>()
     });
     Ok(rows.collect())
 }
 
 fn data_spaces(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let mut rows = vec![files::primary(view).done()];
+    let mut rows: Rows = source.catalog.filegroups().map(|own| files::filegroup_row(view, own).done()).collect();
     rows.extend(source.catalog.partition_schemes().map(|scheme| {
         let row = view.row().text("name", &scheme.name).integer("data_space_id", scheme.data_space_id);
         let row = row.text("type", "PS").text("type_desc", "PARTITION_SCHEME");
@@ -169,6 +170,6 @@ pub(super) fn count(catalog: &Catalog, partitioned: Option<Partitioned>) -> usiz
 }
 
 /// The data space that something is in.
-pub(super) fn data_space(partitioned: Option<Partitioned>) -> i32 {
-    partitioned.map_or(PRIMARY, |partitioned| partitioned.scheme)
+pub(super) fn data_space(partitioned: Option<Partitioned>, options: StorageOptions) -> i32 {
+    partitioned.map_or(options.filegroup, |partitioned| partitioned.scheme)
 }

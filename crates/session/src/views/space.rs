@@ -3,9 +3,9 @@
 use super::Kind::{BigInt, Bit, Bytes, Int, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::files::DATA_FILE_ID;
-use super::indexes::PRIMARY;
+use super::partitions::data_space;
 use super::{RowBuilder, Rows, Source, View, execution, schedulers};
-use pikepole_engine::TEMPDB_ID;
+use pikepole_engine::{PRIMARY_FILEGROUP, TEMPDB_ID};
 use pikepole_types::SqlError;
 
 /// `type` of the pages of rows, and of those of long values.
@@ -88,10 +88,13 @@ pub(super) fn allocation_unit(object: u32, number: u8) -> i64 {
 fn allocation_units(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
-        let heap = table.heap.map(|storage| (0, storage.object));
-        let indexes = table.live_indexes().map(|index| (index.index_id, index.storage.object));
-        for (index_id, object) in heap.into_iter().chain(indexes) {
-            let mut unit = |(number, name): (u8, &str), pages_of: u32| {
+        let of_heap = data_space(table.partitioned, table.options);
+        let heap = table.heap.map(|storage| (0, storage.object, of_heap));
+        let indexes = table
+            .live_indexes()
+            .map(|index| (index.index_id, index.storage.object, data_space(index.partitioned, index.options)));
+        for (index_id, object, rows_in) in heap.into_iter().chain(indexes) {
+            let mut unit = |(number, name): (u8, &str), pages_of: u32, space: i32| {
                 let (used, reserved) = source.database.store().pages_of(pages_of);
                 let row = view
                     .row()
@@ -99,15 +102,15 @@ fn allocation_units(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> 
                     .integer("type", number)
                     .text("type_desc", name)
                     .integer("container_id", object)
-                    .integer("data_space_id", PRIMARY)
+                    .integer("data_space_id", space)
                     .integer("total_pages", reserved)
                     .integer("used_pages", used)
                     .integer("data_pages", used);
                 rows.push(row.done());
             };
-            unit(IN_ROW_DATA, object);
+            unit(IN_ROW_DATA, object, rows_in);
             if let Some(long) = table.overflow.filter(|_| index_id <= 1) {
-                unit(LOB_DATA, long.object);
+                unit(LOB_DATA, long.object, table.text_filegroup.unwrap_or(rows_in));
             }
         }
     }
@@ -123,7 +126,7 @@ fn of_files(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .row()
         .integer("database_id", source.database.id())
         .integer("file_id", DATA_FILE_ID)
-        .integer("filegroup_id", PRIMARY)
+        .integer("filegroup_id", PRIMARY_FILEGROUP)
         .integer("total_page_count", total)
         .integer("allocated_extent_page_count", used)
         .integer("unallocated_extent_page_count", total.saturating_sub(used))

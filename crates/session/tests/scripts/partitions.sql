@@ -1,4 +1,11 @@
 -- Partition functions and schemes are definitions: which partition a row is in, and how many there are in each.
+CREATE DATABASE cut;
+GO
+USE cut;
+ALTER DATABASE cut ADD FILEGROUP fg1;
+ALTER DATABASE cut ADD FILEGROUP fg2;
+ALTER DATABASE cut ADD FILEGROUP fg3;
+GO
 CREATE PARTITION FUNCTION pf (int) AS RANGE LEFT FOR VALUES (1, 100, 1000);
 CREATE PARTITION FUNCTION pfr (datetime2(0)) AS RANGE RIGHT FOR VALUES ('2021-01-01', '2020-01-01');
 CREATE PARTITION SCHEME ps AS PARTITION pf ALL TO ([PRIMARY]);

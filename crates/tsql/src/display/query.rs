@@ -145,6 +145,7 @@ impl Display for Select {
         optional(f, "", &self.top, " ")?;
         Commas(&self.items).fmt(f)?;
         optional(f, " INTO ", &self.into, "")?;
+        optional(f, " ON ", &self.into_on, "")?;
         from(f, &self.from)?;
         optional(f, " WHERE ", &self.filter, "")?;
         if !self.group_by.is_empty() {

@@ -312,10 +312,7 @@ impl Parser<'_> {
         let top = self.optional_top()?;
         let items = self.list(Self::select_item)?;
         let into = if self.eat_keyword(Keyword::Into) { Some(self.object_name()?) } else { None };
-        // All filegroups of a database lie in one place, so where the table is to lie says nothing.
-        if into.is_some() {
-            self.optional_placement()?;
-        }
+        let into_on = if into.is_some() { self.optional_placement()?.map(Box::new) } else { None };
         let from = self.optional_from()?;
         let filter = if self.eat_keyword(Keyword::Where) { Some(self.condition()?) } else { None };
         let group_by = if self.eat_keyword(Keyword::Group) { self.group_by()? } else { Vec::new() };
@@ -323,7 +320,7 @@ impl Parser<'_> {
         let windows = if self.at_window_clause() { self.window_clause()? } else { Vec::new() };
         self.grow()?;
         let span = self.span_from(first);
-        Ok(Select { distinct, top, items, into, from, filter, group_by, having, windows, span })
+        Ok(Select { distinct, top, items, into, into_on, from, filter, group_by, having, windows, span })
     }
 
     /// `FROM a, b`, if it comes next.

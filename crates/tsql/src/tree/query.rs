@@ -1,8 +1,8 @@
 //! Queries.
 
 use super::{
-    ColumnDefinition, ColumnRef, Condition, Expr, FunctionCall, IndexColumn, Name, ObjectName, Over, SettingOption,
-    Span, Window,
+    ColumnDefinition, ColumnRef, Condition, Expr, FunctionCall, IndexColumn, Name, ObjectName, Over, Placement,
+    SettingOption, Span, Window,
 };
 
 /// A query: a query expression with what stands around it.
@@ -191,6 +191,8 @@ pub struct Select {
     pub items: Vec<SelectItem>,
     /// `INTO table`
     pub into: Option<ObjectName>,
+    /// `ON filegroup` behind the table of INTO
+    pub into_on: Option<Box<Placement>>,
     /// `FROM`: tables joined by commas; empty without FROM.
     pub from: Vec<TableSource>,
     /// `WHERE`

@@ -287,6 +287,7 @@ error_table! {
     1701 16 1 row_size_too_large(table, size, overhead, maximum) "Creating or altering table '{table}' failed because the minimum row size would be {size}, including {overhead} bytes of internal overhead. This exceeds the maximum allowable table row size of {maximum} bytes.";
     1702 16 1 too_many_columns(column, table, maximum) "CREATE TABLE failed because column '{column}' in table '{table}' exceeds the maximum of {maximum} columns.";
     1708 10 1 row_may_be_too_long(table, maximum) "Warning: The table \"{table}\" has been created, but its maximum row size exceeds the allowed maximum of {maximum} bytes. INSERT or UPDATE to this table will fail if the resulting row exceeds the size limit.";
+    1709 16 1 text_filegroup_without_text() "Cannot use TEXTIMAGE_ON when a table has no text, ntext, image, varchar(max), nvarchar(max), non-FILESTREAM varbinary(max), xml or large CLR type columns.";
     1711 16 1 primary_key_on_computed(column, table) "Cannot define PRIMARY KEY constraint on column '{column}' in table '{table}'. The computed column has to be persisted and not nullable.";
     1731 16 1 column_not_sparse(column, table) "Cannot create the sparse column '{column}' in the table '{table}' because an option or data type specified is not valid. A sparse column must be nullable and cannot have the ROWGUIDCOL, IDENTITY, or FILESTREAM properties. A sparse column cannot be of the following data types: text, ntext, image, geometry, geography, or user-defined type.";
     1750 16 1 constraint_not_created() "Could not create constraint or index. See previous errors.";
@@ -310,6 +311,7 @@ error_table! {
     1787 16 1 cascade_with_instead_of(constraint, table) "Cannot define foreign key constraint '{constraint}' with cascaded DELETE or UPDATE on table '{table}' because the table has an INSTEAD OF DELETE or UPDATE TRIGGER defined on it.";
     1801 16 3 database_exists(name) "Database '{name}' already exists. Choose a different database name.";
     1802 16 4 create_database_failed() "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
+    1826 16 1 filegroups_not_allowed(database) "User-defined filegroups are not allowed on \"{database}\".";
     1834 16 1 file_in_use(file, database) "The file '{file}' cannot be overwritten. It is being used by database '{database}'.";
     1902 16 3 clustered_index_exists(kind, table, index) "Cannot create more than one clustered index on {kind} '{table}'. Drop the existing clustered index '{index}' before creating another.";
     1904 16 1 too_many_key_columns(kind, index, table, count, maximum) "The {kind} '{index}' on table '{table}' has {count} columns in the key list. The maximum limit for {kind} key column list is {maximum}.";
@@ -610,9 +612,20 @@ error_table! {
     // ALTER DATABASE and files.
     4936 16 1 computed_not_persistable(column, table) "Computed column '{column}' in table '{table}' cannot be persisted because the column is non-deterministic.";
     5011 14 5 alter_database_denied(name) "User does not have permission to alter database '{name}', the database does not exist, or the database is not in a state that allows access checks.";
+    5012 16 1 primary_filegroup_not_renamed() "The name of the primary filegroup cannot be changed.";
+    5014 16 2 filegroup_missing(name, database) "The filegroup '{name}' does not exist in database '{database}'.";
     5016 16 1 system_database_not_renamed(name) "Cannot change the name of the system database {name}.";
     5021 10 1 database_name_set(name) "The database name '{name}' has been set.";
+    5021 10 1 filegroup_name_set(name) "The filegroup name '{name}' has been set.";
     5030 16 12 database_not_locked_exclusively() "The database could not be exclusively locked to perform the operation.";
+    5033 16 1 too_many_files(maximum) "The maximum of {maximum} files per database has been exceeded.";
+    5035 16 1 filegroup_exists(name) "Filegroup '{name}' already exists in this database. Specify a different name or remove the conflicting filegroup if it is empty.";
+    5042 16 1 not_empty(kind, name) "The {kind} '{name}' cannot be removed because it is not empty.";
+    5044 10 1 filegroup_removed(name) "The filegroup '{name}' has been removed.";
+    5045 16 1 filegroup_property_is_set(property) "The filegroup already has the '{property}' property set.";
+    5046 10 1 filegroup_property_set(property) "The filegroup property '{property}' has been set.";
+    5047 16 1 primary_filegroup_read_only() "Cannot change the READONLY property of the PRIMARY filegroup.";
+    5051 16 1 filegroup_named_default() "Cannot have a filegroup with the name 'DEFAULT'.";
     5058 16 1 database_option_not_settable(option, database) "Option '{option}' cannot be set in database '{database}'.";
     5060 10 1 transactions_being_rolled_back(percent) "Nonqualified transactions are being rolled back. Estimated rollback completion: {percent}%.";
     5061 16 1 database_lock_not_placed(database) "ALTER DATABASE failed because a lock could not be placed on database '{database}'. Try again later.";
@@ -917,6 +930,7 @@ error_table! {
     10759 15 1 distinct_with_over() "Use of DISTINCT is not allowed with the OVER clause.";
     10760 16 1 scale_not_constant(ty) "Scale argument is not valid. Valid expressions for data type {ty} scale argument are integer constants and integer constant expressions.";
     10761 15 1 parse_type_invalid(ty, function) "Invalid data type {ty} in function {function}.";
+    10797 15 2 memory_optimized_filegroup_exists() "Only one MEMORY_OPTIMIZED_DATA filegroup is allowed per database.";
     11501 16 2 batch_not_analyzed() "The batch could not be analyzed because of compile errors.";
     11502 16 2 parameter_type_not_deduced(name) "The type for parameter '{name}' cannot be deduced in this context.";
     11508 16 1 undeclared_parameter_used_twice(name) "The undeclared parameter '{name}' is used more than once in the batch being analyzed.";
@@ -1089,6 +1103,7 @@ error_table! {
     15279 16 1 message_needs_english(language) "You must add the us_english version of this message before you can add the '{language}' version.";
     15280 16 1 message_has_translations() "All localized versions of this message must be dropped before the us_english version can be dropped.";
     15304 16 1 message_severities_differ(language, severity) "The severity level of the '{language}' version of this message must be the same as the severity level ({severity}) of the us_english version.";
+    15325 16 1 not_in_current_database(kind, name) "The current database does not contain a {kind} named '{name}'.";
     15335 11 1 rename_name_in_use(name, kind) "Error: The new name '{name}' is already in use as a {kind} name and would cause a duplicate that is not permitted.";
     15336 16 1 rename_of_enforced(name) "Object '{name}' cannot be renamed because the object participates in enforced dependencies.";
     15347 16 1 transfer_of_part() "Cannot transfer an object that is owned by a parent object.";
