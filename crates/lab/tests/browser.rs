@@ -26,6 +26,17 @@ const LOOK: &str = "<script>
     lines: [].filter.call(document.querySelectorAll('figure svg path.line'), function (path) { return path.getTotalLength() > 20; }).length,
     flames: [].filter.call(document.querySelectorAll('svg.flame'), function (svg) { var box = svg.getBoundingClientRect(); return box.width > 600 && svg.querySelectorAll('g rect').length > 10; }).length,
     callers: document.querySelectorAll('.callers > details').length,
+    points: document.querySelectorAll('svg.way g.point').length,
+    overlaps: (function () {
+      var texts = [].map.call(document.querySelectorAll('svg.way text'), function (text) { return text.getBBox(); }), count = 0;
+      texts.forEach(function (a, at) {
+        if (a.x < 0 || a.x + a.width > 1200) count += 1;
+        texts.slice(at + 1).forEach(function (b) {
+          if (a.x + 1 < b.x + b.width && b.x + 1 < a.x + a.width && a.y + 3 < b.y + b.height && b.y + 3 < a.y + a.height) count += 1;
+        });
+      });
+      return count;
+    })(),
     rows: document.querySelectorAll('table tbody tr').length,
     wide: document.documentElement.scrollWidth > document.documentElement.clientWidth,
     experiment: JSON.parse(document.getElementById('outcome').textContent).experiment,
@@ -72,8 +83,11 @@ fn a_browser_lays_out_every_chart_and_table() {
     let experiment = experiment::find("trace-flags").expect("an experiment");
     let outcome = experiment::run(experiment, &machine, &options).expect("an outcome");
     let arms = outcome.panels[0].arms.len();
-    let charts = outcome.panels[0].charts.len() + 4;
-    let page = page::page(&outcome).replace("</body>", LOOK);
+    let page = page::page(&outcome);
+    // Charts over sessions, of which those of zeros are left out, and four over time.
+    let charts = page.matches("<figure>").count();
+    assert!(charts > 4 && charts <= outcome.panels[0].charts.len() + 3 + 4, "{charts}");
+    let page = page.replace("</body>", LOOK);
     let file = folder.0.join("page.html");
     std::fs::write(&file, page).expect("the page is written");
 
@@ -93,7 +107,9 @@ fn a_browser_lays_out_every_chart_and_table() {
     let number = |field: &str| seen[field].as_u64().unwrap_or(0) as usize;
     assert_eq!((number("charts"), number("drawn")), (charts, charts), "{seen}");
     // Each arm has a line in each chart over sessions, however flat.
-    assert!(number("lines") >= outcome.panels[0].charts.len() * arms, "{seen}");
+    assert!(number("lines") >= (charts - 4) * arms, "{seen}");
+    // The texts of the picture of the way are within it, and none is over another.
+    assert_eq!((number("points"), number("overlaps")), (11, 0), "{seen}");
     // Where samples can be taken, each arm's flame graph is drawn, with callers to open.
     if cfg!(target_arch = "x86_64") {
         assert_eq!(number("flames"), arms, "{seen}");

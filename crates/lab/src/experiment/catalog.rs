@@ -287,7 +287,13 @@ fn affinity_claims(arms: &[Arm]) -> Vec<Claim> {
 
 fn affinity(machine: &Machine) -> Plan {
     let spins = |name| Metric::spins(name);
-    let charts = vec![Metric::Rows, spins("LOGCACHE_ACCESS"), spins("XDESMGR"), Metric::LogMegabytes];
+    let charts = vec![
+        Metric::Rows,
+        spins("LOGCACHE_ACCESS"),
+        spins("XDESMGR"),
+        Metric::LogMegabytes,
+        Metric::share(Area::BackOff),
+    ];
     let panel = |title: &str, arms| Panel {
         title: title.to_owned(),
         workload: Workload::SingletonInsert,

@@ -166,21 +166,47 @@ fn cannot(claim: &Claim, panel: &PanelRecord, from: &Spread, to: &Spread) -> Opt
     None
 }
 
+/// Why a verdict concludes nothing; `None` for one that does.
+fn reason(
+    verdict: Verdict,
+    cannot: Option<String>,
+    is_busy: bool,
+    expect: Expect,
+    pair: [&Spread; 2],
+    twins: f64,
+) -> Option<String> {
+    let is_bound = matches!(expect, Expect::Below(_));
+    match verdict {
+        Verdict::Seen | Verdict::NotSeen => None,
+        Verdict::CannotBeJudged => Some(cannot.unwrap_or_default()),
+        Verdict::Open => Some("one run has no spread, so nothing follows from it".to_owned()),
+        Verdict::TooNoisy if is_busy => Some("other processes were busy in most of the runs".to_owned()),
+        Verdict::TooNoisy if is_bound => Some("some runs are below the bound, others are not".to_owned()),
+        Verdict::TooNoisy if difference(pair[0], pair[1], 0.0) != Difference::Unknown => {
+            Some(format!("two arms with the same settings differ by {:.0}% too", 100.0 * twins))
+        }
+        Verdict::TooNoisy => Some("the runs of an arm differ by more than the arms do".to_owned()),
+    }
+}
+
 /// Judges a claim at the most sessions that both arms have runs of.
 pub(super) fn judge(claim: &Claim, panels: &[PanelRecord]) -> ClaimRecord {
-    let record = |verdict, words| ClaimRecord {
+    let record = |verdict, words, ratio, reason| ClaimRecord {
         text: claim.text.clone(),
         published: claim.published.map(str::to_owned),
         verdict,
         words,
+        ratio,
+        reason,
     };
-    let Some(panel) = panels.get(claim.panel) else { return record(Verdict::Open, "there was no run".to_owned()) };
+    let unfinished = |why: &str| record(Verdict::Open, why.to_owned(), None, Some(why.to_owned()));
+    let Some(panel) = panels.get(claim.panel) else { return unfinished("there was no run") };
     let both = |sessions: &usize| {
         let of = |arm| panel.spread(arm, *sessions, &claim.metric);
         Some((*sessions, of(claim.from)?, of(claim.to)?))
     };
     let Some((sessions, from, to)) = panel.sessions.iter().rev().find_map(both) else {
-        return record(Verdict::Open, "it was stopped before there was a run of each arm".to_owned());
+        return unfinished("it was stopped before there was a run of each arm");
     };
     let twins = panel.twin_difference(sessions, &claim.metric);
     let cannot = claim.cannot.clone().or_else(|| cannot(claim, panel, &from, &to));
@@ -192,6 +218,30 @@ pub(super) fn judge(claim: &Claim, panels: &[PanelRecord]) -> ClaimRecord {
         (None, Verdict::Seen | Verdict::NotSeen) if is_busy => Verdict::TooNoisy,
         (None, verdict) => verdict,
     };
+    let is_bound = matches!(claim.expect, Expect::Below(_));
+    let ratio = (!is_bound && from.median != 0.0).then(|| to.median / from.median);
+    let mut words = figures(claim, panel, sessions, &from, &to, ratio);
+    let reason = reason(verdict, cannot, is_busy, claim.expect, [&from, &to], twins);
+    if let Some(reason) = &reason {
+        let is_cannot = verdict == Verdict::CannotBeJudged;
+        words.push_str(&if is_cannot {
+            format!(". This machine cannot show it: {reason}")
+        } else {
+            format!("; {reason}")
+        });
+    }
+    record(verdict, words, ratio, reason)
+}
+
+/// The figures of a claim in words.
+fn figures(
+    claim: &Claim,
+    panel: &PanelRecord,
+    sessions: usize,
+    from: &Spread,
+    to: &Spread,
+    ratio: Option<f64>,
+) -> String {
     let name = |arm: usize| panel.arms.get(arm).map_or("?", |arm| arm.name.as_str());
     let with = crate::show::counted(sessions, "session");
     let noise = |spread: &Spread| match spread.count {
@@ -199,46 +249,25 @@ pub(super) fn judge(claim: &Claim, panels: &[PanelRecord]) -> ClaimRecord {
         runs => format!("{} of {runs} runs", spread.noise_words()),
     };
     let metric = claim.metric.title();
-    let mut words = match claim.expect {
-        Expect::Below(limit) => {
-            format!(
-                "{with}, {metric}: {} with {} ({}), to be below {}",
-                figure(to.median),
-                name(claim.to),
-                noise(&to),
-                figure(limit)
-            )
-        }
-        _ => {
-            let ratio = match from.median == 0.0 {
-                true => String::new(),
-                false => format!(", x {:.2}", to.median / from.median),
-            };
-            format!(
-                "{with}, {metric}: {} with {} ({}), {} with {} ({}){ratio}",
-                figure(from.median),
-                name(claim.from),
-                noise(&from),
-                figure(to.median),
-                name(claim.to),
-                noise(&to)
-            )
-        }
-    };
-    match (verdict, cannot) {
-        (Verdict::CannotBeJudged, Some(why)) => words.push_str(&format!(". This machine cannot show it: {why}")),
-        (Verdict::Open, _) => words.push_str(". One run has no spread: nothing follows from it"),
-        (Verdict::TooNoisy, _) if is_busy => words.push_str(". Other processes were busy in most of the runs"),
-        (Verdict::TooNoisy, _) if matches!(claim.expect, Expect::Below(_)) => {
-            words.push_str(". Some runs are, others are not");
-        }
-        (Verdict::TooNoisy, _) if difference(&from, &to, 0.0) != Difference::Unknown => {
-            words.push_str(&format!(". Two arms with the same settings differ by {:.0}% too", 100.0 * twins));
-        }
-        (Verdict::TooNoisy, _) => words.push_str(". The runs of an arm differ by more than the arms do"),
-        _ => {}
+    if let Expect::Below(limit) = claim.expect {
+        return format!(
+            "{with}, {metric}: {} with {} ({}), to be below {}",
+            figure(to.median),
+            name(claim.to),
+            noise(to),
+            figure(limit)
+        );
     }
-    record(verdict, words)
+    format!(
+        "{with}, {metric}: {} with {} ({}), {} with {} ({}){}",
+        figure(from.median),
+        name(claim.from),
+        noise(from),
+        figure(to.median),
+        name(claim.to),
+        noise(to),
+        ratio.map_or_else(String::new, |ratio| format!(", x {ratio:.2}"))
+    )
 }
 
 #[cfg(test)]
@@ -356,7 +385,7 @@ mod tests {
         // Two arms of the same settings are further apart than the arms that are compared.
         let loud = judged(twin(&[(370.0, 5, false), (371.0, 5, false)]), Metric::Rows, Expect::Higher, None);
         assert_eq!(loud.verdict, Verdict::TooNoisy);
-        assert!(loud.words.ends_with("Two arms with the same settings differ by 73% too"), "{}", loud.words);
+        assert!(loud.words.ends_with("two arms with the same settings differ by 73% too"), "{}", loud.words);
         let less = judged(twin(&[(130.0, 5, false), (131.0, 5, false)]), Metric::Rows, Expect::Higher, None);
         assert_eq!(less.verdict, Verdict::Seen, "a smaller difference than that of the arms: {}", less.words);
     }
@@ -366,7 +395,7 @@ mod tests {
         let busy: &[MadeUp] = &[(200.0, 50, true), (201.0, 50, true), (200.0, 50, false)];
         let found = judged(panel(&[(None, None, LOW), (None, None, busy)]), Metric::Rows, Expect::Higher, None);
         assert_eq!(found.verdict, Verdict::TooNoisy);
-        assert!(found.words.ends_with("Other processes were busy in most of the runs"), "{}", found.words);
+        assert!(found.words.ends_with("other processes were busy in most of the runs"), "{}", found.words);
         // A spinlock that spins less than a bound beside them spins less without them.
         let below = judged(
             panel(&[(None, None, LOW), (None, None, busy)]),

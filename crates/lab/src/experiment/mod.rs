@@ -20,6 +20,7 @@ mod judge;
 mod large_pages;
 mod parallel_insert;
 mod plan;
+mod published;
 mod record;
 mod run;
 
@@ -29,7 +30,10 @@ pub use compare::compare;
 pub(crate) use judge::figure;
 pub use judge::{Spread, Verdict};
 pub use plan::{Arm, Claim, Expect, Experiment, Machine, Metric, Panel, Plan, TABLE_BYTES};
+pub use published::{PublishedPoint, STUDIES, Study, published_points};
 pub use record::{ArmRecord, Cell, ClaimRecord, Environment, Outcome, PanelRecord, RunRecord, Settings};
+#[cfg(test)]
+pub(crate) use run::panel_records;
 pub use run::{Options, run};
 
 use crate::stress::StressError;

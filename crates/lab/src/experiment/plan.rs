@@ -4,7 +4,7 @@ use super::ExperimentError;
 use super::record::RunRecord;
 use crate::profile::Area;
 use crate::show::counted;
-use crate::stress::{Durability, PARALLEL_INSERT_ROWS, Workload};
+use crate::stress::{Durability, PARALLEL_INSERT_ROWS, SpinlockRow, Workload};
 use pikepole_embedded::SystemFiles;
 use pikepole_embedded::placement::{LogWriterHome, PlacementPlan, PlacementRules};
 use pikepole_machine::{CpuLimits, ReservedPages, SlowDevice, Topology, available_memory, list_text};
@@ -218,6 +218,8 @@ pub enum Metric {
     RowsPerFlush,
     /// Spins of one spinlock for a thousand rows.
     Spins(String),
+    /// Back-offs of one spinlock for a thousand rows.
+    BackOffs(String),
     /// Spins of all spinlocks for a thousand rows.
     AllSpins,
     /// Spins of all spinlocks in a millisecond of CPU: what part of the work is spinning, however few rows a slow disk lets through.
@@ -253,6 +255,7 @@ impl Metric {
             Metric::CpuMicroseconds => "CPU, us a row".to_owned(),
             Metric::RowsPerFlush => "rows a log write".to_owned(),
             Metric::Spins(name) => format!("{name} spins per 1,000 rows"),
+            Metric::BackOffs(name) => format!("{name} back-offs per 1,000 rows"),
             Metric::AllSpins => "spins of all spinlocks per 1,000 rows".to_owned(),
             Metric::SpinsOfCpu => "spins of all spinlocks per ms of CPU".to_owned(),
             Metric::Wait(name) => format!("{name}, us waited a row"),
@@ -273,10 +276,8 @@ impl Metric {
             Metric::LargePageMegabytes => run.large_page_bytes as f64 / f64::from(1 << 20),
             Metric::CpuMicroseconds => run.cpu_seconds * 1e6 / rows,
             Metric::RowsPerFlush => rows / run.flushes.max(1) as f64,
-            Metric::Spins(name) => {
-                let spins = run.spinlocks.iter().filter(|row| row.name == *name).map(|row| row.spins as f64);
-                spins.fold(0.0, |sum, spins| sum + spins) * 1e3 / rows
-            }
+            Metric::Spins(name) => of_spinlock(run, name, |row| row.spins) * 1e3 / rows,
+            Metric::BackOffs(name) => of_spinlock(run, name, |row| row.backoffs) * 1e3 / rows,
             Metric::AllSpins => all_spins(run) * 1e3 / rows,
             Metric::SpinsOfCpu => all_spins(run) / (run.cpu_seconds * 1e3).max(1.0),
             Metric::Wait(name) => {
@@ -293,6 +294,10 @@ impl Metric {
             }
         }
     }
+}
+
+fn of_spinlock(run: &RunRecord, name: &str, of: fn(&SpinlockRow) -> i64) -> f64 {
+    run.spinlocks.iter().filter(|row| row.name == name).map(|row| of(row) as f64).fold(0.0, |sum, count| sum + count)
 }
 
 fn all_spins(run: &RunRecord) -> f64 {

@@ -215,6 +215,12 @@ pub struct ClaimRecord {
     pub verdict: Verdict,
     /// The figures behind it, in words.
     pub words: String,
+    /// The figure of arm B against that of arm A; null where A's is 0, and for a bound.
+    #[serde(default)]
+    pub ratio: Option<f64>,
+    /// Why nothing is concluded; null where something is.
+    #[serde(default)]
+    pub reason: Option<String>,
 }
 
 impl PanelRecord {

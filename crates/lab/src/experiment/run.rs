@@ -155,6 +155,12 @@ fn device_words(device: Option<SlowDevice>) -> String {
     format!("acts a device of {} us a write{rate}", device.delay.as_micros())
 }
 
+/// The panels of a plan before their first run.
+#[cfg(test)]
+pub(crate) fn panel_records(plan: &Plan) -> Vec<PanelRecord> {
+    plan.panels.iter().map(panel_record).collect()
+}
+
 fn panel_record(panel: &Panel) -> PanelRecord {
     let arm = |arm: &Arm| ArmRecord {
         name: arm.name.clone(),

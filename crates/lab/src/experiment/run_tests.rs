@@ -78,7 +78,7 @@ fn a_run_is_recorded_judged_and_read_back() {
         assert_eq!((panel.arms[2].name.as_str(), panel.arms[2].twin_of), ("defaults, again", Some(0)));
     }
     assert_eq!(outcome.claims[0].verdict, Verdict::Open, "one run concludes nothing: {:?}", outcome.claims);
-    assert!(outcome.claims[0].words.contains("One run has no spread"));
+    assert!(outcome.claims[0].words.contains("one run has no spread"));
     let file = options.folder.join("tiny.json");
     std::fs::write(&file, outcome.to_json()).expect("the file");
     assert_eq!(Outcome::read(&file).expect("the outcome"), outcome);

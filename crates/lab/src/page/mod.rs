@@ -3,16 +3,22 @@
 //! The page needs nothing but itself: styles, charts (SVG made here) and the outcome's JSON are in it, so that it can be
 //! sent to somebody and read anywhere, and its figures taken out again.
 
+mod glossary;
+mod insert_path;
+mod panel;
 mod prediction;
 mod profiles;
+mod result;
+mod sources;
 mod svg;
 mod sweep;
 mod tables;
 
-use crate::experiment::{ClaimRecord, Outcome, PUBLISHED_CLAIMS, PanelRecord, RunRecord, prediction};
+use crate::experiment::{ClaimRecord, Outcome, PUBLISHED_CLAIMS, prediction, published_points};
 use crate::profile::Profile;
+use crate::show::counted;
+use glossary::Glossary;
 use std::fmt::Write;
-use svg::{Line, Trace};
 pub use sweep::{sweep_file, sweep_text};
 
 pub use prediction::prediction_page;
@@ -35,23 +41,28 @@ pub(crate) fn escape(text: &str) -> String {
 
 /// The page of one experiment's outcome.
 pub fn page(outcome: &Outcome) -> String {
-    let mut body = String::new();
-    head(&mut body, outcome);
+    let (mut body, mut words) = (String::new(), Glossary::default());
+    head(&mut body, outcome, &mut words);
     if profiles::are_there(outcome) {
         body.push_str(&profiles::head());
     }
     body.push_str("<h2>Verdicts</h2><div class='claims'>");
-    outcome.claims.iter().for_each(|claim| self::claim(&mut body, claim));
-    body.push_str("</div><div class='two' style='margin-top:14px'>");
-    list(&mut body, "Published", &outcome.published);
+    outcome.claims.iter().for_each(|claim| self::claim(&mut body, claim, &mut words));
+    body.push_str("</div>");
+    path(&mut body, outcome, &mut words);
+    body.push_str("<div class='two' style='margin-top:14px'>");
+    list(&mut body, "Published", &outcome.published, &mut words);
     let shows = outcome.shows.iter().map(|line| format!("It can show {line}."));
     let cannot = outcome.cannot.iter().map(|line| format!("It cannot: {line}."));
-    list(&mut body, "What this machine can and cannot show", &shows.chain(cannot).collect::<Vec<_>>());
+    list(&mut body, "What this machine can and cannot show", &shows.chain(cannot).collect::<Vec<_>>(), &mut words);
     body.push_str("</div>");
-    outcome.panels.iter().for_each(|panel| self::panel(&mut body, panel));
+    let published = published_points(&outcome.experiment);
+    outcome.panels.iter().for_each(|one| panel::part(&mut body, one, &published, &mut words));
     body.push_str("<h2>Environment and method</h2><div class='card'>");
     body.push_str(&tables::environment(outcome));
     body.push_str("</div>");
+    body.push_str(&sources::of_experiment(&outcome.experiment));
+    body.push_str(&words.html());
     let json = outcome.to_json().replace("</", "<\\/");
     let _ = write!(
         body,
@@ -59,6 +70,22 @@ pub fn page(outcome: &Outcome) -> String {
          <script type='application/json' id='outcome'>{json}</script><script>{SAVE}</script>"
     );
     document(&format!("{}: {}", outcome.experiment, outcome.title), &body)
+}
+
+/// The picture of an insert's way, and which points of it are switched.
+fn path(body: &mut String, outcome: &Outcome, words: &mut Glossary) {
+    let switched = insert_path::switched(outcome);
+    let which = match switched.as_slice() {
+        [] => "The arms below differ in none of these points.".to_owned(),
+        names => format!("The arms below differ at: {}.", names.join(", ")),
+    };
+    let _ = write!(
+        body,
+        "<h2>An insert's way to the disk</h2><div class='card'><p class='meta'>Where an insert waits, and what the classic policies and \
+         the best ones have there. {}</p><div class='wide'>{}</div></div>",
+        escape(&which),
+        insert_path::picture(&outcome.panels, words)
+    );
 }
 
 /// Offers the JSON in the page as a file.
@@ -104,12 +131,18 @@ pub fn profile_page(title: &str, profile: &Profile) -> String {
     document(title, &body)
 }
 
-/// The page over several outcomes: the verdicts of each, with a link to its page beside this one.
+/// The page over several outcomes: the result and the verdicts of each, with a link to its page beside this one.
 pub fn index(outcomes: &[Outcome]) -> String {
-    let mut body = String::from("<h1>Experiments</h1>");
+    let (mut body, mut words) = (String::from("<h1>Experiments</h1>"), Glossary::default());
     if let Some(outcome) = outcomes.first() {
         let _ = write!(body, "<p class='meta'>{}</p>", escape(&tables::environment_line(outcome)));
     }
+    let _ = write!(
+        body,
+        "<h2>An insert's way to the disk</h2><div class='card'><p class='meta'>Each experiment's page marks the points that it switches.</p>\
+         <div class='wide'>{}</div></div>",
+        insert_path::picture(&[], &mut words)
+    );
     for outcome in outcomes {
         let _ = write!(
             body,
@@ -118,32 +151,54 @@ pub fn index(outcomes: &[Outcome]) -> String {
             escape(&outcome.question),
             name = escape(&outcome.experiment)
         );
+        result(&mut body, outcome, &mut words);
         warnings(&mut body, outcome);
-        body.push_str("<div class='claims'>");
-        outcome.claims.iter().for_each(|claim| self::claim(&mut body, claim));
-        body.push_str("</div>");
+        let _ = write!(
+            body,
+            "<details><summary>{} with figures</summary><div class='claims'>",
+            counted(outcome.claims.len(), "verdict")
+        );
+        outcome.claims.iter().for_each(|claim| self::claim(&mut body, claim, &mut words));
+        body.push_str("</div></details>");
     }
     body.push_str("<h2>All published claims</h2><div class='card wide'><table><tr><th class='n'>#</th><th>claim</th><th>published</th><th>where</th><th>verdict</th><th>predicted by</th></tr>");
     for (place, claim) in PUBLISHED_CLAIMS.iter().enumerate() {
         let cells = [claim.claim, claim.figure, &claim.place(), claim.verdict_words(outcomes), prediction(place + 1)];
-        let cells: String = cells.iter().map(|text| format!("<td>{}</td>", escape(text))).collect();
-        let _ = write!(body, "<tr><td class='n'>{}</td>{cells}</tr>", place + 1);
+        let cells: String = cells.iter().map(|text| format!("<td>{}</td>", marked(text))).collect();
+        let number = place + 1;
+        let _ = write!(body, "<tr id='claim-{number}'><td class='n'>{number}</td>{cells}</tr>");
     }
     body.push_str("</table></div>");
+    body.push_str(&sources::all(outcomes));
+    body.push_str(&words.html());
     document("Experiments", &body)
 }
 
-fn head(body: &mut String, outcome: &Outcome) {
+/// A text of the table of claims as HTML: what stands between backquotes is code.
+fn marked(text: &str) -> String {
+    let part = |(place, part): (usize, &str)| match place % 2 {
+        1 => format!("<code>{}</code>", escape(part)),
+        _ => escape(part),
+    };
+    text.split('`').enumerate().map(part).collect()
+}
+
+fn head(body: &mut String, outcome: &Outcome, words: &mut Glossary) {
     // Writing to a string cannot fail; so everywhere below.
     let _ = write!(
         body,
-        "<p class='meta'>pikepole lab &middot; {}</p><h1>{}</h1><p class='question'>{}</p><p class='meta'>{}</p>",
+        "<p class='meta'><a href='index.html'>pikepole lab</a> &middot; {}</p><h1>{}</h1><p class='question'>{}</p>",
         escape(&outcome.experiment),
         escape(&outcome.title),
-        escape(&outcome.question),
-        escape(&tables::environment_line(outcome))
+        words.linked(&outcome.question)
     );
+    result(body, outcome, words);
+    let _ = write!(body, "<p class='meta'>{}</p>", escape(&tables::environment_line(outcome)));
     warnings(body, outcome);
+}
+
+fn result(body: &mut String, outcome: &Outcome, words: &mut Glossary) {
+    let _ = write!(body, "<p class='result'><b>Result</b> {}</p>", words.linked(&result::sentence(outcome)));
 }
 
 /// Writes the warnings about an outcome's runs.
@@ -161,7 +216,7 @@ fn warnings(body: &mut String, outcome: &Outcome) {
     }
 }
 
-fn claim(body: &mut String, claim: &ClaimRecord) {
+fn claim(body: &mut String, claim: &ClaimRecord, words: &mut Glossary) {
     let published = claim
         .published
         .as_ref()
@@ -171,130 +226,24 @@ fn claim(body: &mut String, claim: &ClaimRecord) {
         "<div class='claim {:?}'><b>{}</b><div>{}.{published}<br><span class='soft'>{}.</span></div></div>",
         claim.verdict,
         claim.verdict.words(),
-        escape(&claim.text),
+        words.linked(&claim.text),
         escape(&claim.words)
     );
 }
 
-fn list(body: &mut String, title: &str, lines: &[String]) {
-    let items: String = lines.iter().map(|line| format!("<li>{}</li>", escape(line))).collect();
+fn list(body: &mut String, title: &str, lines: &[String], words: &mut Glossary) {
+    let items: String = lines.iter().map(|line| format!("<li>{}</li>", words.linked(line))).collect();
     let _ = write!(body, "<div class='card'><h3>{}</h3><ul>{items}</ul></div>", escape(title));
-}
-
-fn panel(body: &mut String, panel: &PanelRecord) {
-    let device = if panel.device.is_empty() { String::new() } else { format!(", {}", panel.device) };
-    let _ = write!(
-        body,
-        "<h2>{}</h2><p class='meta'>workload {}, {} durability{}</p><div class='card'>{}<div class='charts'>",
-        escape(&panel.title),
-        escape(&panel.workload),
-        escape(&panel.durability),
-        escape(&device),
-        legend(panel)
-    );
-    for metric in &panel.charts {
-        let line = |(place, arm): (usize, &crate::experiment::ArmRecord)| {
-            let figures = panel.sessions.iter().map(|sessions| panel.spread(place, *sessions, metric)).collect();
-            (place, arm.name.clone(), figures)
-        };
-        let lines: Vec<_> = panel.arms.iter().enumerate().map(line).collect();
-        let lines: Vec<_> = lines
-            .iter()
-            .map(|(place, name, figures): &(_, _, Vec<_>)| Line { place: *place, name, figures: figures.clone() })
-            .collect();
-        figure(body, &metric.title(), &svg::over_sessions(&metric.title(), &panel.sessions, &lines));
-    }
-    body.push_str("</div>");
-    series(body, panel);
-    let _ = write!(body, "<div class='wide'>{}</div>", tables::figures(panel));
-    profiles::part(body, panel);
-    let _ = write!(body, "<details><summary>Settings of the arms</summary>{}</details>", tables::arms(panel));
-    let _ = write!(
-        body,
-        "<details><summary>Waits, latches and spinlocks</summary><div class='wide'>{}</div></details>",
-        tables::statistics(panel)
-    );
-    let tsql = panel.tsql.join("\nGO\n");
-    let _ = write!(body, "<details><summary>T-SQL</summary><pre>{}</pre></details></div>", escape(&tsql));
 }
 
 fn figure(body: &mut String, title: &str, chart: &str) {
     let _ = write!(body, "<figure><figcaption>{}</figcaption>{chart}</figure>", escape(title));
 }
 
-fn legend(panel: &PanelRecord) -> String {
-    let entry = |(place, arm): (usize, &crate::experiment::ArmRecord)| {
-        format!("<span><svg viewBox='-7 -7 14 14'>{}</svg>{}</span>", svg::mark(place, 0.0, 0.0), escape(&arm.name))
-    };
-    format!("<div class='legend'>{}</div>", panel.arms.iter().enumerate().map(entry).collect::<String>())
-}
-
-/// A figure between two samples of a run, by the time between them.
-type Rate = fn(&crate::stress::Sample, &crate::stress::Sample, f64) -> f64;
-
-/// What is drawn over time.
-const SERIES: [(&str, Rate); 4] = [
-    ("rows a second, over time", |from, to, seconds| (to.rows.saturating_sub(from.rows)) as f64 / seconds),
-    ("log written, MB/s, over time", |from, to, seconds| {
-        to.log_bytes_written.saturating_sub(from.log_bytes_written) as f64 / seconds / 1e6
-    }),
-    ("CPUs used by the process, over time", |from, to, seconds| (to.cpu_seconds - from.cpu_seconds).max(0.0) / seconds),
-    ("sessions waiting (WRITELOG and others), over time", |from, to, seconds| {
-        let waited = |sample: &crate::stress::Sample| sample.writelog_ms + sample.other_waits_ms;
-        waited(to).saturating_sub(waited(from)) as f64 / 1e3 / seconds
-    }),
-];
-
-/// The runs over time, at the most sessions that have runs.
-fn series(body: &mut String, panel: &PanelRecord) {
-    let with_runs = |sessions: &&usize| panel.cells.iter().any(|cell| cell.sessions == **sessions);
-    let Some(sessions) = panel.sessions.iter().rev().find(with_runs) else { return };
-    let plural = if *sessions == 1 { "" } else { "s" };
-    let _ = write!(
-        body,
-        "<details open><summary>Over time, {sessions} session{plural}: the middle run of each arm, the others faint</summary><div class='charts'>"
-    );
-    // One statement tells of its rows only at its end.
-    let first = usize::from(panel.workload == "parallel-insert");
-    for (title, rate) in SERIES.into_iter().skip(first) {
-        let mut traces = Vec::new();
-        for cell in panel.cells.iter().filter(|cell| cell.sessions == *sessions) {
-            let middle = middle(&cell.runs);
-            for (place, run) in cell.runs.iter().enumerate() {
-                traces.push(Trace { place: cell.arm, is_middle: place == middle, points: points(run, rate) });
-            }
-        }
-        traces.sort_by_key(|trace| trace.is_middle);
-        figure(body, title, &svg::over_time(title, &traces));
-    }
-    body.push_str("</div></details>");
-}
-
-/// A rate over a run: between samples that are a twentieth of it apart at least, at the middle between them. Samples that
-/// come closer say little, since sessions tell of their rows only now and then; what comes behind the end is none of it.
-fn points(run: &RunRecord, rate: Rate) -> Vec<(f64, f64)> {
-    let mut points = Vec::new();
-    let Some(mut from) = run.series.first() else { return points };
-    for to in run.series.iter().filter(|sample| sample.seconds <= run.seconds) {
-        let seconds = to.seconds - from.seconds;
-        if seconds >= run.seconds / 20.0 && seconds > 0.0 {
-            points.push(((from.seconds + to.seconds) / 2.0, rate(from, to, seconds)));
-            from = to;
-        }
-    }
-    points
-}
-
-/// The run whose rate is in the middle.
-fn middle(runs: &[RunRecord]) -> usize {
-    let mut places: Vec<usize> = (0..runs.len()).collect();
-    places.sort_by(|a, b| runs[*a].rows_per_second.total_cmp(&runs[*b].rows_per_second));
-    places.get(places.len().saturating_sub(1) / 2).copied().unwrap_or(0)
-}
-
 /// The outcome in text: the verdicts with their figures, and what the machine cannot show.
 pub fn summary(outcome: &Outcome) -> String {
-    let mut text = format!("{}: {}\n{}\n\n", outcome.experiment, outcome.title, outcome.question);
+    let mut text =
+        format!("{}: {}\n{}\n\n{}\n\n", outcome.experiment, outcome.title, outcome.question, result::sentence(outcome));
     for claim in &outcome.claims {
         let _ = writeln!(text, "[{}] {}", claim.verdict.words(), claim.text);
         if let Some(published) = &claim.published {

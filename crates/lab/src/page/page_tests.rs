@@ -1,10 +1,10 @@
 //! The page of an outcome that is made up.
 
 use super::*;
-use crate::experiment::{ArmRecord, Cell, Environment, Metric, Settings, Verdict};
+use crate::experiment::{ArmRecord, Cell, Environment, Metric, PanelRecord, RunRecord, Settings, Verdict};
 use crate::stress::{Sample, SpinlockRow};
 
-fn run(rate: f64) -> RunRecord {
+pub(super) fn run(rate: f64) -> RunRecord {
     let sample = |seconds: f64| Sample {
         seconds,
         rows: (seconds * rate) as u64,
@@ -42,7 +42,7 @@ fn run(rate: f64) -> RunRecord {
     }
 }
 
-fn outcome() -> Outcome {
+pub(super) fn outcome() -> Outcome {
     let cell = |arm, sessions, rates: [f64; 3]| Cell { arm, sessions, runs: rates.map(run).to_vec(), profile: None };
     let arm = |name: &str| ArmRecord {
         name: name.to_owned(),
@@ -89,6 +89,8 @@ fn outcome() -> Outcome {
             published: Some("x 2".to_owned()),
             verdict: Verdict::Seen,
             words: "8 sessions: 410 against 810".to_owned(),
+            ratio: Some(1.98),
+            reason: None,
         }],
         complete: true,
         started: 1,
@@ -100,9 +102,15 @@ fn outcome() -> Outcome {
 fn the_page_has_charts_tables_verdicts_and_its_own_figures() {
     let outcome = outcome();
     let page = page(&outcome);
-    // Two charts of the panel, four over time, and two marks of the legend.
-    assert_eq!(page.matches("<svg").count(), 2 + 4 + 2);
-    assert_eq!(page.matches("<figure>").count(), 6);
+    // Two charts of the panel and one of back-offs, four over time, two marks of the legend, and the picture of the way.
+    assert_eq!(page.matches("<svg").count(), 3 + 4 + 2 + 1);
+    assert_eq!(page.matches("<figure>").count(), 7);
+    assert!(page.contains("<figcaption><a class='term' href='#term-xdesmgr'>XDESMGR</a>"), "back-offs are drawn");
+    let zero = page.split("0 in every run: ").nth(1).and_then(|rest| rest.split("</p>").next()).expect("a line");
+    assert!(
+        zero.contains("LOGCACHE_ACCESS</a>") && zero.contains("LOGFLUSHQ</a>") && !zero.contains("XDESMGR"),
+        "{zero}"
+    );
     assert!(page.contains("<td class='n'>810 <small>&plusmn;1%</small></td>"), "the median with half its range");
     assert!(page.contains("claim Seen") && page.contains("Is 1 &lt; 2?") && page.contains("two &amp; more"));
     assert!(page.contains("A = &lt;B&gt;") && page.contains("It cannot: 2 are not 40."));
@@ -116,15 +124,55 @@ fn the_page_has_charts_tables_verdicts_and_its_own_figures() {
     }
 }
 
+/// A page of the experiment on the log writer's core, whose published figures are known.
+fn affinity() -> Outcome {
+    let mut outcome = outcome();
+    outcome.panels[0].title = "classic policies".to_owned();
+    for (arm, name) in outcome.panels[0].arms.iter_mut().zip(["all CPUs", "log writer's core apart"]) {
+        arm.name = name.to_owned();
+    }
+    outcome
+}
+
 #[test]
-fn rates_over_time_are_between_samples_of_the_run() {
-    let sample = |seconds: f64, rows| Sample { seconds, rows, ..Sample::default() };
-    let mut run = run(100.0);
-    // One sample too close to the one before it, one behind the run's end.
-    run.series = vec![sample(0.0, 0), sample(0.5, 50), sample(0.51, 90), sample(1.0, 100), sample(1.4, 100)];
-    assert_eq!(points(&run, SERIES[0].1), [(0.25, 100.0), (0.75, 100.0)]);
-    run.series.clear();
-    assert!(points(&run, SERIES[0].1).is_empty());
+fn published_points_stand_beside_ours_with_both_steps() {
+    let page = page(&affinity());
+    assert_eq!(page.matches("class='hollow'").count(), 2, "of rates; there is no profile for the others");
+    assert!(page.contains(">186,915</text>") && page.contains(">436,781</text>"), "{page}");
+    let said = "From all CPUs to log writer&#39;s core apart: x 1.98 here with 8 sessions, x 2.34 as published.";
+    assert!(page.contains(said), "{page}");
+    let mut none = affinity();
+    none.panels[0].cells.clear();
+    assert!(!super::page(&none).contains("NaN"));
+}
+
+#[test]
+fn a_reader_who_has_not_read_the_studies_finds_result_picture_words_and_sources() {
+    let outcome = affinity();
+    let (page, index) = (page(&outcome), index(std::slice::from_ref(&outcome)));
+    for shown in [&page, &index] {
+        let result = shown.split("<b>Result</b> ").nth(1).and_then(|rest| rest.split("</p>").next());
+        assert_eq!(result, Some("Two is more: seen (x 1.98 here, published: x 2)."));
+        for phrase in ["An insert&#39;s way to the disk", "<svg class='way'", "Words on this page", "Published sources"]
+        {
+            assert!(shown.contains(phrase), "{phrase}");
+        }
+        // Every word that is linked is explained on the same page.
+        for link in shown.split("href='#").skip(1) {
+            let id = link.split('\'').next().expect("an end");
+            assert!(shown.contains(&format!("id='{id}'")), "{id}");
+        }
+    }
+    assert!(page.contains("href='index.html#claim-1'") && index.contains("<tr id='claim-1'>"));
+    // Settings that no point of the picture knows switch none.
+    assert!(page.contains("The arms below differ in none of these points."));
+    let mut other = outcome;
+    other.panels[0].arms[1].settings = vec!["TRANSACTION_IDS = SPINLOCK".to_owned()];
+    let page = super::page(&other);
+    assert!(
+        page.contains("The arms below differ at: XDESMGR.") && page.contains("<g class='point switched'>"),
+        "{page}"
+    );
 }
 
 #[test]
@@ -138,6 +186,7 @@ fn what_is_wrong_with_the_runs_is_told() {
     let index = index(std::slice::from_ref(&outcome));
     assert!(index.contains("Stopped before its end") && index.contains("in 1 of 12 runs"), "{index}");
     let text = summary(&outcome);
+    assert!(text.contains("\n\nTwo is more: seen (x 1.98 here, published: x 2).\n\n"), "{text}");
     assert!(text.contains("[seen] Two is more\n    published: x 2\n    8 sessions"), "{text}");
     assert!(text.contains("in 1 of 12 runs") && text.contains("stopped before its end"), "{text}");
 }

@@ -15,6 +15,11 @@ const TOP: f64 = 14.0;
 const BOTTOM: f64 = 44.0;
 /// Width of a letter on an axis, about: names of policies are in capitals.
 const LETTER: f64 = 7.4;
+/// Width of a published figure beside a chart, and the least of all of them.
+const BESIDE: f64 = 60.0;
+const BESIDE_LEAST: f64 = 132.0;
+/// Lines of a name below a bar at the most.
+const NAME_LINES_MAX: usize = 3;
 /// Lines of a grid, about.
 const TICKS: f64 = 5.0;
 
@@ -48,10 +53,19 @@ pub(super) struct Line<'a> {
     pub figures: Vec<Option<Spread>>,
 }
 
+/// A published figure, drawn beside ours in a scale of its own: the place of its arm, its figure, and both in words.
+pub(super) struct Beside<'a> {
+    pub place: usize,
+    pub value: f64,
+    pub label: &'a str,
+    pub at: &'a str,
+}
+
 /// A number on an axis.
 fn short(value: f64) -> String {
     let digits = |value: f64| {
-        let text = format!("{value:.2}");
+        let decimals = if value.abs() < 0.1 { 5 } else { 2 };
+        let text = format!("{value:.decimals$}");
         text.trim_end_matches('0').trim_end_matches('.').to_owned()
     };
     match value.abs() {
@@ -83,11 +97,19 @@ fn step(most: f64) -> f64 {
 struct Frame {
     svg: String,
     top: f64,
+    /// Its right edge.
+    right: f64,
 }
 
 impl Frame {
     /// A frame whose figures go from 0 to at least `most`.
     fn new(title: &str, most: f64) -> Self {
+        Self::with_room(title, most, 0.0)
+    }
+
+    /// The same, with so much room left free at its right.
+    fn with_room(title: &str, most: f64, room: f64) -> Self {
+        let right = WIDTH - RIGHT - room;
         let most = if most > 0.0 { most } else { 1.0 };
         let step = step(most);
         let top = (most / step).ceil() * step;
@@ -103,14 +125,14 @@ impl Frame {
             let _ = write!(
                 svg,
                 "<line class='grid' x1='{LEFT}' x2='{}' y1='{y:.1}' y2='{y:.1}'/><text class='tick' x='{}' y='{:.1}' text-anchor='end'>{}</text>",
-                WIDTH - RIGHT,
+                right,
                 LEFT - 8.0,
                 y + 4.0,
                 short(tick)
             );
             tick += step;
         }
-        Self { svg, top }
+        Self { svg, top, right }
     }
 
     fn y_of(top: f64, value: f64) -> f64 {
@@ -126,18 +148,7 @@ impl Frame {
         let _ = write!(self.svg, "<text class='tick' x='{x:.1}' y='{y}' text-anchor='middle'>{}</text>", escape(text));
     }
 
-    /// A label in as many lines as its words need in so much room; names of policies break behind an underscore.
-    fn x_words(&mut self, x: f64, room: f64, text: &str) {
-        let letters = (room / LETTER) as usize;
-        let mut lines: Vec<String> = Vec::new();
-        for piece in text.split_inclusive([' ', '_']) {
-            match lines.last_mut() {
-                Some(line) if line.chars().count() + piece.trim_end().chars().count() <= letters => {
-                    line.push_str(piece)
-                }
-                _ => lines.push(piece.to_owned()),
-            }
-        }
+    fn x_words(&mut self, x: f64, lines: &[String]) {
         for (place, line) in lines.iter().enumerate() {
             let y = HEIGHT - BOTTOM + 14.0 + 13.0 * place as f64;
             let line = escape(line.trim_end());
@@ -146,7 +157,7 @@ impl Frame {
     }
 
     fn x_title(&mut self, text: &str) {
-        let (x, y) = ((LEFT + WIDTH - RIGHT) / 2.0, HEIGHT - 6.0);
+        let (x, y) = ((LEFT + self.right) / 2.0, HEIGHT - 6.0);
         let _ = write!(self.svg, "<text class='axis' x='{x:.1}' y='{y}' text-anchor='middle'>{}</text>", escape(text));
     }
 
@@ -160,6 +171,45 @@ impl Frame {
             x - 4.0,
             x - 4.0
         );
+    }
+
+    /// Published figures at the right: hollow bars in a scale of their own.
+    fn beside(&mut self, published: &[Beside<'_>]) {
+        if published.is_empty() {
+            return;
+        }
+        let (left, foot) = (self.right + 12.0, HEIGHT - BOTTOM);
+        let width = WIDTH - 2.0 - left;
+        let most = published.iter().map(|figure| figure.value).fold(f64::MIN_POSITIVE, f64::max);
+        let _ = write!(
+            self.svg,
+            "<rect class='beside' x='{left:.1}' y='{}' width='{width:.1}' height='{}' rx='5'/>\
+             <text class='tick' x='{:.1}' y='{}' text-anchor='middle'>published, own scale</text>",
+            TOP - 12.0,
+            HEIGHT - TOP + 8.0,
+            left + width / 2.0,
+            TOP + 3.0
+        );
+        let gap = width / published.len() as f64;
+        for (number, figure) in published.iter().enumerate() {
+            let x = left + gap * (number as f64 + 0.5);
+            let height = (figure.value / most * (foot - TOP - 40.0)).max(1.0);
+            let bar = (gap * 0.55).min(40.0);
+            let _ = write!(
+                self.svg,
+                "<g><title>published: {0}</title><rect class='hollow' x='{1:.1}' y='{2:.1}' width='{bar:.1}' height='{height:.1}' stroke='{3}'/>\
+                 <text class='value' x='{x:.1}' y='{4:.1}' text-anchor='middle'>{0}</text>{5}\
+                 <text class='tick' x='{x:.1}' y='{6}' text-anchor='middle'>{7}</text></g>",
+                escape(figure.label),
+                x - bar / 2.0,
+                foot - height,
+                colour(figure.place),
+                foot - height - 5.0,
+                mark(figure.place, x, foot + 11.0),
+                foot + 31.0,
+                escape(figure.at)
+            );
+        }
     }
 
     fn end(mut self) -> String {
@@ -185,11 +235,21 @@ fn hint(line: &Line<'_>, at: &str, spread: &Spread) -> String {
 
 /// Lines over numbers of sessions; bars when there is only one.
 pub(super) fn over_sessions(title: &str, sessions: &[usize], lines: &[Line<'_>]) -> String {
+    with_published(title, sessions, lines, &[])
+}
+
+/// The same, with published figures beside them.
+pub(super) fn with_published(title: &str, sessions: &[usize], lines: &[Line<'_>], published: &[Beside<'_>]) -> String {
+    let room = match published.len() {
+        0 => 0.0,
+        count => (BESIDE * count as f64).max(BESIDE_LEAST) + 12.0,
+    };
+    let mut frame = Frame::with_room(title, most(lines), room);
+    frame.beside(published);
     if sessions.len() == 1 {
-        return bars(title, lines);
+        return bars(frame, lines);
     }
-    let mut frame = Frame::new(title, most(lines));
-    let gap = (WIDTH - LEFT - RIGHT) / sessions.len() as f64;
+    let gap = (frame.right - LEFT) / sessions.len() as f64;
     let x_of = |place: usize| LEFT + gap * (place as f64 + 0.5);
     for (place, count) in sessions.iter().enumerate() {
         frame.x_label(x_of(place), &count.to_string());
@@ -213,12 +273,31 @@ pub(super) fn over_sessions(title: &str, sessions: &[usize], lines: &[Line<'_>])
     frame.end()
 }
 
-fn bars(title: &str, lines: &[Line<'_>]) -> String {
-    let mut frame = Frame::new(title, most(lines));
-    let gap = (WIDTH - LEFT - RIGHT) / lines.len().max(1) as f64;
+/// A label in as many lines as its words need in so much room; names of policies break behind an underscore.
+fn words_in_lines(room: f64, text: &str) -> Vec<String> {
+    let letters = (room / LETTER) as usize;
+    let mut lines: Vec<String> = Vec::new();
+    for piece in text.split_inclusive([' ', '_']) {
+        match lines.last_mut() {
+            Some(line) if line.chars().count() + piece.trim_end().chars().count() <= letters => line.push_str(piece),
+            _ => lines.push(piece.to_owned()),
+        }
+    }
+    lines
+}
+
+fn bars(mut frame: Frame, lines: &[Line<'_>]) -> String {
+    let gap = (frame.right - LEFT) / lines.len().max(1) as f64;
+    let names: Vec<Vec<String>> = lines.iter().map(|line| words_in_lines(gap, line.name)).collect();
+    // Names that have no room are marks: the legend has the names.
+    let has_room = names.iter().all(|name| name.len() <= NAME_LINES_MAX);
     for (place, line) in lines.iter().enumerate() {
         let x = LEFT + gap * (place as f64 + 0.5);
-        frame.x_words(x, gap, line.name);
+        if has_room {
+            frame.x_words(x, &names[place]);
+        } else {
+            frame.svg.push_str(&mark(line.place, x, HEIGHT - BOTTOM + 14.0));
+        }
         let Some(spread) = line.figures.first().copied().flatten() else { continue };
         let (y, width) = (frame.y(spread.median), (gap * 0.5).min(90.0));
         let _ = write!(
@@ -230,7 +309,10 @@ fn bars(title: &str, lines: &[Line<'_>]) -> String {
             colour(line.place)
         );
         frame.whisker(x, &spread, line.place);
-        let text = crate::experiment::figure(spread.median);
+        let mut text = crate::experiment::figure(spread.median);
+        if text.len() as f64 * LETTER > gap {
+            text = short(spread.median);
+        }
         let above = frame.y(spread.high) - 5.0;
         let _ = write!(frame.svg, "<text class='value' x='{x:.1}' y='{above:.1}' text-anchor='middle'>{text}</text>");
     }
@@ -277,8 +359,8 @@ mod tests {
     fn grids_go_by_ones_twos_and_fives() {
         assert_eq!([0.9, 4.0, 7.0, 12.0, 1e6].map(step), [0.2, 1.0, 2.0, 5.0, 2e5]);
         assert_eq!(
-            [0.0, 0.25, 950.0, 1500.0, 25_000.0, 2.5e6].map(short),
-            ["0", "0.25", "950", "1,500", "25 k", "2.5 M"]
+            [0.0, 0.0025, 0.25, 950.0, 1500.0, 25_000.0, 2.5e6].map(short),
+            ["0", "0.0025", "0.25", "950", "1,500", "25 k", "2.5 M"]
         );
     }
 
@@ -304,8 +386,28 @@ mod tests {
         let bars = over_sessions("rate", &[1], &[policy(0), policy(1), policy(2), policy(3), policy(4)]);
         let lines = [">TRANSACTION_</text>", ">IDS =</text>", ">SPINLOCK</text>"];
         assert!(lines.iter().all(|line| bars.contains(line)), "{bars}");
+        // Seven bars have no room for such names and figures: marks, and short figures.
+        let many = Spread { median: 57_893_472.0, low: 57e6, high: 58e6, count: 3 };
+        let long = |place| Line { place, name: "private chains, minimal logging, again", figures: vec![Some(many)] };
+        let bars = over_sessions("rate", &[1], &[0, 1, 2, 3, 4, 5, 6, 7].map(long));
+        assert!(bars.contains(">57.89 M</text>") && !bars.contains(">logging,</text>"), "{bars}");
         let nothing = over_sessions("rate", &[1, 2], &[]);
         assert!(nothing.ends_with("</svg>") && !nothing.contains("NaN"));
+    }
+
+    #[test]
+    fn published_figures_have_hollow_bars_in_a_scale_of_their_own() {
+        let ours = Spread { median: 3e6, low: 3e6, high: 3e6, count: 2 };
+        let lines = [Line { place: 0, name: "a", figures: vec![Some(ours), Some(ours)] }];
+        let figure = |value, label| Beside { place: 1, value, label, at: "40" };
+        let svg = with_published("rate", &[1, 2], &lines, &[figure(100.0, "a<100"), figure(200.0, "200")]);
+        assert_eq!(svg.matches("class='hollow'").count(), 2);
+        // The larger one fills the room above the foot, the other half of it.
+        assert!(svg.contains("height='192.0'") && svg.contains("height='96.0'"), "{svg}");
+        assert!(svg.contains("a&lt;100") && svg.contains("published, own scale"), "{svg}");
+        assert!(svg.contains("x2='398'"), "our grid ends before them: {svg}");
+        let none = with_published("rate", &[1, 2], &lines, &[figure(0.0, "0")]);
+        assert!(!none.contains("NaN"), "{none}");
     }
 
     #[test]

@@ -108,6 +108,7 @@ impl Area {
 /// Areas by the path of a function: the longest that fits decides. What no path fits is its caller's: the language's and the
 /// C library, counters and clocks.
 const AREAS: &[(&str, Area)] = &[
+    (super::words::SPINNING, Area::BackOff),
     ("pikepole_contention::spinlock", Area::BackOff),
     ("pikepole_contention::latch", Area::Latches),
     ("pikepole_contention::inbox", Area::Scheduler),
@@ -152,8 +153,12 @@ const AREAS: &[(&str, Area)] = &[
 #[cfg(test)]
 const CALLERS: &[&str] = &["pikepole_contention", "pikepole_machine"];
 
+/// The mark of a function that was in a system call.
+pub(super) const KERNEL: &str = " [kernel]";
+
 /// The area that a function's path alone tells.
 pub(super) fn of_name(name: &str) -> Option<Area> {
+    let name = name.strip_suffix(KERNEL).unwrap_or(name);
     let fits = |path: &str| name.strip_prefix(path).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
     AREAS.iter().filter(|(path, _)| fits(path)).max_by_key(|(path, _)| path.len()).map(|(_, area)| *area)
 }

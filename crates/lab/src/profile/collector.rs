@@ -3,7 +3,7 @@
 use super::area;
 use super::modules::{Function, Modules};
 use super::names::{self, Frame};
-use super::{Counts, Profile};
+use super::{Counts, Profile, words};
 use crate::load::CpuUse;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_contention::sync::{Arc, Mutex, thread};
@@ -120,8 +120,14 @@ impl Taken {
             let area = area::of_stack(&frames, *in_call);
             *profile.areas.entry(area.name().to_owned()).or_default() += samples;
             profile.samples += samples;
-            if let (true, Some(first)) = (*in_call, frames.first_mut()) {
-                first.name.push_str(" [kernel]");
+            let words = words::of_stack(&frames);
+            if let Some(first) = frames.first_mut() {
+                if let Some(words) = words {
+                    words.clone_into(&mut first.name);
+                }
+                if *in_call {
+                    first.name.push_str(area::KERNEL);
+                }
             }
             counts.add(frames.iter().map(|frame| frame.name.as_str()), *samples);
         }

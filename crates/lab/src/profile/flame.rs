@@ -74,7 +74,7 @@ fn bar(svg: &mut String, profile: &Profile, node: &Node, place: Place) {
         return;
     }
     let name = profile.name(node.function);
-    let in_call = name.ends_with(" [kernel]");
+    let in_call = name.ends_with(area::KERNEL);
     let area = match area::of_name(name).or(place.area) {
         Some(area) if in_call && !matches!(area, Area::Io | Area::BackOff) => Some(Area::Kernel),
         area => area,

@@ -19,6 +19,7 @@ mod html;
 mod modules;
 mod names;
 mod tree;
+mod words;
 
 pub use area::Area;
 pub use collector::{Profiler, Running, Taken};

@@ -5,7 +5,7 @@
 //! from the symbols.
 
 use super::names::module_of_file;
-use addr2line::gimli::Reader;
+use addr2line::gimli::{BaseAddresses, EhFrame, LittleEndian, Reader, UnwindSection};
 use addr2line::{FunctionName, Loader, Location};
 use framehop::x86_64::{CacheX86_64, UnwindRegsX86_64, UnwinderX86_64};
 use framehop::{ExplicitModuleSectionInfo, FrameAddress, Unwinder as _};
@@ -44,6 +44,31 @@ fn mapped(maps: &str) -> Vec<Mapped> {
         }
     }
     found.into_iter().filter(|(_, has_code)| *has_code).map(|(mapped, _)| mapped).collect()
+}
+
+/// An exported function: its start, its length, its name.
+type Export = (u64, (u64, String));
+
+/// Functions of the C library that choose a variant for the processor: the variants are in no table of a stripped library.
+fn chosen() -> [(u64, &'static str); 4] {
+    [
+        (libc::memcpy as *const () as u64, "memcpy"),
+        (libc::memmove as *const () as u64, "memmove"),
+        (libc::memset as *const () as u64, "memset"),
+        (libc::memcmp as *const () as u64, "memcmp"),
+    ]
+}
+
+/// Those of them that are in a module, with the lengths that its tables of frames have for them.
+fn named(range: &Range<u64>, base: u64, frames_at: u64, frames: &[u8]) -> Vec<Export> {
+    let frames = EhFrame::new(frames, LittleEndian);
+    let bases = BaseAddresses::default().set_eh_frame(frames_at);
+    let export = |(address, name): (u64, &str)| {
+        let place = address.wrapping_sub(base);
+        let found = frames.fde_for_address(&bases, place, EhFrame::cie_from_offset).ok()?;
+        Some((found.initial_address(), (found.len(), name.to_owned())))
+    };
+    chosen().into_iter().filter(|(address, _)| range.contains(address)).filter_map(export).collect()
 }
 
 /// Addresses, whether they are code, the offset in the file, and the file.
@@ -115,6 +140,8 @@ impl Modules {
             Some((section.address()..section.address() + section.size(), section.data().ok()?.to_vec()))
         };
         let (text, frames, index) = (section(".text"), section(".eh_frame"), section(".eh_frame_hdr"));
+        let named =
+            frames.as_ref().map_or_else(Vec::new, |(range, data)| named(&mapped.range, base, range.start, data));
         let range = |section: &Option<(Range<u64>, Vec<u8>)>| section.as_ref().map(|(range, _)| range.clone());
         let info = ExplicitModuleSectionInfo {
             base_svma: 0,
@@ -136,7 +163,7 @@ impl Modules {
             base,
             name: mapped.path.rsplit('/').next().unwrap_or(&mapped.path).to_owned(),
             loader: path.starts_with('/').then(|| Loader::new(path).ok()).flatten(),
-            exports: exports.collect(),
+            exports: exports.chain(named).collect(),
         });
     }
 
@@ -270,5 +297,10 @@ mod tests {
         let other = modules.functions(libc::getpid as *const () as u64 + 1);
         assert!(other.iter().any(|function| function.name.contains("getpid")), "{other:?}");
         assert_eq!(modules.functions(16)[0].name, "[unknown]");
+        // What the processor's variant of a copy is called in a library without symbols.
+        for (address, name) in chosen() {
+            let found = modules.functions(address + 4);
+            assert!(found.iter().any(|function| function.name.contains(&name[..3])), "{name}: {found:?}");
+        }
     }
 }

@@ -10,7 +10,7 @@ pub(super) struct Frame {
 }
 
 /// Paths of the language's own library, and of the runtime between a scheduler's loop and its tasks.
-const LIBRARY: [&str; 5] = ["core::", "alloc::", "std::", "__rustc", "tokio::"];
+const LIBRARY: [&str; 6] = ["core::", "core_arch::", "alloc::", "std::", "__rustc", "tokio::"];
 
 /// A path without generic arguments, closures, hashes, and the marks of traits: `<a::B as c::D>::e` is `a::B::e`.
 pub(super) fn readable(name: &str) -> String {
@@ -46,7 +46,9 @@ pub(super) fn module_of_file(file: &str) -> Option<String> {
     let parts: Vec<&str> = file.strip_suffix(".rs")?.split('/').collect();
     let source = parts.iter().rposition(|part| *part == "src").filter(|place| *place > 0)?;
     let folder = parts[source - 1];
-    let is_ours = source > 1 && parts[source - 2] == "crates" && folder != "pikepole";
+    // The language's own library has a folder of crates too.
+    let is_library = file.starts_with("/rustc/");
+    let is_ours = source > 1 && parts[source - 2] == "crates" && folder != "pikepole" && !is_library;
     // A folder of the package registry ends with the version.
     let version = folder.match_indices('-').find(|(at, _)| folder[at + 1..].starts_with(|c: char| c.is_ascii_digit()));
     let package = folder[..version.map_or(folder.len(), |(at, _)| at)].replace('-', "_");
@@ -146,6 +148,7 @@ mod tests {
             ("/home/a/crates/pikepole/src/main.rs", Some("pikepole")),
             ("/home/src/b/crates/lab/src/profile/mod.rs", Some("pikepole_lab::profile")),
             ("/rustc/59807616/library/core/src/num/uint_macros.rs", Some("core::num::uint_macros")),
+            ("/rustc/5980/library/stdarch/crates/core_arch/src/x86/sse2.rs", Some("core_arch::x86::sse2")),
             ("/home/a/.cargo/registry/src/index-1949/io-uring-0.7.10/src/submit.rs", Some("io_uring::submit")),
             ("../sysdeps/unix/syscall-template.S", None),
             ("src/lib.rs", None),
