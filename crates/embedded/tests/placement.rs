@@ -154,7 +154,7 @@ fn log_writers_move_while_the_server_runs(options: Options, first: usize, second
     control.execute(&format!("{set} '{second},{first}'"), &[]).expect("two CPUs");
     // A list is kept in the order of the CPUs.
     assert_eq!(log_writers(&mut control), [at(first), at(second), at(first)]);
-    let mask = "SELECT CONCAT(value, ' ', value_in_use) FROM sys.configurations WHERE name = 'affinity I/O mask'";
+    let mask = "SELECT CONCAT(CAST(value AS bigint), ' ', CAST(value_in_use AS bigint)) FROM sys.configurations WHERE name = 'affinity I/O mask'";
     let both = (1_u64 << first) | (1 << second);
     assert_eq!(rows(&mut control, mask), [format!("{both} {both}")]);
     // The mask is another name of the same.

@@ -182,12 +182,12 @@ impl Commits {
         if waiter.end > own.wanted.load(Ordering::Relaxed) {
             own.wanted.store(waiter.end, Ordering::Relaxed);
         }
+        if slot >= self.slots_used.load(Ordering::Relaxed) {
+            self.slots_used.fetch_max(slot + 1, Ordering::Relaxed);
+        }
         if self.policy() == Policy::Spinlock {
             self.list.lock().waiters.push(waiter);
             return;
-        }
-        if slot >= self.slots_used.load(Ordering::Relaxed) {
-            self.slots_used.fetch_max(slot + 1, Ordering::Relaxed);
         }
         let stack = &own.stack;
         let waiter = Arc::into_raw(waiter).cast_mut();
@@ -208,6 +208,12 @@ impl Commits {
     #[inline]
     pub fn wanted(&self, slot: usize) -> u64 {
         self.slots[slot].wanted.load(Ordering::Relaxed)
+    }
+
+    /// True when a task of any slot waits for more than `durable`.
+    pub fn any_waits_above(&self, durable: u64) -> bool {
+        let used = self.slots_used.load(Ordering::Relaxed);
+        self.slots[..used].iter().any(|slot| slot.wanted.load(Ordering::Relaxed) > durable)
     }
 
     /// Asks the log writers to write up to `end`.

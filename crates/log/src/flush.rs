@@ -282,7 +282,11 @@ impl Log {
     /// the kernel has no way to write beside other work and `quantum_over`.
     pub fn busy_step(&self, quantum_over: bool) -> FlushOutcome {
         let Some(queue) = &self.queue else {
-            return if quantum_over { self.step(Gathering::None) } else { FlushOutcome::Nothing };
+            if quantum_over {
+                return self.step(Gathering::None);
+            }
+            self.shorten_pause();
+            return FlushOutcome::Nothing;
         };
         let mut outcome = FlushOutcome::Nothing;
         let is_by_scheduler = self.commit_by() == CommitBy::Scheduler && !self.is_poisoned();
@@ -295,6 +299,14 @@ impl Log {
             0 if queue.in_flight() > 0 => FlushOutcome::Busy,
             0 => outcome,
             bytes => FlushOutcome::Wrote(bytes),
+        }
+    }
+
+    /// Lets a log writer that is in a long pause know of a commit of this scheduler, which has no time to write for it.
+    fn shorten_pause(&self) {
+        let waits = self.commits.wanted(slot::current()) > self.written.load(Ordering::Relaxed);
+        if waits && self.pauses_long.swap(false, Ordering::Relaxed) {
+            self.wake_writer();
         }
     }
 

@@ -137,7 +137,7 @@ pub use flush::FlushOutcome;
 pub use log::{DurableAfter, Log};
 pub use lsn::{Lsn, LsnRange};
 #[cfg(not(loom))]
-pub use options::{LogOptions, RECORD_BYTES_MAX};
+pub use options::{FLUSH_DELAY_MAX, FLUSH_DELAY_MIN, LogOptions, RECORD_BYTES_MAX};
 pub use policy::{
     BLOCK_BYTES_CLASSIC, CommitBy, FlushQueue, Gathering, LOG_WRITERS_MAX, LogIo, LogWriters, Policy, Reservation,
 };

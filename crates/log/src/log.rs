@@ -7,7 +7,7 @@ use crate::field::{put_varint, varint_len};
 use crate::flush::Flusher;
 use crate::in_flight::InFlight;
 use crate::options::LogOptions;
-use crate::policy::{CommitBy, Gathering, Policy};
+use crate::policy::{CommitBy, FlushQueue, Gathering, Policy};
 use crate::record::LogRecord;
 use crate::reservation::{Place, Reservations, Space};
 use crate::segments::{Growing, SegmentFile, Segments, segment_number};
@@ -16,7 +16,7 @@ use crate::space::SpaceWaiters;
 use crate::stats::{LogStats, SegmentInfo, Totals};
 use crate::writer::WriterTasks;
 use crate::{LOG_WRITERS_MAX, LogError, LogWriters, Lsn, LsnRange, Poisoned, Refused};
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_contention::{CachePadded, CountedMutex, Statistics, slot};
 use pikepole_machine::{AlignedBuffer, DurableMethod, MemoryGrant, WriteQueue};
@@ -24,10 +24,23 @@ use std::future::Future;
 use std::pin::Pin;
 use std::sync::Arc;
 use std::task::{Context, Poll, Waker};
+use std::time::Duration;
 
-/// An append that crosses a multiple of this many bytes wakes the log writer: so large amounts stream to disk
-/// although nobody waits.
+/// Amounts that are streamed, as a power of two: of bytes, and under the classic flush queue, whose blocks are full then.
 const STREAM_SHIFT: u32 = 18;
+const STREAM_SHIFT_CLASSIC: u32 = 16;
+
+/// The part of a small log, as a power of two, beyond which nothing waits in the buffer: what lies there fills segments too.
+const STREAM_PART_SHIFT: u32 = 5;
+
+/// The power of two of the amounts that are streamed, in a log of this size at most.
+pub(crate) fn stream_shift(flush_queue: FlushQueue, bytes_max: u64) -> u32 {
+    let shift = match flush_queue {
+        FlushQueue::Spinlock => STREAM_SHIFT_CLASSIC,
+        FlushQueue::LockFree => STREAM_SHIFT,
+    };
+    shift.min((bytes_max >> STREAM_PART_SHIFT).max(1).ilog2())
+}
 
 /// A transaction log.
 ///
@@ -71,6 +84,13 @@ pub struct Log {
     pub(crate) block_bytes_max: AtomicUsize,
     pub(crate) commit_by: AtomicU8,
     pub(crate) gathering: AtomicU8,
+    /// See [`LogOptions::flush_delay`], in microseconds.
+    pub(crate) flush_delay_us: AtomicU64,
+    /// An append that crosses a multiple of two to this power wakes the log writer: so large amounts stream to disk
+    /// although no session waits.
+    pub(crate) stream_shift: AtomicU32,
+    /// The first log writer is in a pause that is longer than a commit should wait.
+    pub(crate) pauses_long: AtomicBool,
     /// Shut down: no more appends.
     pub(crate) closed: AtomicBool,
     pub(crate) statistics: Arc<Statistics>,
@@ -206,7 +226,7 @@ impl Log {
             unsafe { self.buffer.place(end, place.rest as usize) }.fill(0);
         }
         place.publish();
-        if (start ^ taken) >> STREAM_SHIFT != 0 || self.reservations.writer_is_idle() {
+        if (start ^ taken) >> self.stream_shift.load(Ordering::Relaxed) != 0 || self.reservations.writer_is_idle() {
             self.wake_writer();
         }
         Ok(LsnRange { start: Lsn(start), end: Lsn(end) })
@@ -316,7 +336,10 @@ impl Log {
     pub fn set_policy(&self, policy: Policy) -> Result<(), LogError> {
         match policy {
             Policy::Reservation(policy) => self.reservations.set_policy(policy),
-            Policy::FlushQueue(policy) => self.commits.set_policy(policy),
+            Policy::FlushQueue(policy) => {
+                self.commits.set_policy(policy);
+                self.stream_shift.store(stream_shift(policy, self.options.bytes_max), Ordering::Relaxed);
+            }
             Policy::CommitBy(policy) => {
                 self.commit_by.store(policy as u8, Ordering::Relaxed);
                 // Whoever waits now must be seen to by somebody.
@@ -327,19 +350,30 @@ impl Log {
                 LogOptions { block_bytes_max: bytes, ..self.options.clone() }.check()?;
                 self.block_bytes_max.store(bytes, Ordering::Relaxed);
             }
+            Policy::FlushDelay(delay) => {
+                LogOptions { flush_delay: delay, ..self.options.clone() }.check()?;
+                self.flush_delay_us.store(delay.as_micros() as u64, Ordering::Relaxed);
+                // A pause under way is as long as the former delay.
+                self.wake_writer();
+            }
         }
         Ok(())
     }
 
     /// The policies in force.
-    pub fn policies(&self) -> [Policy; 5] {
+    pub fn policies(&self) -> [Policy; 6] {
         [
             Policy::Reservation(self.reservations.policy()),
             Policy::FlushQueue(self.commits.policy()),
             Policy::CommitBy(self.commit_by()),
             Policy::Gathering(self.gathering()),
             Policy::BlockBytesMax(self.block_bytes_max.load(Ordering::Relaxed)),
+            Policy::FlushDelay(self.flush_delay()),
         ]
+    }
+
+    pub(crate) fn flush_delay(&self) -> Duration {
+        Duration::from_micros(self.flush_delay_us.load(Ordering::Relaxed))
     }
 
     pub(crate) fn commit_by(&self) -> CommitBy {

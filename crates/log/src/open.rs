@@ -12,7 +12,7 @@ use crate::buffer::Buffer;
 use crate::commit::Commits;
 use crate::flush::{Flusher, IN_FLIGHT_MAX};
 use crate::in_flight::InFlight;
-use crate::log::Log;
+use crate::log::{Log, stream_shift};
 use crate::options::LogOptions;
 use crate::reader::Reader;
 use crate::reservation::Reservations;
@@ -25,7 +25,7 @@ use crate::writer::WriterTasks;
 use crate::{LogError, LogIo, Lsn};
 use pikepole_contention::slot::SLOTS_MAX;
 use pikepole_contention::sync::Mutex;
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, AtomicUsize, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU8, AtomicU32, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::{CachePadded, CountedMutex, LatchClass, Statistics};
 use pikepole_machine::{Disk, WriteQueue};
 use std::hash::{BuildHasher, Hasher, RandomState};
@@ -228,6 +228,9 @@ impl Log {
             block_bytes_max: AtomicUsize::new(options.block_bytes_max),
             commit_by: AtomicU8::new(options.commit_by as u8),
             gathering: AtomicU8::new(options.gathering as u8),
+            flush_delay_us: AtomicU64::new(options.flush_delay.as_micros() as u64),
+            stream_shift: AtomicU32::new(stream_shift(options.flush_queue, options.bytes_max)),
+            pauses_long: AtomicBool::new(false),
             closed: AtomicBool::new(false),
             statistics: Arc::clone(statistics),
             totals: Totals::default(),

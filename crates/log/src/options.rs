@@ -4,6 +4,7 @@ use crate::reservation::CHUNK_BYTES_MAX;
 use crate::{CommitBy, FlushQueue, Gathering, LOG_WRITERS_MAX, LogError, LogIo, LogWriters, Reservation};
 use pikepole_contention::slot::SLOTS_MAX;
 use pikepole_machine::Pages;
+use std::time::Duration;
 
 /// The largest record, kind byte included, unless [`LogOptions::record_bytes_max`] says less.
 pub const RECORD_BYTES_MAX: usize = 64 << 10;
@@ -45,7 +46,15 @@ pub struct LogOptions {
     pub writers: LogWriters,
     /// How durable writes reach the device.
     pub io: LogIo,
+    /// How long what no session waits for (delayed durability, what is not committed yet) may lie in the buffer while it is
+    /// less than is streamed anyway: [`FLUSH_DELAY_MIN`] to [`FLUSH_DELAY_MAX`].
+    pub flush_delay: Duration,
 }
+
+/// The shortest flush delay.
+pub const FLUSH_DELAY_MIN: Duration = Duration::from_millis(1);
+/// The longest flush delay.
+pub const FLUSH_DELAY_MAX: Duration = Duration::from_secs(10);
 
 impl Default for LogOptions {
     fn default() -> Self {
@@ -65,6 +74,7 @@ impl Default for LogOptions {
             gathering: Gathering::Returning,
             writers: LogWriters::Auto,
             io: LogIo::Auto,
+            flush_delay: Duration::from_millis(100),
         }
     }
 }
@@ -79,6 +89,7 @@ impl LogOptions {
             ring_bytes: 1 << 20,
             record_bytes_max: 1 << 10,
             block_bytes_max: 16 << 10,
+            flush_delay: FLUSH_DELAY_MIN,
             ..Self::default()
         }
     }
@@ -119,6 +130,9 @@ impl LogOptions {
         }
         if !(pikepole_machine::BLOCK..=BLOCK_PAYLOAD_MAX).contains(&self.block_bytes_max) {
             return Err(LogError::Options("block_bytes_max must be between 4 KB and 16 MB"));
+        }
+        if !(FLUSH_DELAY_MIN..=FLUSH_DELAY_MAX).contains(&self.flush_delay) {
+            return Err(LogError::Options("flush_delay must be between 1 ms and 10 s"));
         }
         Ok(())
     }

@@ -1,6 +1,8 @@
 //! The log's policies: how its threads take turns. What can be switched while running says so in
 //! [`Log::set_policy`](crate::Log::set_policy).
 
+use std::time::Duration;
+
 /// How appenders take their place in the log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
@@ -171,6 +173,8 @@ pub enum Policy {
     Gathering(Gathering),
     /// Bytes of a block at most, header included: 60 KB is the classic size.
     BlockBytesMax(usize),
+    /// How long what no session waits for may lie in the buffer: see [`LogOptions::flush_delay`](crate::LogOptions::flush_delay).
+    FlushDelay(Duration),
 }
 
 /// The classic size of a log block at most, in bytes.

@@ -588,6 +588,7 @@ fn policies_change_while_running() {
         Policy::CommitBy(CommitBy::LogWriter),
         Policy::Gathering(Gathering::None),
         Policy::BlockBytesMax(BLOCK_BYTES_CLASSIC),
+        Policy::FlushDelay(FLUSH_DELAY_MAX),
         Policy::Reservation(Reservation::Atomic),
     ]
     .into_iter()
@@ -598,6 +599,9 @@ fn policies_change_while_running() {
         append(&log, &[number as u8 + 1]).unwrap();
     }
     assert!(log.set_policy(Policy::BlockBytesMax(1)).is_err());
+    for delay in [FLUSH_DELAY_MIN / 2, FLUSH_DELAY_MAX * 2] {
+        assert!(log.set_policy(Policy::FlushDelay(delay)).is_err());
+    }
     // Commits are not this scheduler's business now.
     let wakes = Arc::new(Wakes::default());
     let mut waiting = pin!(log.flush_all());
@@ -605,7 +609,7 @@ fn policies_change_while_running() {
     assert_eq!(log.idle_step(), FlushOutcome::Nothing);
     flush(&log);
     assert_eq!(poll(waiting, &wakes), Poll::Ready(Ok(())));
-    assert_eq!(check(&disk).unwrap().records, 6);
+    assert_eq!(check(&disk).unwrap().records, 7);
 }
 
 #[test]

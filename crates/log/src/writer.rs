@@ -29,13 +29,12 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// How long what was appended may lie in the buffer while nobody asks for it.
+/// How long a commit of a scheduler that does not come to rest waits for a write of that scheduler.
 const TICK: Duration = Duration::from_millis(1);
+/// Flush delays from here on leave no chunk open: each scheduler's would be full by then, if it had anything to log.
+const SEALING_DELAY: Duration = Duration::from_millis(8);
 /// How long it leaves the disk alone after it could not prepare a segment, in microseconds.
 const PAUSE_AFTER_FAILURE_US: u64 = 16_000;
-
-/// What lies in the buffer is streamed to the disk from so many bytes on, whoever else writes.
-const STREAM_BYTES: u64 = 256 << 10;
 
 /// Which of the log writers there are, and which are to be.
 pub(crate) struct WriterTasks {
@@ -130,8 +129,18 @@ impl Log {
         let mut written_at_tick = u64::MAX;
         // What was appended two ticks ago is not kept waiting for chunks that are open before it.
         let (mut seal_below, mut at_last_tick) = (0, 0);
+        // When what lies in the buffer is written at the latest.
+        let mut due_us = u64::MAX;
         while self.goes_on() {
-            let wrote = self.is_to_write(written_at_tick) && self.write_as_writer(seal_below);
+            let is_due = due_us <= clock::now_us();
+            if is_due {
+                due_us = clock::now_us() + TICK.as_micros() as u64;
+                seal_below = if self.flush_delay() < SEALING_DELAY { seal_below } else { u64::MAX };
+            }
+            let wrote = (is_due || self.is_to_write(written_at_tick)) && self.write_as_writer(seal_below);
+            if wrote {
+                due_us = u64::MAX;
+            }
             let prepared = poll_fn(|cx| Poll::Ready(preparation.poll(&self, cx).is_ready())).await;
             let touched = self.buffer.touch_ahead(self.opened_at, self.reservations.reserved());
             if wrote || prepared || touched {
@@ -140,13 +149,20 @@ impl Log {
             }
             let written = self.written.load(Ordering::Relaxed);
             if self.in_flight.count() == 0 && self.reservations.sleep_unless_more(written) {
-                written_at_tick = u64::MAX;
+                (written_at_tick, due_us) = (u64::MAX, u64::MAX);
                 let woken = poll_fn(|cx| self.poll_signal(&mut preparation, cx));
                 pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, woken).await;
                 self.reservations.wake_writer();
             } else {
-                written_at_tick = written;
-                pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, self.tick(&mut preparation)).await;
+                let now_us = clock::now_us();
+                due_us = due_us.min(now_us + self.flush_delay_us.load(Ordering::Relaxed));
+                let pause = Duration::from_micros(due_us.saturating_sub(now_us));
+                let is_short = self.in_flight.count() > 0 || self.commits.any_waits_above(written);
+                written_at_tick = if is_short { written } else { u64::MAX };
+                self.pauses_long.store(!is_short && pause > TICK, Ordering::Relaxed);
+                let pause = if is_short { pause.min(TICK) } else { pause };
+                pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, self.pause(&mut preparation, pause)).await;
+                self.pauses_long.store(false, Ordering::Relaxed);
                 (seal_below, at_last_tick) = (at_last_tick, self.reserved().0);
                 self.reap();
             }
@@ -186,7 +202,7 @@ impl Log {
         self.commits.asked() > written
             || self.commits.has_blocks()
             || written == written_at_tick
-            || self.reservations.reserved() - written >= STREAM_BYTES
+            || (self.reservations.reserved() - written) >> self.stream_shift.load(Ordering::Relaxed) != 0
             || self.has_classic_queue() && self.is_streaming()
             || self.space_waiters.any()
     }
@@ -234,9 +250,9 @@ impl Log {
         if preparation.poll_running(self, cx).is_ready() { Poll::Ready(()) } else { self.writers[0].poll(cx) }
     }
 
-    /// The same, or after a tick.
-    async fn tick(&self, preparation: &mut Preparation) {
-        let mut timer = pin!(pikepole_scheduler::sleep(TICK));
+    /// The same, or after a pause.
+    async fn pause(&self, preparation: &mut Preparation, pause: Duration) {
+        let mut timer = pin!(pikepole_scheduler::sleep(pause));
         poll_fn(|cx| match self.poll_signal(preparation, cx) {
             Poll::Ready(()) => Poll::Ready(()),
             Poll::Pending => timer.as_mut().poll(cx),

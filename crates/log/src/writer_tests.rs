@@ -286,6 +286,74 @@ fn several_writers_drain_the_classic_queue_when_no_session_waits() {
     assert_eq!(turns.len(), 1);
 }
 
+/// A server whose log writer waits for 100 ms, and has nothing to do.
+fn patient() -> Server {
+    let base = options(CommitBy::Scheduler, FlushQueue::LockFree);
+    let server = Server::simulated(
+        7,
+        LogOptions { flush_delay: Duration::from_millis(100), first_segment_bytes: 1 << 20, ..base },
+    );
+    server.start_writer();
+    server.schedulers.run_until_idle();
+    server
+}
+
+#[test]
+fn what_no_session_waits_for_is_written_when_the_delay_is_over_or_there_is_enough() {
+    let server = patient();
+    let flushes = server.log.stats().flushes;
+    for _ in 0..90 {
+        append(&server.log, &[7; 40]).unwrap();
+        server.schedulers.advance(Duration::from_millis(1));
+    }
+    assert_eq!(server.log.stats().flushes, flushes, "a little, and not for long");
+    server.schedulers.advance(Duration::from_millis(11));
+    let stats = server.log.stats();
+    assert_eq!((stats.flushes, stats.durable), (flushes + 1, stats.reserved), "at the latest then, all of it");
+    // What comes after a write of another kind waits no longer either.
+    append(&server.log, &[7; 40]).unwrap();
+    server.schedulers.advance(Duration::from_millis(60));
+    server.log.flush_step();
+    append(&server.log, &[7; 40]).unwrap();
+    server.schedulers.advance(Duration::from_millis(41));
+    assert_eq!(server.log.durable(), server.log.reserved());
+    // As much as is streamed does not wait at all.
+    assert!(append_many(&server.log, 300 << 10) > 256 << 10);
+    server.schedulers.advance(Duration::from_millis(3));
+    let stats = server.log.stats();
+    assert!(stats.durable.0 > 0 && stats.reserved.0 - stats.durable.0 < 256 << 10, "{stats:?}");
+    // A shorter delay is in force for what lies there already.
+    server.schedulers.advance(Duration::from_millis(200));
+    append(&server.log, &[7; 40]).unwrap();
+    server.schedulers.advance(Duration::from_millis(5));
+    assert!(server.log.durable() < server.log.reserved());
+    server.log.set_policy(Policy::FlushDelay(Duration::from_millis(1))).unwrap();
+    server.schedulers.advance(Duration::from_millis(5));
+    assert_eq!(server.log.durable(), server.log.reserved());
+    server.log.shutdown().unwrap();
+}
+
+#[test]
+fn a_durable_commit_does_not_wait_for_the_delay() {
+    let server = patient();
+    append(&server.log, &[7; 40]).unwrap();
+    server.schedulers.advance(Duration::from_millis(2));
+    assert!(server.log.pauses_long.load(std::sync::atomic::Ordering::Relaxed));
+    // Beside a task that never comes to rest, so that no scheduler writes for the commits.
+    let info = TaskInfo { session_id: None, command: "BUSY" };
+    let commits = server.commit(2, 1, true);
+    for scheduler in 0..2 {
+        server.schedulers.spawn(info, Placement::On(scheduler), async {
+            for _ in 0..20_000 {
+                pikepole_scheduler::yield_now().await;
+            }
+        });
+    }
+    server.schedulers.advance(Duration::from_millis(20));
+    assert!(commits.iter().all(|task| task.is_finished()));
+    server.log.shutdown().unwrap();
+}
+
 #[test]
 fn blocks_that_were_queued_are_written_when_the_policy_changes_and_the_log_is_closed() {
     let base = options(CommitBy::LogWriter, FlushQueue::Spinlock);

@@ -6,10 +6,12 @@
 use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::Arc;
+use std::time::Duration;
 
 use pikepole_contention::Statistics;
 use pikepole_log::{
-    CommitBy, FlushQueue, Gathering, LOG_WRITERS_MAX, LogIo, LogOptions, LogWriters, Policy, Reservation,
+    CommitBy, FLUSH_DELAY_MIN, FlushQueue, Gathering, LOG_WRITERS_MAX, LogIo, LogOptions, LogWriters, Policy,
+    Reservation,
 };
 use pikepole_machine::memory::Budget;
 use pikepole_machine::{CpuLimits, Pages, Topology, affinity};
@@ -25,10 +27,10 @@ use super::kept_options::{KeptOption, MAX_SERVER_MEMORY, MIN_SERVER_MEMORY};
 use super::options::{SchedulerChoice, ServerOptions};
 use super::policy_table::{
     COMMIT_ACKNOWLEDGE, COMMIT_BY, COMMIT_GATHERING, CPU_IDLE, CPU_LIST, EXCHANGE, FIRST_CORES, FIRST_NUMBER,
-    HEAP_INSERT_TARGETS, ISOLATED, LARGE_PAGES, LOG_BLOCK, LOG_FLUSH_QUEUE, LOG_IO, LOG_RESERVATION, LOG_WRITER_CPUS,
-    LOG_WRITERS, MAX_DEGREE, NESTED_TRANSACTIONS, PER_NODE, POLICIES, POLICIES_NAME, POOL_GROWTH, PolicyDefinition,
-    PolicySet, QUERY_MEMORY_MIN, QUERY_SHARE, QUERY_WAIT, RESERVED, SIGNALLED_FIRST, TRANSACTION_IDS, TWICE_NODES,
-    WORKSPACE_MEMORY,
+    HEAP_INSERT_TARGETS, ISOLATED, LARGE_PAGES, LOG_BLOCK, LOG_FLUSH_DELAY, LOG_FLUSH_QUEUE, LOG_IO, LOG_RESERVATION,
+    LOG_WRITER_CPUS, LOG_WRITERS, MAX_DEGREE, NESTED_TRANSACTIONS, PER_NODE, POLICIES, POLICIES_NAME, POOL_GROWTH,
+    PolicyDefinition, PolicySet, QUERY_MEMORY_MIN, QUERY_SHARE, QUERY_WAIT, RESERVED, SIGNALLED_FIRST, TRANSACTION_IDS,
+    TWICE_NODES, WORKSPACE_MEMORY,
 };
 use crate::database::{Database, OpenContext};
 use crate::error::OpenError;
@@ -427,6 +429,10 @@ impl ServerConfiguration {
         if self.is_classic(LOG_BLOCK) { pikepole_log::BLOCK_BYTES_CLASSIC } else { 1 << 20 }
     }
 
+    fn log_flush_delay(&self) -> Duration {
+        FLUSH_DELAY_MIN + Duration::from_millis(self.values[LOG_FLUSH_DELAY] as u64)
+    }
+
     fn log_writer_count(&self) -> LogWriterCount {
         match self.values[LOG_WRITERS] {
             value if value < LOG_WRITERS_MAX => LogWriterCount::Count(value + 1),
@@ -555,6 +561,7 @@ impl ServerConfiguration {
             Policy::CommitBy(self.commit_by()),
             Policy::Gathering(self.gathering()),
             Policy::BlockBytesMax(self.log_block_bytes()),
+            Policy::FlushDelay(self.log_flush_delay()),
         ];
         for policy in policies {
             // Block sizes beyond what a small log takes stay as they are.
@@ -584,6 +591,7 @@ impl ServerConfiguration {
         log.flush_queue = self.flush_queue();
         log.commit_by = self.commit_by();
         log.io = self.log_io();
+        log.flush_delay = self.log_flush_delay();
         log.block_bytes_max = log.block_bytes_max.min(self.log_block_bytes());
         let mut store = StoreOptions {
             memory_pages: self.memory_pages(),
@@ -723,7 +731,7 @@ mod tests {
         again.read_text(&read.to_text()).expect("its own text");
         assert_eq!(again, read);
         let row = again.rows(&ServerConfiguration::default()).swap_remove(LOG_WRITER_CPUS);
-        assert_eq!((&*row.value, &*row.running), ("0,1,3", "SHARED"));
+        assert_eq!((&*row.value, &*row.running), ("0,1,3", "0,1,3"));
         assert!(read.read_text("format = 9").is_err());
         assert!(read.read_text("format = 1\n[policies]\nLOG_RESERVATION = \"x\"").is_err());
     }

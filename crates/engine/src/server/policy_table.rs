@@ -116,6 +116,7 @@ pub(super) const WORKSPACE_MEMORY: usize = 18;
 pub(super) const QUERY_MEMORY_MIN: usize = 19;
 pub(super) const QUERY_SHARE: usize = 20;
 pub(super) const QUERY_WAIT: usize = 21;
+pub(super) const LOG_FLUSH_DELAY: usize = 22;
 /// From here on options are numbers between the two that `allowed` has, kept as what they are above the least.
 pub(super) const FIRST_NUMBER: usize = WORKSPACE_MEMORY;
 
@@ -138,7 +139,7 @@ pub(super) const DEGREES: [&str; 65] = [
     "59", "60", "61", "62", "63", "64",
 ];
 
-pub(super) const POLICIES: [PolicyDefinition; 22] = [
+pub(super) const POLICIES: [PolicyDefinition; 23] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -356,6 +357,15 @@ pub(super) const POLICIES: [PolicyDefinition; 22] = [
         classic: None,
         live: &[],
         description: "how long a statement waits for its first memory; -1: ten minutes",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "log flush delay (ms)",
+        allowed: &["1", "10000"],
+        default: 99,
+        classic: None,
+        live: &[],
+        description: "how long what no session waits for, such as commits with delayed durability, may lie in the log buffer while there is little of it",
         takes_effect: Effect::Now,
     },
 ];

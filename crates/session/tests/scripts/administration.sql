@@ -49,7 +49,7 @@ GO
 EXEC sp_configure 'LOG_RESERVATION';
 EXEC sp_configure 'LOG_RESERVATION', 'ATOMIC';
 ALTER SERVER CONFIGURATION SET PIKEPOLE LOG_WRITERS = 4;
-EXEC sp_configure 'LOG_WRITER_CPUS', '1,4-7';
+EXEC sp_configure 'LOG_WRITER_CPUS', '0';
 RECONFIGURE;
 EXEC sp_configure 'show advanced options', 1;
 EXEC sp_configure 'nothing';
