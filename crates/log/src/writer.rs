@@ -97,6 +97,11 @@ impl Preparation {
         self.poll_running(log, cx)
     }
 
+    /// When a segment that is needed and could not be prepared is tried again.
+    fn retry_us(&self, log: &Log) -> Option<u64> {
+        (self.running.is_none() && log.wants_segment()).then_some(self.not_before_us)
+    }
+
     fn poll_running(&mut self, log: &Log, cx: &mut Context<'_>) -> Poll<()> {
         let Some(running) = &mut self.running else { return Poll::Pending };
         let polled = running.as_mut().poll(cx);
@@ -148,7 +153,8 @@ impl Log {
                 continue;
             }
             let written = self.written.load(Ordering::Relaxed);
-            if self.in_flight.count() == 0 && self.reservations.sleep_unless_more(written) {
+            let is_at_rest = self.in_flight.count() == 0 && preparation.retry_us(&self).is_none();
+            if is_at_rest && self.reservations.sleep_unless_more(written) {
                 (written_at_tick, due_us) = (u64::MAX, u64::MAX);
                 let woken = poll_fn(|cx| self.poll_signal(&mut preparation, cx));
                 pikepole_scheduler::wait(WaitType::LOGMGR_QUEUE, woken).await;
@@ -156,7 +162,8 @@ impl Log {
             } else {
                 let now_us = clock::now_us();
                 due_us = due_us.min(now_us + self.flush_delay_us.load(Ordering::Relaxed));
-                let pause = Duration::from_micros(due_us.saturating_sub(now_us));
+                let until_us = due_us.min(preparation.retry_us(&self).unwrap_or(u64::MAX));
+                let pause = Duration::from_micros(until_us.saturating_sub(now_us));
                 let is_short = self.in_flight.count() > 0 || self.commits.any_waits_above(written);
                 written_at_tick = if is_short { written } else { u64::MAX };
                 self.pauses_long.store(!is_short && pause > TICK, Ordering::Relaxed);
