@@ -1,5 +1,5 @@
-//! Trace flags that ask for what is always so here: 8008, 8048 and 1117. With them and without, the same is read back; of 8048,
-//! that parts what nobody shares, there is nothing to read but that it is on.
+//! Trace flags that ask for what is always so here, 8008 and 8048, and for what takes several files, 1117. With them and
+//! without, the same is read back; of 8048, that parts what nobody shares, there is nothing to read but that it is on.
 
 use pikepole_embedded::blocking::Connection;
 use pikepole_embedded::{Engine, Options};
@@ -56,7 +56,7 @@ fn what_these_flags_ask_for_is_always_so() {
             assert_eq!(numbers(&mut control, PLACES), [4, 4], "the emptier one takes all of them: {flags:?}");
         }
 
-        // 1117: all files of the filegroup grow, which is the one that there is.
+        // 1117: all files of the filegroup grow; of a new database it is one.
         let files = "SELECT COUNT_BIG(*) FROM sys.database_files WHERE type = 0";
         assert_eq!(numbers(&mut control, files), [1]);
         drop((sessions, control));

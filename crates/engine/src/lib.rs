@@ -67,6 +67,7 @@ mod tests;
 mod unlogged_tests;
 
 pub use backup::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MadeBackup, MediaRow, RestoreOptions};
+pub use catalog::data_file::{DATA_FILE, FileSettings, Growth, LOG_FILE};
 pub use catalog::definition::{
     Check, Column, Computed, Default, DefinitionTrigger, ForeignKey, Function, Identity, KeptColumn, LockEscalation,
     Module, Procedure, ReferentialAction, Schema, StorageRef, Synonym, TableRecord, Trigger, TriggerEvent,
@@ -86,12 +87,12 @@ pub use catalog::temporal::{Generated, Retention, RetentionUnit, Versioning};
 pub use catalog::user_type::{UserType, UserTypeKind};
 pub use catalog::{Catalog, DEFAULT_SCHEMA, Object};
 pub use database::{
-    Admission, ColumnDefinition, Database, DatabaseOptions, DeclaredNames, DelayedDurability, Durability,
-    FilegroupChange, Fill, IndexDefinition, IndexExtras, IndexKind, LogFullReason, MessageChange, ModuleDefinition,
-    NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PageCheck, PageFinding, PolicyChange, PropertyChange,
-    PropertyPlace, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap, ScopedConfiguration,
-    ScopedKind, ScopedName, ScopedRow, ScopedValue, Switches, TableDefinition, Tested, TriggerDefinition, UserAccess,
-    generated_name, key_warning, row_warning,
+    Admission, ColumnDefinition, Database, DatabaseOptions, DeclaredNames, DelayedDurability, Durability, FileState,
+    FileWish, FilegroupChange, Fill, IndexDefinition, IndexExtras, IndexKind, LogFullReason, MessageChange,
+    ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PageCheck, PageFinding, PolicyChange,
+    PropertyChange, PropertyPlace, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap,
+    ScopedConfiguration, ScopedKind, ScopedName, ScopedRow, ScopedValue, Switches, TableDefinition, Tested,
+    TriggerDefinition, UserAccess, generated_name, key_warning, row_warning,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};

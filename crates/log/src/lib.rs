@@ -116,6 +116,8 @@ mod segments;
 #[cfg(all(test, shuttle, not(loom)))]
 mod shuttle_models;
 #[cfg(not(loom))]
+mod sizes;
+#[cfg(not(loom))]
 mod space;
 #[cfg(not(loom))]
 mod stats;
@@ -149,6 +151,7 @@ pub use record::{FieldDoc, LogRecord, RecordDoc, docs_table};
 #[cfg(not(loom))]
 pub use scan::{OpenFrom, Place};
 #[cfg(not(loom))]
-pub use space::BufferSpace;
+pub use sizes::{LogGrowth, LogSizes};
 #[cfg(not(loom))]
+pub use space::BufferSpace;
 pub use stats::{LogReport, LogStats, SegmentInfo};

@@ -424,7 +424,7 @@ impl Log {
             flush_write_us: total(&self.totals.flush_write_us),
             bytes: segments.bytes,
             bytes_used: segments.bytes.saturating_sub(segments.ready_bytes()),
-            bytes_max: segments.bytes_max,
+            bytes_max: segments.bytes_limit(),
             undo_bytes: self.reservations.undo_bytes(),
             segments_active: segments.active.len(),
             segments_free: segments.free.len(),

@@ -19,6 +19,7 @@ use crate::reservation::Reservations;
 use crate::scan::{Chain, Found, OpenFrom, Place, find_segments, follow};
 use crate::segments::{Active, Folder, SegmentFile, Segments, grow_now, mark_free, prepare_folder};
 use crate::signal::Signal;
+use crate::sizes::LogSizes;
 use crate::space::SpaceWaiters;
 use crate::stats::{LogReport, Totals};
 use crate::writer::WriterTasks;
@@ -191,6 +192,7 @@ impl Log {
             first_bytes: options.first_segment_bytes,
             segment_bytes_max: options.segment_bytes,
             bytes_max: options.bytes_max,
+            sizes: LogSizes::default(),
             offset: position.offset,
             growth_failed: None,
             growth_wanted: false,

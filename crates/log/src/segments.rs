@@ -13,8 +13,9 @@
 //!   its old header over new content, and a log that seems to begin with damage.
 
 use crate::format::{BLOCK_HEADER_BYTES, SegmentHeader};
-use crate::options::{LogOptions, SEGMENT_BYTES_MIN};
+use crate::options::LogOptions;
 use crate::policy::LogIo;
+use crate::sizes::LogSizes;
 use pikepole_contention::{Counter, Statistics};
 use pikepole_machine::{AlignedBuffer, BLOCK, Disk, DurableMethod, File, OpenOptions};
 use std::collections::VecDeque;
@@ -125,6 +126,8 @@ pub(crate) struct Segments {
     pub first_bytes: u64,
     pub segment_bytes_max: u64,
     pub bytes_max: u64,
+    /// What is asked of the size.
+    pub sizes: LogSizes,
     /// Where the next block goes in the last active segment.
     pub offset: u64,
     /// Why the last attempt to prepare a segment failed. Cleared when one succeeds.
@@ -152,14 +155,6 @@ impl Segments {
         last + self.free.iter().map(SegmentFile::room).sum::<u64>()
     }
 
-    /// The size of the next segment to prepare, or None when the log is as large as it may be.
-    pub fn next_bytes(&self) -> Option<u64> {
-        let wanted = self.bytes.clamp(self.first_bytes, self.segment_bytes_max);
-        let allowed = self.bytes_max.saturating_sub(self.bytes);
-        let bytes = wanted.min(allowed) / BLOCK as u64 * BLOCK as u64;
-        (bytes >= SEGMENT_BYTES_MIN).then_some(bytes)
-    }
-
     /// Whether another segment is on the way, as far as is known.
     pub fn can_grow(&self) -> bool {
         self.next_bytes().is_some() && self.growth_failed.is_none()
@@ -171,7 +166,7 @@ impl Segments {
         match self.next_bytes() {
             Some(bytes) => {
                 let ahead = if self.bytes >= 2 * bytes { bytes } else { bytes / 2 };
-                self.growth_wanted || self.ready_bytes() < ahead
+                self.growth_wanted || self.is_below_size() || self.ready_bytes() < ahead
             }
             None => false,
         }

@@ -189,7 +189,7 @@ impl Log {
     }
 
     /// Prepares a part of a segment; `beyond` the size limit if need be. Ok(true) when it is ready.
-    fn grow_step(&self, growing: &mut Option<Growing>, beyond: bool) -> io::Result<bool> {
+    pub(crate) fn grow_step(&self, growing: &mut Option<Growing>, beyond: bool) -> io::Result<bool> {
         let folder = self.segments.lock().folder.clone();
         let mut current = match growing.take() {
             Some(current) => current,

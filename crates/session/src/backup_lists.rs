@@ -196,9 +196,10 @@ fn header(set: &BackupSetRow) -> Vec<Value> {
     row(HEADER, known)
 }
 
-/// The logical names of the files of a database that was backed up: its pages and its log.
-pub(crate) fn logical_names(database: &str) -> [String; 2] {
-    [database.to_string(), format!("{database}_log")]
+/// The logical names of the pages and the log of a database that was backed up.
+pub(crate) fn logical_names(set: &BackupSetRow) -> [String; 2] {
+    let name = |place: usize| set.files.get(place).cloned().unwrap_or_default();
+    [name(0), name(1)]
 }
 
 /// FILELISTONLY: the files of pages and the log.
@@ -206,7 +207,7 @@ pub(crate) fn files(set: &BackupSetRow, output: &mut dyn Output) {
     /// Bytes of a page, and of the blocks that the disk is written in.
     const PAGE: u64 = 8_192;
     const BLOCK: i32 = 4_096;
-    let [data, log] = logical_names(&set.database);
+    let [data, log] = logical_names(set);
     let pages = u64::from(set.file_pages) * PAGE;
     let both = |name: String, path: &str, kind: &str, bytes: u64, id: i64| {
         vec![

@@ -3,7 +3,9 @@
 use crate::host::SessionHost;
 use crate::{backup_lists, msdb, unsupported};
 use pikepole_contention::sync::Arc;
-use pikepole_engine::{BackupKind, BackupOptions, BackupOutcome, BackupSetRow, MediaRow, RestoreOptions};
+use pikepole_engine::{
+    BackupKind, BackupOptions, BackupOutcome, BackupSetRow, DATA_FILE, LOG_FILE, MediaRow, RestoreOptions,
+};
 use pikepole_query::{ExecutionContext, Output, Progress};
 use pikepole_tsql::{Backup, Literal, SettingOption, SettingValue};
 use pikepole_types::{Length, SqlError, SqlType, Value, convert};
@@ -89,7 +91,7 @@ pub(crate) async fn backup(
     let mut percents = Percents::new(output, context, stats);
     let made = server.backup(&database, options, &mut |percent| percents.reached(percent)).await?;
     percents.end();
-    processed(output, "BACKUP", kind, &database, &made.outcome);
+    processed((host, output), "BACKUP", kind, &database, &made.outcome);
     note(host, &device, (&made.set, &made.media), context, None).await;
     Ok(())
 }
@@ -220,9 +222,8 @@ async fn check_moved(host: &SessionHost, statement: &Backup, options: &RestoreOp
     if moved.is_empty() {
         return Ok(());
     }
-    let database = backup_set(host, &options.device, options.position).await?.database;
-    let names = backup_lists::logical_names(&database);
-    match moved.iter().find(|file| !names.iter().any(|name| name.eq_ignore_ascii_case(file))) {
+    let BackupSetRow { database, files, .. } = backup_set(host, &options.device, options.position).await?;
+    match moved.iter().find(|file| !files.iter().any(|name| name.eq_ignore_ascii_case(file))) {
         Some(unknown) => Err(SqlError::backup_has_no_file(unknown, database)),
         None => Ok(()),
     }
@@ -279,7 +280,7 @@ async fn restore_database(
     if outcome.before_the_stop_point && to_be_recovered {
         output.message(&SqlError::before_the_stop_point());
     }
-    processed(output, "RESTORE", kind, &database, &outcome);
+    processed((host, output), "RESTORE", kind, &database, &outcome);
     if !database.eq_ignore_ascii_case(pikepole_engine::MSDB) {
         note_restore(host, &device, outcome.position, context, restored).await;
     }
@@ -395,12 +396,24 @@ fn seconds(time_us: u64) -> String {
 }
 
 /// What a backup or a restore says at its end.
-fn processed(output: &mut dyn Output, verb: &str, kind: BackupKind, database: &str, outcome: &BackupOutcome) {
+fn processed(
+    (host, output): (&SessionHost, &mut dyn Output),
+    verb: &str,
+    kind: BackupKind,
+    database: &str,
+    outcome: &BackupOutcome,
+) {
     let position = outcome.position;
+    let files = host.server.database(database).map(|open| open.files()).unwrap_or_default();
+    let name = |file_id: i32, unsaid: String| {
+        files.iter().find(|file| file.file_id == file_id).map_or(unsaid, |file| file.name.clone())
+    };
     if kind == BackupKind::Database || outcome.pages > 0 {
-        output.message(&SqlError::pages_processed(outcome.pages, database, database, position));
+        let file = name(DATA_FILE, database.to_owned());
+        output.message(&SqlError::pages_processed(outcome.pages, database, file, position));
     }
-    output.message(&SqlError::pages_processed(outcome.log_pages, database, format!("{database}_log"), position));
+    let file = name(LOG_FILE, format!("{database}_log"));
+    output.message(&SqlError::pages_processed(outcome.log_pages, database, file, position));
     let pages = outcome.pages + outcome.log_pages;
     // Pages of 8 KB in MB, in thousandths.
     let speed = pages * 1_000_000_000 / 128 / outcome.time_us.max(1);

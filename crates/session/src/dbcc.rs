@@ -269,7 +269,7 @@ fn trace(host: &mut SessionHost, command: &Dbcc, on: bool) -> Result<(), SqlErro
     }
     for flag in flags {
         if global {
-            host.server.trace_flags().set(flag, on);
+            host.server.set_trace_flag(flag, on);
         } else if on {
             host.trace_flags.insert(flag);
         } else {

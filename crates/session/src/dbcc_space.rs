@@ -9,7 +9,7 @@ use crate::result_set::ResultSet;
 use crate::security;
 use crate::views::files::{DATA_FILE_ID, PAGE_BYTES};
 use crate::views::log::LOG_FILE_ID;
-use pikepole_engine::{Database, Permission, Securable, Table};
+use pikepole_engine::{Database, FileState, Permission, Securable, Table};
 use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{Dbcc, DbccArgument};
 use pikepole_types::{SqlError, SqlType, Value};
@@ -69,14 +69,10 @@ pub(crate) fn shrink_file(command: &Dbcc, context: &ExecutionContext, output: &m
     let database = context.database();
     check_permission(command, database, context)?;
     check_wishes(command)?;
-    let is = |file: i32, name: &str| named.parse() == Ok(file) || named.eq_ignore_ascii_case(name);
-    let file = if is(DATA_FILE_ID, database.name()) {
-        DATA_FILE_ID
-    } else if is(LOG_FILE_ID, &format!("{}_log", database.name())) {
-        LOG_FILE_ID
-    } else {
-        return Err(SqlError::file_not_found(named, database.name()));
-    };
+    let is_meant = |file: &FileState| named.parse() == Ok(file.file_id) || named.eq_ignore_ascii_case(&file.name);
+    let found = database.files().into_iter().find(is_meant);
+    let found = found.ok_or_else(|| SqlError::file_not_found(named, database.name()))?;
+    let file = if found.is_log() { LOG_FILE_ID } else { DATA_FILE_ID };
     let mut set = sizes();
     size(database, file, &mut set);
     set.send(output);

@@ -30,15 +30,14 @@ use std::sync::Arc;
 use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_log::LsnRange;
-use pikepole_machine::is_full;
 
 use crate::error::{Need, PageId, Stop, StorageError};
 use crate::frame::IO_IDLE;
 use crate::page::{PAGE_BYTES, PAGE_HEADER_BYTES, Page, PageKind, PageMut, get_u32};
-use crate::pool::{Exclusive, PAGES_MAX};
+use crate::pool::Exclusive;
 use crate::records::{ChangeList, Record};
 use crate::row::LogContext;
-use crate::store::{Store, lock};
+use crate::store::Store;
 
 /// Pages of an extent.
 pub const EXTENT_PAGES: u32 = 8;
@@ -60,9 +59,7 @@ const EXTENTS_KEPT: u32 = 4;
 pub(crate) const EXTENTS_FREE_MIN: u32 = EXTENTS_KEPT * 4;
 /// Free extents that the lazy writer keeps ahead.
 pub(crate) const EXTENTS_AHEAD: u32 = 256;
-const GROWTH_BYTES_MIN: u64 = 8 << 20;
-const GROWTH_BYTES_MAX: u64 = 256 << 20;
-const EXTENT_BYTES: u64 = EXTENT_PAGES as u64 * PAGE_BYTES as u64;
+pub(crate) const EXTENT_BYTES: u64 = EXTENT_PAGES as u64 * PAGE_BYTES as u64;
 
 /// The map page that describes a page.
 pub(crate) fn map_page_of(page: PageId) -> PageId {
@@ -502,55 +499,8 @@ impl Store {
         Ok(())
     }
 
-    /// Makes the file longer by a step, if it has fewer free extents than that. Blocks.
-    pub(crate) fn grow(&self, free_min: u32) -> Result<(), StorageError> {
-        let _turn = self.growth.lock();
-        let (old, free) = {
-            let space = self.space.lock();
-            (space.extents(), space.free_extents())
-        };
-        if free >= free_min {
-            return Ok(());
-        }
-        let bytes = old as u64 * EXTENT_BYTES;
-        let mut step =
-            bytes.next_power_of_two().clamp(GROWTH_BYTES_MIN, GROWTH_BYTES_MAX).min(self.options.growth_bytes_max);
-        if old as u64 + step / EXTENT_BYTES > (PAGES_MAX / EXTENT_PAGES) as u64 {
-            return Err(StorageError::DataFull { why: "the data file has its largest size".into() });
-        }
-        loop {
-            match self.take_room(bytes, step) {
-                Ok(()) => break,
-                // Less than a step may still be there.
-                Err(error) if is_full(&error) && step > 8 * EXTENT_BYTES => {
-                    step = (step / 4).next_multiple_of(EXTENT_BYTES)
-                }
-                Err(error) if is_full(&error) => return Err(StorageError::DataFull { why: error.to_string() }),
-                Err(error) => return Err(StorageError::io("growing the data file", error)),
-            }
-        }
-        let new = old + (step / EXTENT_BYTES) as u32;
-        self.format_maps(old, new)?;
-        self.space.lock().extend(new);
-        self.pool.statistics.add(Counter::DataFilesSize, step >> 10);
-        self.pages_in_file.fetch_max(new * EXTENT_PAGES, Ordering::Release);
-        Ok(())
-    }
-
-    /// Takes room for pages behind the file's `bytes`, and for their stamps.
-    fn take_room(&self, bytes: u64, step: u64) -> std::io::Result<()> {
-        self.data.allocate(bytes, step)?;
-        self.data_reaches(bytes + step)?;
-        lock(&self.stamps).allocate(((bytes + step) / PAGE_BYTES as u64) as u32)
-    }
-
-    /// File systems without preallocation do not extend the file by it.
-    fn data_reaches(&self, bytes: u64) -> std::io::Result<()> {
-        if self.data.len()? < bytes { self.data.set_len(bytes) } else { Ok(()) }
-    }
-
     /// Makes the map pages of extents `old..new`.
-    fn format_maps(&self, old: u32, new: u32) -> Result<(), StorageError> {
+    pub(crate) fn format_maps(&self, old: u32, new: u32) -> Result<(), StorageError> {
         for map in (old.next_multiple_of(MAP_EXTENTS)..new).step_by(MAP_EXTENTS as usize) {
             let id = PageId(map * EXTENT_PAGES);
             self.until_done(|| {

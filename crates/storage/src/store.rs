@@ -29,6 +29,7 @@ use crate::allocation::{EXTENT_PAGES, EXTENTS_FREE_MIN, Space};
 use crate::checkpoint::{Master, Writer};
 use crate::error::{Need, PageId, Stop, StorageError};
 use crate::fault;
+use crate::growth::FileLimits;
 use crate::io_totals::{IoStats, IoTotals};
 use crate::page::{PAGE_BYTES, Page, PageBytes};
 use crate::parts::PartUse;
@@ -116,6 +117,8 @@ pub struct Store {
     /// One checkpoint at a time: an older one must not put the redo start back.
     pub(crate) checkpointing: CountedMutex<()>,
     pub(crate) growth: CountedMutex<()>,
+    /// How the file grows; taken by itself.
+    pub(crate) file_limits: Mutex<FileLimits>,
     pub(crate) writer: Mutex<Writer>,
     pub(crate) stamps: Mutex<Stamps>,
     pub(crate) suspects: Suspects,
@@ -259,6 +262,7 @@ impl Store {
             space: Spinlock::new(SpinlockClass::SPACE_MANAGER, &statistics, Space::default()),
             checkpointing: CountedMutex::new(LatchClass::DATABASE_CHECKPOINT, &statistics, ()),
             growth: CountedMutex::new(LatchClass::FGCB_ADD_REMOVE, &statistics, ()),
+            file_limits: Mutex::new(FileLimits::default()),
             writer: Mutex::new(writer),
             stamps: Mutex::new(stamps),
             suspects: Suspects::default(),

@@ -51,6 +51,9 @@ pub(crate) struct SetHead {
     pub database_backup_lsn: u64,
     pub catalog_root: u32,
     pub options: DatabaseOptions,
+    /// The logical names of the files, by number; empty in sets of programs that knew none.
+    #[serde(default)]
+    pub files: Vec<String>,
     /// Of a full backup: the master of the checkpoint that it begins with.
     pub checkpoint: u64,
     pub redo: u64,
@@ -91,6 +94,8 @@ pub struct BackupSetRow {
     pub description: String,
     /// The database.
     pub database: String,
+    /// The logical names of its files, by number: the pages, the log, further ones.
+    pub files: Vec<String>,
     /// When that was created, in microseconds since 1970.
     pub database_created_us: u64,
     /// When the backup began and ended, in microseconds since 1970.
@@ -247,6 +252,10 @@ pub(super) fn row_of(position: usize, bytes: u64, head: SetHead, tail: Option<&S
         kind: head.kind,
         name: head.name,
         description: head.description,
+        files: match head.files.is_empty() {
+            true => vec![head.database.clone(), format!("{}_log", head.database)],
+            false => head.files,
+        },
         database: head.database,
         database_created_us: head.database_created_us,
         started_us: head.started_us,

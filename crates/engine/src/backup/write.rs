@@ -276,6 +276,7 @@ fn head_of(database: &Database, options: &BackupOptions, set_id: u64) -> SetHead
         database_backup_lsn: file.chain.map_or(0, |chain| chain.database_backup),
         catalog_root: file.catalog_root,
         options: file.options,
+        files: database.files().into_iter().map(|own| own.name).collect(),
         checkpoint: 0,
         redo: 0,
         next_transaction: 0,

@@ -3,6 +3,7 @@
 //! The stored form is JSON with a format number in front of it (see [`super::rows`]); a field added later has a default, so
 //! that older databases stay readable.
 
+use super::data_file::FileSettings;
 use super::event::DefinitionEvent;
 use super::filegroup::Filegroup;
 use super::index::Index;
@@ -673,6 +674,8 @@ pub enum StoredObject {
     SecurityPolicy(SecurityPolicy),
     /// A filegroup.
     Filegroup(Filegroup),
+    /// A file.
+    File(FileSettings),
 }
 
 impl StoredObject {
@@ -686,6 +689,7 @@ impl StoredObject {
             StoredObject::Type(_) => RowKind::Type,
             StoredObject::Message(_) => RowKind::Message,
             StoredObject::Filegroup(_) => RowKind::Filegroup,
+            StoredObject::File(_) => RowKind::File,
             StoredObject::Properties(properties) => match properties.holder {
                 PropertyHolder::Database | PropertyHolder::Object(_) | PropertyHolder::Schema(_) => RowKind::Properties,
                 PropertyHolder::Principal(_) => RowKind::PrincipalProperties,
@@ -708,6 +712,7 @@ impl StoredObject {
             StoredObject::Type(user_type) => user_type.user_type_id,
             StoredObject::Message(message) => message.number,
             StoredObject::Filegroup(filegroup) => filegroup.data_space_id,
+            StoredObject::File(file) => file.file_id,
             StoredObject::DefinitionTrigger(trigger) => trigger.module.object_id,
             StoredObject::PartitionFunction(function) => function.function_id,
             StoredObject::PartitionScheme(scheme) => scheme.data_space_id,

@@ -1,8 +1,9 @@
-//! The filegroups among the definitions of a database.
+//! The filegroups and files among the definitions of a database.
 
 use std::sync::Arc;
 
 use super::Catalog;
+use super::data_file::{FileSettings, LOG_FILE};
 use super::filegroup::{FILEGROUP_MAX, Filegroup, PRIMARY_FILEGROUP};
 
 impl Catalog {
@@ -40,6 +41,29 @@ impl Catalog {
         };
         self.tables().any(|table| table.uses_filegroup(filegroup.data_space_id))
             || self.partition_schemes().any(|scheme| schemes_name(scheme))
+    }
+
+    /// All files, by number.
+    pub fn files(&self) -> impl Iterator<Item = &Arc<FileSettings>> {
+        self.files.values()
+    }
+
+    /// The file of this number.
+    pub fn file(&self, file_id: i32) -> Option<&Arc<FileSettings>> {
+        self.files.get(&file_id)
+    }
+
+    /// The number of the next file; None: there are as many as can be.
+    pub(crate) fn free_file_id(&self) -> Option<i32> {
+        (LOG_FILE + 1..=FILEGROUP_MAX).find(|id| !self.files.contains_key(id))
+    }
+
+    pub(crate) fn put_file(&mut self, file: Arc<FileSettings>) {
+        self.files.insert_mut(file.file_id, file);
+    }
+
+    pub(crate) fn remove_file(&mut self, file_id: i32) {
+        self.files.remove_mut(&file_id);
     }
 
     pub(crate) fn put_filegroup(&mut self, filegroup: Arc<Filegroup>) {

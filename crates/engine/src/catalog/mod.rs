@@ -11,6 +11,7 @@
 //! catalog in the making at most; it is the current one of that transaction only, until the commit publishes it. Each has a
 //! version of its own: a compiled statement notes it and compares one number before it runs.
 
+pub(crate) mod data_file;
 pub(crate) mod definition;
 pub(crate) mod event;
 pub(crate) mod filegroup;
@@ -34,6 +35,7 @@ use crate::security::{
     DB_OWNER, DB_SECURITYADMIN, DBO, Level, Principals, Securable, SecurityToken,
 };
 use crate::table::Table;
+use data_file::{DATA_FILE, FileSettings, LOG_FILE};
 use definition::{
     DefinitionTrigger, ForeignKey, Function, Module, Procedure, Schema, Synonym, TableRecord, Trigger, TriggerEvent,
     View,
@@ -162,6 +164,8 @@ pub struct Catalog {
     policies: Set<i32>,
     /// The triggers of definitions, by object id.
     definition_triggers: Map<i32, Arc<DefinitionTrigger>>,
+    /// Files, by their numbers.
+    files: Map<i32, Arc<FileSettings>>,
     /// Filegroups, by their numbers.
     filegroups: Map<i32, Arc<Filegroup>>,
     /// Partition functions and schemes, by their numbers.
@@ -191,6 +195,7 @@ impl Default for Catalog {
             watchers: Map::default(),
             policies: Set::default(),
             definition_triggers: Map::default(),
+            files: [DATA_FILE, LOG_FILE].map(|id| (id, Arc::new(FileSettings::unsaid(id)))).into_iter().collect(),
             filegroups: Map::default().insert(PRIMARY_FILEGROUP, Arc::new(Filegroup::primary())),
             partition_functions: Map::default(),
             partition_schemes: Map::default(),

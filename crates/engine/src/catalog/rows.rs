@@ -7,14 +7,15 @@
 //!                                          a column that is computed when it is read; format 5: one with a period, or a history; format 6: a trigger
 //!                                          of definitions; format 7: a partition function or scheme; format 8: a collection of schemas of xml; format 9: a
 //!                                          table with masked columns; format 10: a security policy; format 11:
-//!                                          properties of filegroups and files; format 12: of parameters; format 13: a filegroup
+//!                                          properties of filegroups and files; format 12: of parameters; format 13: a filegroup,
+//!                                          or a file
 //!         kind 2: [ high-water mark 8 ]    of a table's identity values; id 0: of the rowversion numbers
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //!         kind 5: a type that users made; as kind 1
 //!         kind 6: [ where a sequence stands 33 ], its chunk is the generation of the sequence
 //!         kinds 7, 8, 9: the extended properties of an object, a schema or the database (id 0), of a principal, of a type; as kind 1
 //!         kind 10: a message that users added to the server (in master only); as kind 1
-//!         kind 11: a filegroup; as kind 1
+//!         kinds 11, 12: a filegroup, a file; as kind 1
 //! ```
 
 use super::definition::{Column, StoredObject, TableRecord};
@@ -63,7 +64,7 @@ const FORMAT_POLICIES: u8 = 10;
 const FORMAT_FILE_PROPERTIES: u8 = 11;
 /// Properties of parameters.
 const FORMAT_PARAMETER_PROPERTIES: u8 = 12;
-/// A filegroup, which programs before it do not know.
+/// A filegroup or a file, which programs before it do not know.
 const FORMAT_FILEGROUPS: u8 = 13;
 
 /// What a catalog row is about.
@@ -81,6 +82,7 @@ pub(crate) enum RowKind {
     TypeProperties = 9,
     Message = 10,
     Filegroup = 11,
+    File = 12,
 }
 
 pub(crate) fn row_key(kind: RowKind, id: i32, chunk: u32) -> [u8; CATALOG_KEY_BYTES] {
@@ -105,7 +107,7 @@ fn format_of(object: &StoredObject) -> u8 {
     let is_keyed = |table: &TableRecord| table.has_collations() || table.indexes.iter().any(is_new);
     match object {
         StoredObject::PartitionFunction(_) | StoredObject::PartitionScheme(_) => FORMAT_PARTITIONS,
-        StoredObject::Filegroup(_) => FORMAT_FILEGROUPS,
+        StoredObject::Filegroup(_) | StoredObject::File(_) => FORMAT_FILEGROUPS,
         StoredObject::DefinitionTrigger(_) => FORMAT_WATCHED,
         StoredObject::SecurityPolicy(_) => FORMAT_POLICIES,
         StoredObject::Properties(own) if own.has_files() => FORMAT_FILE_PROPERTIES,

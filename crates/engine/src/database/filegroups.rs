@@ -43,7 +43,11 @@ impl Database {
     ) -> Result<(), SqlError> {
         let mut tx = self.transaction(session_id);
         match self.try_change_filegroup(&mut tx, name, change).await {
-            Ok(()) => self.commit(&mut tx, Durability::Full).await,
+            Ok(()) => {
+                self.commit(&mut tx, Durability::Full).await?;
+                self.apply_file_settings();
+                Ok(())
+            }
             Err(error) => {
                 // The change's error says more than one of its undoing would.
                 let _ = self.rollback(&mut tx).await;
@@ -123,7 +127,8 @@ impl Database {
         filegroup: &Filegroup,
     ) -> Result<(), SqlError> {
         let id = filegroup.data_space_id;
-        if id == PRIMARY_FILEGROUP || filegroup.is_default || catalog.is_filegroup_in_use(filegroup) {
+        let has_files = catalog.files().any(|file| file.filegroup == id);
+        if id == PRIMARY_FILEGROUP || filegroup.is_default || has_files || catalog.is_filegroup_in_use(filegroup) {
             return Err(SqlError::not_empty("filegroup", &filegroup.name).with_state(7));
         }
         self.remove_rows(tx, RowKind::Filegroup, id, 0).await?;

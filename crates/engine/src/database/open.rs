@@ -264,6 +264,9 @@ impl Database {
         if database.options().recovery.logs_all_rows() {
             database.store.need_rows_in_log();
         }
+        if database.has_file_settings() {
+            database.apply_file_settings();
+        }
         Ok(database)
     }
 
@@ -389,6 +392,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
             StoredObject::Properties(properties) => catalog.put_properties(properties.clone()),
             StoredObject::Message(message) => catalog.put_message(message.clone()),
             StoredObject::Filegroup(filegroup) => catalog.put_filegroup(Arc::new(filegroup.clone())),
+            StoredObject::File(file) => catalog.put_file(Arc::new(file.clone())),
             StoredObject::Principal(principal) => match principal.kind.level() {
                 Level::Server => logins.put(principal.clone()),
                 Level::Database => users.put(principal.clone()),

@@ -13,6 +13,7 @@ mod affinity;
 mod backups;
 mod budget;
 mod configuration;
+mod create;
 mod deadlocks;
 mod kept_options;
 mod memory;
@@ -55,8 +56,8 @@ pub use trace_flags::{TraceFlag, TraceFlags};
 pub use workspace::{GrantRow, MemoryGrant, Workspace, WorkspaceLimits, WorkspaceTotals};
 
 use crate::database::{
-    DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, NotMade, OpenContext, RecoveryModel,
-    ScopedName, ScopedValue, UserAccess, check_database,
+    DATABASE_FILE, Database, DatabaseFile, DatabaseOptions, DelayedDurability, OpenContext, RecoveryModel, ScopedName,
+    ScopedValue, UserAccess, check_database,
 };
 use crate::error::OpenError;
 use crate::file_operation::file_operation;
@@ -379,23 +380,6 @@ impl Server {
         write(&self.databases).insert(name.to_lowercase(), entry);
     }
 
-    pub(crate) fn create_now(&self, name: &str, id: i32, collation: Collation) -> Result<(), NotMade> {
-        let mut folder = self.options.folder.join(folder_name(name));
-        if self.options.disk.exists(folder.join(DATABASE_FILE)) || folder.ends_with(BACKUP_FOLDER) {
-            // A database that has another name now was made there, or it is where backups are.
-            folder = self.new_folder(name);
-        }
-        let database = Database::create(&self.context, &folder, name, id)?;
-        if collation != Collation::DEFAULT {
-            let options = DatabaseOptions { collation, ..database.options() };
-            database.set_options(options)?;
-        }
-        database.start();
-        self.put_in_force(&lock(&self.configuration), &database);
-        write(&self.databases).insert(name.to_lowercase(), Entry::Online(database));
-        Ok(())
-    }
-
     pub(crate) fn tempdb_turn(&self) -> pikepole_contention::sync::MutexGuard<'_, ()> {
         lock(&self.making_tempdb)
     }
@@ -506,35 +490,6 @@ impl Server {
             Entry::Online(database) if database.id() == id => Some(database.clone()),
             _ => None,
         })
-    }
-
-    /// CREATE DATABASE.
-    ///
-    /// # Errors
-    /// 1801 when there is one of this name; 1802 when its files cannot be made.
-    pub async fn create_database(self: &Arc<Self>, name: &str, collation: Collation) -> Result<(), SqlError> {
-        let id = {
-            let databases = read(&self.databases);
-            let is_system = name.eq_ignore_ascii_case(TEMPDB) || system_databases::id_of(name).is_some();
-            if databases.contains_key(&name.to_lowercase()) || is_system {
-                return Err(SqlError::database_exists(name));
-            }
-            free_id(&databases)
-        };
-        if !self.budget.has_room(DATABASE_BYTES) {
-            return Err(SqlError::insufficient_pool_memory());
-        }
-        let (server, owned) = (self.clone(), name.to_owned());
-        let made = file_operation(move || {
-            server.create_now(&owned, id, collation)?;
-            let (Some(options), Ok(database)) = (server.options_of_model(), server.database(&owned)) else {
-                return Ok(());
-            };
-            // Its collation is what was asked for, not the model's.
-            Ok(database.set_options(DatabaseOptions { collation, ..options })?)
-        })
-        .await;
-        made.map_err(NotMade::into_error)
     }
 
     /// Waits a while for the sessions of a database: clients that have just gone away are often told of by those who drop it

@@ -1,14 +1,21 @@
 //! Trace flags that are on for all sessions (DBCC TRACEON with -1). Those of one session are the session's.
 
 use std::collections::BTreeSet;
+use std::sync::Arc;
 
 use pikepole_contention::sync::RwLock;
+
+use super::{Entry, Server, read};
+use crate::database::Database;
 
 /// The trace flags that change something. Others are kept and shown.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TraceFlag {
     /// `LARGE_PAGES = RESERVED`, whatever the configuration says. Looked at when the server starts.
     LargePages = 834,
+    /// All files of a filegroup grow at once. Looked at when a database is opened, when its files are changed, and when
+    /// the flag is set.
+    GrowsAllFiles = 1117,
     /// Nested transactions take their parent's latch unfairly.
     UnfairNesting = 3933,
     /// All CPUs are one node, whatever the hardware says. Looked at when the server starts.
@@ -19,8 +26,13 @@ pub enum TraceFlag {
 }
 
 impl TraceFlag {
-    const ALL: [TraceFlag; 4] =
-        [TraceFlag::LargePages, TraceFlag::UnfairNesting, TraceFlag::IgnoreNuma, TraceFlag::OneLogWriter];
+    const ALL: [TraceFlag; 5] = [
+        TraceFlag::LargePages,
+        TraceFlag::GrowsAllFiles,
+        TraceFlag::UnfairNesting,
+        TraceFlag::IgnoreNuma,
+        TraceFlag::OneLogWriter,
+    ];
 
     /// The flag of this number, if that changes anything.
     pub fn find(number: i32) -> Option<TraceFlag> {
@@ -58,5 +70,23 @@ impl TraceFlags {
     /// All flags that are on, ascending.
     pub fn all(&self) -> Vec<i32> {
         self.on.read().unwrap_or_else(|e| e.into_inner()).iter().copied().collect()
+    }
+}
+
+impl Server {
+    /// DBCC TRACEON and TRACEOFF of a flag for all sessions: what it says of files holds at once.
+    pub fn set_trace_flag(&self, flag: i32, on: bool) {
+        self.trace_flags.set(flag, on);
+        if TraceFlag::find(flag) != Some(TraceFlag::GrowsAllFiles) {
+            return;
+        }
+        let online: Vec<Arc<Database>> = read(&self.databases)
+            .values()
+            .filter_map(|entry| match entry {
+                Entry::Online(database) => Some(Arc::clone(database)),
+                _ => None,
+            })
+            .collect();
+        online.iter().for_each(|database| database.apply_file_settings());
     }
 }

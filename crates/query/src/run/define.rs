@@ -482,10 +482,16 @@ impl Machine<'_> {
             return Err(errors::unsupported("FOR ATTACH or AS SNAPSHOT OF"));
         }
         let collation = create.collation.as_ref().map_or(Ok(Collation::default()), bind::database_collation)?;
-        let filegroups = DeclaredFilegroups::of(create)?;
+        let (filegroups, files) = (DeclaredFilegroups::of(create)?, self.declared_files(create)?);
         let server = std::sync::Arc::clone(self.context.server());
-        server.create_database(&create.name.text, collation).await?;
-        if let Err(fault) = filegroups.make(&server.database(&create.name.text)?, self.context.state.session_id).await {
+        server.create_database_to_size(&create.name.text, collation, files.are_sized()).await?;
+        let (database, session_id) = (server.database(&create.name.text)?, self.context.state.session_id);
+        let mut made = filegroups.make(&database, session_id).await;
+        if made.is_ok() {
+            made = files.make(&database, session_id).await;
+        }
+        drop(database);
+        if let Err(fault) = made {
             // The error says more than one of its undoing would.
             let _ = server.drop_database(&create.name.text).await;
             return Err(fault);
@@ -557,6 +563,10 @@ impl Machine<'_> {
             None => self.context.database().name().to_owned(),
         };
         let server = Arc::clone(self.context.server());
+        if name.eq_ignore_ascii_case(pikepole_engine::TEMPDB) {
+            // It is made when it is first needed.
+            server.tempdb().await?;
+        }
         if !sets_state(&alter.action) {
             server.database(&name)?;
         }
@@ -587,15 +597,10 @@ impl Machine<'_> {
                 }
                 Ok(())
             }
-            tree::AlterDatabaseAction::AddFiles { filegroup: Some(group), .. } => {
-                filegroup::filegroup(&server.database(&name)?.current_catalog(), group)?;
-                Ok(())
-            }
-            // Files are accepted: this engine places its own.
-            tree::AlterDatabaseAction::AddFiles { .. }
+            action @ (tree::AlterDatabaseAction::AddFiles { .. }
             | tree::AlterDatabaseAction::AddLogFiles(_)
             | tree::AlterDatabaseAction::RemoveFile(_)
-            | tree::AlterDatabaseAction::ModifyFile(_) => Ok(()),
+            | tree::AlterDatabaseAction::ModifyFile(_)) => self.alter_files(&server.database(&name)?, action).await,
             action @ (tree::AlterDatabaseAction::AddFilegroup { .. }
             | tree::AlterDatabaseAction::RemoveFilegroup(_)
             | tree::AlterDatabaseAction::ModifyFilegroup { .. }) => {

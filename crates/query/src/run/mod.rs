@@ -25,6 +25,7 @@ mod columnstore;
 mod constraints;
 mod cursor;
 mod cursor_changes;
+mod database_files;
 mod declared_cursor;
 mod define;
 mod define_policy;

@@ -1,45 +1,44 @@
-//! Files and filegroups. A database has two files: its pages and its log (`views::files`).
+//! Files and filegroups (`views::files`). What is used of further files is counted with the first.
 
-use super::{Answer, Call, flag, int, string};
+use super::{Answer, Call, flag, int};
 use crate::views::files::{DATA_FILE_ID, PAGE_BYTES};
 use crate::views::log::LOG_FILE_ID;
-use pikepole_engine::{Filegroup, PRIMARY_FILEGROUP};
+use pikepole_engine::{FileState, Filegroup, PRIMARY_FILEGROUP};
 use pikepole_types::Value;
 use std::sync::Arc;
 
 /// The file of the current database that a name means.
-fn file_id_of(call: &Call<'_>) -> Option<i32> {
-    let (name, database) = (call.text(0)?.to_lowercase(), call.context.database().name().to_lowercase());
-    if name == database { Some(DATA_FILE_ID) } else { (name.strip_suffix("_log")? == database).then_some(LOG_FILE_ID) }
+fn file_of(call: &Call<'_>) -> Option<FileState> {
+    let name = call.text(0)?.to_lowercase();
+    call.context.database().files().into_iter().find(|file| file.name.to_lowercase() == name)
 }
 
 /// FILE_ID and FILE_IDEX.
 pub(super) fn file_id(call: &Call<'_>) -> Answer {
-    Ok(file_id_of(call).map(Value::Int))
+    Ok(file_of(call).map(|file| Value::Int(file.file_id)))
 }
 
 pub(super) fn file_id_small(call: &Call<'_>) -> Answer {
-    Ok(file_id_of(call).and_then(|id| i16::try_from(id).ok()).map(Value::SmallInt))
+    Ok(file_of(call).and_then(|file| i16::try_from(file.file_id).ok()).map(Value::SmallInt))
 }
 
 pub(super) fn file_name(call: &Call<'_>) -> Answer {
-    let name = call.context.database().name();
-    match call.number(0) {
-        Some(DATA_FILE_ID) => string(name),
-        Some(LOG_FILE_ID) => string(format!("{name}_log")),
-        _ => Ok(None),
-    }
+    let Some(id) = call.number(0) else { return Ok(None) };
+    let found = call.context.database().files().into_iter().find(|file| file.file_id == id);
+    Ok(found.map(|file| Value::Str(file.name)))
 }
 
 pub(super) fn file_property(call: &Call<'_>) -> Answer {
-    let (Some(file), Some(property)) = (file_id_of(call), call.text(1)) else { return Ok(None) };
+    let (Some(file), Some(property)) = (file_of(call), call.text(1)) else { return Ok(None) };
     let database = call.context.database();
     match property.to_ascii_lowercase().as_str() {
         "isreadonly" => int(0),
-        "isprimaryfile" => Ok(flag(file == DATA_FILE_ID)),
-        "islogfile" => Ok(flag(file == LOG_FILE_ID)),
+        "isprimaryfile" => Ok(flag(file.file_id == DATA_FILE_ID)),
+        "islogfile" => Ok(flag(file.is_log())),
         "spaceused" => {
-            let pages = if file == DATA_FILE_ID {
+            let pages = if file.file_id > LOG_FILE_ID {
+                0
+            } else if file.file_id == DATA_FILE_ID {
                 database.store().used_pages()
             } else {
                 database.log_stats().bytes_used / PAGE_BYTES

@@ -207,10 +207,8 @@ async fn write_backup(history: &mut History<'_>, event: Event<'_>) -> Result<u64
     let table = history.table("backupfile")?;
     let pages = u64::from(set.file_pages);
     let page_bytes = 8192;
-    let files = [
-        (1, "D", set.database.clone(), pages * page_bytes, "PRIMARY"),
-        (2, "L", format!("{}_log", set.database), set.log_bytes, ""),
-    ];
+    let [data_name, log_name] = crate::backup_lists::logical_names(set);
+    let files = [(1, "D", data_name, pages * page_bytes, "PRIMARY"), (2, "L", log_name, set.log_bytes, "")];
     for (number, kind, name, bytes, group) in files {
         let row = Row::new(&table).number("backup_set_id", set_id).number("first_family_number", 1);
         let row = row.number("first_media_number", 1).text("filegroup_name", group).number("page_size", page_bytes);

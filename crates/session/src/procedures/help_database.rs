@@ -1,5 +1,6 @@
 //! `sp_helpdb`: the databases of the server, or one with its files.
 
+use super::help_files;
 use crate::host::SessionHost;
 use crate::result_set::{NAME, ResultSet, string, text};
 use crate::views::databases::COMPATIBILITY_LEVEL;
@@ -7,12 +8,11 @@ use crate::views::{self, files};
 use pikepole_engine::{DBO, Database, DatabaseInfo};
 use pikepole_query::Output;
 use pikepole_types::{SqlError, SqlType, Value, convert};
-use std::sync::Arc;
 
 const CREATED: SqlType = text(11);
 const BYTES_PER_MB: f64 = 1_048_576.0;
 
-/// Every database, or the one that is named and its two files.
+/// Every database, or the one that is named and its files.
 ///
 /// # Errors
 /// 15010 for a database that is not there.
@@ -54,7 +54,7 @@ pub(super) fn help(host: &SessionHost, name: Option<&str>, output: &mut dyn Outp
     set.send(output);
     let named = name.and_then(|_| shown.first()).and_then(|info| host.server.database_by_id(info.id));
     if let Some(database) = named {
-        help_files(&database, output);
+        help_files::send(&database, &database.files(), output);
     }
     Ok(())
 }
@@ -76,36 +76,4 @@ fn status(info: &DatabaseInfo) -> String {
         options.recovery.name(),
         options.collation.name(),
     )
-}
-
-fn help_files(database: &Arc<Database>, output: &mut dyn Output) {
-    let mut set = ResultSet::new(&[
-        ("name", NAME),
-        ("fileid", SqlType::SmallInt),
-        ("filename", text(260)),
-        ("filegroup", NAME),
-        ("size", text(18)),
-        ("maxsize", text(18)),
-        ("growth", text(18)),
-        ("usage", text(9)),
-    ]);
-    let folder = database.folder();
-    let name = database.name();
-    let rows = [
-        (name.to_owned(), 1, "data", string("PRIMARY"), files::data_bytes(database), "data only"),
-        (format!("{name}_log"), 2, "log", Value::Null, database.log_stats().bytes, "log only"),
-    ];
-    for (name, number, file, group, bytes, usage) in rows {
-        set.push(vec![
-            string(name),
-            Value::SmallInt(number),
-            string(folder.join(file).display().to_string()),
-            group,
-            string(format!("{} KB", bytes / 1024)),
-            string("Unlimited"),
-            Value::Null,
-            string(usage),
-        ]);
-    }
-    set.send(output);
 }

@@ -277,6 +277,7 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_depends", parameters: &["@objname"], required: 1 },
     Procedure { name: "sp_catalogs", parameters: &["@server_name"], required: 1 },
     Procedure { name: "sp_helpdb", parameters: &["@dbname"], required: 0 },
+    Procedure { name: "sp_helpfile", parameters: &["@filename"], required: 0 },
     Procedure { name: "sp_helpfilegroup", parameters: &["@filegroupname"], required: 0 },
     Procedure { name: "sp_helpuser", parameters: &["@name_in_db"], required: 0 },
     Procedure { name: "sp_helprole", parameters: &["@rolename"], required: 0 },
@@ -503,7 +504,7 @@ pub(crate) async fn call(
         "xp_msver" => server::version(host, arguments.text(0).as_deref(), output),
         "sp_databases" => server::databases(host, output),
         "sp_helpdb" => help_database::help(host, arguments.text(0).as_deref(), output)?,
-        "sp_helpfilegroup" => help_files::filegroups(arguments.text(0).as_deref(), context, output)?,
+        "sp_helpfile" | "sp_helpfilegroup" => help_files::help(procedure.name, &arguments, context, output)?,
         "sp_helpuser" | "sp_helprole" | "sp_helprolemember" => {
             principals::help(procedure.name, &arguments, host, context, output)?;
         }

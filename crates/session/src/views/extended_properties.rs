@@ -3,11 +3,10 @@
 use super::Kind::{Int, Name, Text, TinyInt, Variant};
 use super::Nullable::{No, Yes};
 use super::columns::column_number;
-use super::files::DATA_FILE_ID;
 use super::{Function, Rows, Source, View};
 use pikepole_engine::{
-    Catalog, DEFAULT_SCHEMA, ExtendedProperty, Filegroup, Module, Object, PRIMARY_FILEGROUP, PropertyHolder,
-    PropertyPart, PropertyValue, Schema, Table, UserType,
+    Catalog, DEFAULT_SCHEMA, ExtendedProperty, Filegroup, Module, Object, PropertyHolder, PropertyPart, PropertyValue,
+    Schema, Table, UserType,
 };
 use pikepole_query::declared_names;
 use pikepole_types::{Length, SqlError, SqlType, Value};
@@ -199,24 +198,27 @@ fn in_database(catalog: &Catalog, kind: &'static str, name: Option<&str>) -> Vec
     found.map(|(holder, name)| Place::new(kind, name, holder, PropertyPart::Whole)).collect()
 }
 
-/// The filegroups of a name, or the file of data in PRIMARY.
+/// The filegroups of a name, or the files of a name in them.
 fn in_filegroups(
     (database, catalog): (&str, &Catalog),
     name: Option<&str>,
     file: Option<(&'static str, Option<&str>)>,
 ) -> Vec<Place> {
     let found = catalog.filegroups().filter(|own| fits(name, &own.name));
-    let place = |own: &Arc<Filegroup>| match file {
+    let places = |own: &Arc<Filegroup>| match file {
         None => {
             let part = PropertyPart::Filegroup(own.data_space_id);
-            Some(Place::new(FILEGROUP, &own.name, PropertyHolder::Database, part))
+            vec![Place::new(FILEGROUP, &own.name, PropertyHolder::Database, part)]
         }
-        Some((FILE, name)) if fits(name, database) && own.data_space_id == PRIMARY_FILEGROUP => {
-            Some(Place::new(FILE, database, PropertyHolder::Database, PropertyPart::File(DATA_FILE_ID)))
+        Some((FILE, name)) => {
+            let files = catalog.files().filter(|file| file.filegroup == own.data_space_id);
+            let named = files.map(|file| (file.file_id, file.name_in(database)));
+            let meant = named.filter(|(_, own)| fits(name, own));
+            meant.map(|(id, own)| Place::new(FILE, &own, PropertyHolder::Database, PropertyPart::File(id))).collect()
         }
-        Some(_) => None,
+        Some(_) => Vec::new(),
     };
-    found.filter_map(place).collect()
+    found.flat_map(places).collect()
 }
 
 fn is_of_type(object: &Object, kind: &str) -> bool {

@@ -1,12 +1,12 @@
 //! `sys.database_files`, `master_files`, `filegroups`, `dm_io_virtual_file_stats`.
 //!
-//! A database has two files here: 1, its pages, and 2, its log, each shown as the folder that holds it.
+//! File 1 is a database's pages and 2 its log, each shown as the folder that holds it; further files are room in them.
 
 use super::Kind::{BigInt, Bit, Bytes, Code, DateTime, Guid, Int, Lsn, Name, SmallInt, Text, TinyInt};
 use super::Nullable::{No, Yes};
 use super::log::LOG_FILE_ID;
 use super::{Function, RowBuilder, Rows, Source, View, machine};
-use pikepole_engine::{Database, Filegroup, PRIMARY_FILEGROUP};
+use pikepole_engine::{Database, FileState, Filegroup, FilegroupContents, Growth};
 use pikepole_types::SqlError;
 
 /// Bytes of a page, the unit of file sizes.
@@ -140,39 +140,52 @@ pub(crate) fn data_bytes(database: &Database) -> u64 {
     u64::from(database.store().file_pages()) * PAGE_BYTES
 }
 
-/// The two files of a database.
-fn files(view: &View, database: &Database) -> [RowBuilder; 2] {
-    let name = database.name();
-    let row = |file_id: i32, type_number: i32, kind: &str, space: i32, file: String, path: String, bytes: u64| {
+/// The files of a database. Those of data are room in one file, those of the log in its segments, so files share a path.
+fn files(view: &View, database: &Database) -> Vec<RowBuilder> {
+    let catalog = database.current_catalog();
+    let row = |file: FileState| {
+        let group = catalog.filegroup_by_id(file.filegroup).map(|group| group.contents);
+        let (number, kind, folder) = match group {
+            None => (1, "LOG", "log"),
+            Some(FilegroupContents::Rows) => (0, "ROWS", "data"),
+            Some(FilegroupContents::MemoryOptimized) => (2, "FILESTREAM", "data"),
+        };
+        let bytes = if number == 2 { 0 } else { file.bytes };
+        let (growth, is_percent) = match file.growth {
+            Growth::Percent(percent) => (u64::from(percent), true),
+            Growth::Bytes(bytes) => (bytes.div_ceil(PAGE_BYTES), false),
+            Growth::Doubling => (0, false),
+        };
+        let limit = file.max_bytes.map_or(-1, |bytes| i64::try_from(bytes / PAGE_BYTES).unwrap_or(i64::MAX));
         view.row()
-            .integer("file_id", file_id)
-            .integer("type", type_number)
+            .integer("file_id", file.file_id)
+            .integer("type", number)
             .text("type_desc", kind)
-            .integer("data_space_id", space)
-            .text("name", file)
-            .text("physical_name", path)
+            .integer("data_space_id", file.filegroup)
+            .text("name", file.name)
+            .text("physical_name", database.folder().join(folder).display().to_string())
             .integer("state", 0)
             .text("state_desc", "ONLINE")
-            .integer("size", bytes / PAGE_BYTES)
-            .integer("max_size", -1)
+            .integer("size", pages(bytes))
+            .integer("max_size", limit.min(i64::from(i32::MAX)))
+            .integer("growth", i64::try_from(growth).unwrap_or(i64::MAX).min(i64::from(i32::MAX)))
+            .bit("is_percent_growth", is_percent)
     };
-    let folder = database.folder();
-    let data = folder.join("data").display().to_string();
-    let log = folder.join("log").display().to_string();
-    [
-        row(DATA_FILE_ID, 0, "ROWS", PRIMARY_FILEGROUP, name.to_string(), data, data_bytes(database)),
-        row(LOG_FILE_ID, 1, "LOG", 0, format!("{name}_log"), log, database.log_stats().bytes),
-    ]
+    database.files().into_iter().map(row).collect()
+}
+
+fn pages(bytes: u64) -> i64 {
+    i64::try_from(bytes / PAGE_BYTES).unwrap_or(i64::MAX).min(i64::from(i32::MAX))
 }
 
 fn database_files(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    Ok(files(view, source.database).map(RowBuilder::done).into())
+    Ok(files(view, source.database).into_iter().map(RowBuilder::done).collect())
 }
 
 fn master_files(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for database in source.every_database() {
-        rows.extend(files(view, &database).map(|row| row.integer("database_id", database.id()).done()));
+        rows.extend(files(view, &database).into_iter().map(|row| row.integer("database_id", database.id()).done()));
     }
     Ok(rows)
 }

@@ -10,7 +10,6 @@ use std::time::Duration;
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
 
-use crate::allocation::EXTENTS_AHEAD;
 use crate::error::StorageError;
 use crate::store::{Store, lock};
 
@@ -50,7 +49,9 @@ impl Store {
 
     /// Whether [`Store::lazy_step`] would find something to do.
     fn has_lazy_work(&self) -> bool {
-        self.pool.wants_touch() || self.pool.is_short_of_frames() || self.space.lock().free_extents() < EXTENTS_AHEAD
+        self.pool.wants_touch()
+            || self.pool.is_short_of_frames()
+            || self.space.lock().free_extents() < self.extents_ahead()
     }
 
     /// One step of the lazy writer: whether there was something to do. Blocks.
@@ -66,9 +67,9 @@ impl Store {
             worked = true;
         }
         worked |= self.pool.touch_ahead();
-        if self.space.lock().free_extents() < EXTENTS_AHEAD {
+        if self.space.lock().free_extents() < self.extents_ahead() {
             // A full disk concerns those who need space, not this one.
-            worked |= self.grow(EXTENTS_AHEAD).is_ok();
+            worked |= self.grow(self.extents_ahead()).is_ok();
         }
         Ok(worked)
     }

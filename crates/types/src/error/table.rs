@@ -60,6 +60,7 @@ error_table! {
     145 15 1 order_by_not_in_distinct_list() "ORDER BY items must appear in the select list if SELECT DISTINCT is specified.";
     147 15 1 aggregate_in_where() "An aggregate may not appear in the WHERE clause unless it is in a subquery contained in a HAVING clause or a select list, and the column being aggregated is an outer reference.";
     148 15 1 bad_waitfor_time(text) "Incorrect time syntax in time string '{text}' used with WAITFOR.";
+    153 15 1 file_option_invalid(option) "Invalid usage of the option {option} in the CREATE/ALTER DATABASE statement.";
     154 15 1 not_allowed_in(what, place) "{what} is not allowed in {place}.";
     155 15 1 option_not_recognized(option, kind) "'{option}' is not a recognized {kind} option.";
     156 15 1 incorrect_syntax_keyword(keyword) "Incorrect syntax near the keyword '{keyword}'.";
@@ -258,6 +259,7 @@ error_table! {
     1033 15 1 order_by_in_derived_table() "The ORDER BY clause is invalid in views, inline functions, derived tables, subqueries, and common table expressions, unless TOP, OFFSET or FOR XML is also specified.";
     1034 15 1 trigger_event_twice(event) "Syntax error: Duplicate specification of the action \"{event}\" in the trigger declaration.";
     1035 15 1 incorrect_syntax_expected(near, expected) "Incorrect syntax near '{near}', expected '{expected}'.";
+    1036 16 3 file_option_required(option) "File option {option} is required in this CREATE/ALTER DATABASE statement.";
     1038 15 4 name_is_empty() "An object or column name is missing or empty. For SELECT INTO statements, verify each column has a name. For other statements, look for empty alias names. Aliases defined as \"\" or [] are not allowed. Change the alias to a valid name.";
     1046 15 1 subquery_not_allowed() "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     1047 15 1 hints_conflict() "Conflicting locking hints specified.";
@@ -311,8 +313,11 @@ error_table! {
     1787 16 1 cascade_with_instead_of(constraint, table) "Cannot define foreign key constraint '{constraint}' with cascaded DELETE or UPDATE on table '{table}' because the table has an INSTEAD OF DELETE or UPDATE TRIGGER defined on it.";
     1801 16 3 database_exists(name) "Database '{name}' already exists. Choose a different database name.";
     1802 16 4 create_database_failed() "CREATE DATABASE failed. Some file names listed could not be created. Check related errors.";
+    1803 16 1 primary_file_too_small(megabytes) "The CREATE DATABASE statement failed. The primary file must be at least {megabytes} MB to accommodate a copy of the model database.";
     1826 16 1 filegroups_not_allowed(database) "User-defined filegroups are not allowed on \"{database}\".";
+    1828 16 5 logical_file_name_in_use(name) "The logical file name \"{name}\" is already in use. Choose a different name.";
     1834 16 1 file_in_use(file, database) "The file '{file}' cannot be overwritten. It is being used by database '{database}'.";
+    1842 16 1 file_size_too_large() "The file size, max size cannot be greater than 2147483647 in units of a page size. The file growth cannot be greater than 2147483647 in units of both page size and percentage.";
     1902 16 3 clustered_index_exists(kind, table, index) "Cannot create more than one clustered index on {kind} '{table}'. Drop the existing clustered index '{index}' before creating another.";
     1904 16 1 too_many_key_columns(kind, index, table, count, maximum) "The {kind} '{index}' on table '{table}' has {count} columns in the key list. The maximum limit for {kind} key column list is {maximum}.";
     1907 16 2 index_does_not_match_constraint(index) "Cannot recreate index '{index}'. The new index definition does not match the constraint being enforced by the existing index.";
@@ -611,16 +616,25 @@ error_table! {
 
     // ALTER DATABASE and files.
     4936 16 1 computed_not_persistable(column, table) "Computed column '{column}' in table '{table}' cannot be persisted because the column is non-deterministic.";
+    5009 16 8 files_not_initialized() "One or more files listed in the statement could not be found or could not be initialized.";
     5011 14 5 alter_database_denied(name) "User does not have permission to alter database '{name}', the database does not exist, or the database is not in a state that allows access checks.";
     5012 16 1 primary_filegroup_not_renamed() "The name of the primary filegroup cannot be changed.";
     5014 16 2 filegroup_missing(name, database) "The filegroup '{name}' does not exist in database '{database}'.";
     5016 16 1 system_database_not_renamed(name) "Cannot change the name of the system database {name}.";
+    5020 16 1 primary_file_not_removed() "The primary data or log file cannot be removed from a database.";
     5021 10 1 database_name_set(name) "The database name '{name}' has been set.";
+    5021 10 1 file_name_set(name) "The file name '{name}' has been set.";
     5021 10 1 filegroup_name_set(name) "The filegroup name '{name}' has been set.";
     5030 16 12 database_not_locked_exclusively() "The database could not be exclusively locked to perform the operation.";
+    5031 16 1 only_file_of_default_filegroup(name) "Cannot remove the file '{name}' because it is the only file in the DEFAULT filegroup.";
     5033 16 1 too_many_files(maximum) "The maximum of {maximum} files per database has been exceeded.";
     5035 16 1 filegroup_exists(name) "Filegroup '{name}' already exists in this database. Specify a different name or remove the conflicting filegroup if it is empty.";
+    5038 16 1 modify_file_needs_property(name) "MODIFY FILE failed for file \"{name}\". At least one property per file must be specified.";
+    5039 16 1 file_not_made_smaller() "MODIFY FILE failed. Specified size is less than or equal to current size.";
+    5040 16 1 file_larger_than_limit(database, file, kilobytes, maximum) "MODIFY FILE failed for database '{database}', file id {file}. Size of file ({kilobytes} KB) is greater than MAXSIZE ({maximum} KB).";
+    5041 16 1 file_to_modify_missing(name) "MODIFY FILE failed. File '{name}' does not exist.";
     5042 16 1 not_empty(kind, name) "The {kind} '{name}' cannot be removed because it is not empty.";
+    5044 10 1 file_removed(name) "The file '{name}' has been removed.";
     5044 10 1 filegroup_removed(name) "The filegroup '{name}' has been removed.";
     5045 16 1 filegroup_property_is_set(property) "The filegroup already has the '{property}' property set.";
     5046 10 1 filegroup_property_set(property) "The filegroup property '{property}' has been set.";
@@ -636,10 +650,13 @@ error_table! {
     5074 16 1 object_depends_on_column(kind, name, column) "The {kind} '{name}' is dependent on column '{column}'.";
     5075 16 1 depends_on_database_collation(kind, name) "The {kind} '{name}' is dependent on database collation. The database collation cannot be changed if a schema-bound object depends on it. Remove the dependencies on the database collation and then retry the operation.";
     5084 10 1 setting_database_option(option, value, database) "Setting database option {option} to {value} for database '{database}'.";
+    5103 16 1 file_limit_below_size(name) "MAXSIZE cannot be less than SIZE for file '{name}'.";
     5120 16 101 file_not_opened(file, error, text) "Unable to open the physical file \"{file}\". Operating system error {error}: \"{text}\".";
     5123 16 1 file_not_created(error, file) "CREATE FILE encountered operating system error {error} while attempting to open or create the physical file '{file}'.";
     5133 16 1 directory_lookup_failed(file, error) "Directory lookup for the file \"{file}\" failed with the operating system error {error}.";
     5149 16 3 file_not_expanded(error, file) "MODIFY FILE encountered operating system error {error} while attempting to expand the physical file '{file}'.";
+    5169 16 2 file_growth_above_limit(name) "FILEGROWTH cannot be greater than MAXSIZE for file '{name}'.";
+    5174 16 1 file_too_small() "Each file size must be greater than or equal to 512 KB.";
     5281 10 1 estimated_space(command, database, kilobytes) "Estimated TEMPDB space (in KB) needed for {command} on database {database} = {kilobytes}.";
     5302 16 1 mutator_of_null(method, column) "Mutator '{method}' on '{column}' cannot be called on a null value.";
     5308 16 1 window_order_by_position() "Windowed functions, aggregates and NEXT VALUE FOR functions do not support integer indices as ORDER BY clause expressions.";
