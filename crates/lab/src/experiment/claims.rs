@@ -1,7 +1,8 @@
 //! Every claim of the published studies of the log's path, and where this product stands on it.
 
-use super::Verdict;
-use super::record::Outcome;
+use super::predicted::prediction_words;
+use super::record::{ClaimRecord, Outcome};
+use crate::predict::ClaimPredictions;
 
 /// A published claim.
 #[derive(Debug, Clone, Copy)]
@@ -176,14 +177,6 @@ pub const PUBLISHED_CLAIMS: [PublishedClaim; 35] = [
     claim("A replica takes commits at the log's speed", "1 GB/s", Missing("there are no replicas")),
 ];
 
-/// The numbers of those that `lab predict --published` has beside its own figures.
-const PREDICTED: [usize; 11] = [1, 2, 3, 5, 6, 8, 11, 27, 28, 30, 31];
-
-/// The command that predicts the claim of this number for the published machine; empty for none.
-pub fn prediction(number: usize) -> &'static str {
-    if PREDICTED.contains(&number) { "`lab predict --published`" } else { "" }
-}
-
 impl PublishedClaim {
     /// Names the place that shows it.
     pub fn place(&self) -> String {
@@ -194,38 +187,45 @@ impl PublishedClaim {
         }
     }
 
-    /// The verdict on it in these outcomes.
-    pub fn verdict(&self, outcomes: &[Outcome]) -> Option<Verdict> {
+    /// The claim of an experiment that judges it, in these outcomes.
+    fn record<'a>(&self, outcomes: &'a [Outcome]) -> Option<&'a ClaimRecord> {
         let Judged(experiment, text) = self.here else { return None };
         let outcome = outcomes.iter().find(|outcome| outcome.experiment == experiment)?;
-        outcome.claims.iter().find(|claim| claim.text == text).map(|claim| claim.verdict)
+        outcome.claims.iter().find(|claim| claim.text == text)
     }
 
-    /// The verdict in words: also where there is none.
-    pub fn verdict_words(&self, outcomes: &[Outcome]) -> &'static str {
-        match (self.here, self.verdict(outcomes)) {
-            (_, Some(verdict)) => verdict.words(),
+    /// The verdict on it in words: also where there is none.
+    pub fn verdict_words(&self, outcomes: &[Outcome]) -> String {
+        let words = match (self.here, self.record(outcomes)) {
+            (_, Some(claim)) => match &claim.prediction {
+                Some(prediction) => return format!("{}; {}", claim.verdict.words(), prediction.verdict.words()),
+                None => claim.verdict.words(),
+            },
             (Judged(experiment, _), None) if outcomes.iter().any(|outcome| outcome.experiment == experiment) => {
                 "no such arm here, or no profile"
             }
             (Judged(..), None) => "not run",
             (Shown(_), None) => "figures only",
             (Missing(_), None) => "missing",
-        }
+        };
+        words.to_owned()
     }
 }
 
 /// The table of all claims with their verdicts, as Markdown.
-pub fn claims_table(outcomes: &[Outcome]) -> String {
+pub fn claims_table(outcomes: &[Outcome], predictions: Option<&ClaimPredictions>) -> String {
     let mut text =
-        String::from("| # | claim | published | where | verdict | predicted by |\n|---|---|---|---|---|---|\n");
+        String::from("| # | claim | published | where | verdict | prediction |\n|---|---|---|---|---|---|\n");
     for (place, claim) in PUBLISHED_CLAIMS.iter().enumerate() {
         let (number, verdict) = (place + 1, claim.verdict_words(outcomes));
-        let (place_words, predicted) = (claim.place(), prediction(number));
+        let (place_words, predicted) = (claim.place(), prediction_words(number, predictions));
         text.push_str(&format!(
             "| {number} | {} | {} | {place_words} | {verdict} | {predicted} |\n",
             claim.claim, claim.figure
         ));
+    }
+    if let Some(predictions) = predictions {
+        text.push_str(&format!("\nPredictions: {}.\n", predictions.source));
     }
     text
 }
@@ -250,7 +250,7 @@ mod tests {
 
     #[test]
     fn the_table_has_a_row_for_each_claim() {
-        let table = claims_table(&[]);
+        let table = claims_table(&[], None);
         assert_eq!(table.lines().count(), 2 + PUBLISHED_CLAIMS.len());
         assert!(table.lines().all(|line| line.matches('|').count() == 7), "{table}");
         assert!(table.contains("| not run |") && table.contains("| figures only |") && table.contains("| missing |"));

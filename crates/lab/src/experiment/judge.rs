@@ -9,6 +9,7 @@
 //! | too noisy | other processes were busy in most runs of an arm; or the difference is below that of the runs, or of two equal arms |
 //! | no conclusion | there are too few runs |
 //! | seen, not seen | else |
+//! | predicted, predicted otherwise | beside *cannot be judged here*: the predictor's answer (`super::predicted`) |
 
 use super::plan::{Claim, Expect, Metric};
 use super::record::{ClaimRecord, PanelRecord};
@@ -103,6 +104,10 @@ pub enum Verdict {
     TooNoisy,
     /// This machine cannot show it, whatever comes out.
     CannotBeJudged,
+    /// The predictor, asked about the published machine, has the published figures inside its intervals.
+    Predicted,
+    /// It has not.
+    PredictedOtherwise,
 }
 
 impl Verdict {
@@ -114,6 +119,8 @@ impl Verdict {
             Verdict::Open => "no conclusion",
             Verdict::TooNoisy => "too noisy",
             Verdict::CannotBeJudged => "cannot be judged here",
+            Verdict::Predicted => "predicted",
+            Verdict::PredictedOtherwise => "predicted otherwise",
         }
     }
 }
@@ -177,7 +184,7 @@ fn reason(
 ) -> Option<String> {
     let is_bound = matches!(expect, Expect::Below(_));
     match verdict {
-        Verdict::Seen | Verdict::NotSeen => None,
+        Verdict::Seen | Verdict::NotSeen | Verdict::Predicted | Verdict::PredictedOtherwise => None,
         Verdict::CannotBeJudged => Some(cannot.unwrap_or_default()),
         Verdict::Open => Some("one run has no spread, so nothing follows from it".to_owned()),
         Verdict::TooNoisy if is_busy => Some("other processes were busy in most of the runs".to_owned()),
@@ -198,6 +205,7 @@ pub(super) fn judge(claim: &Claim, panels: &[PanelRecord]) -> ClaimRecord {
         words,
         ratio,
         reason,
+        prediction: None,
     };
     let unfinished = |why: &str| record(Verdict::Open, why.to_owned(), None, Some(why.to_owned()));
     let Some(panel) = panels.get(claim.panel) else { return unfinished("there was no run") };

@@ -20,18 +20,22 @@ mod judge;
 mod large_pages;
 mod parallel_insert;
 mod plan;
+mod predicted;
 mod published;
 mod record;
 mod run;
 
 pub use catalog::{EXPERIMENTS, find};
-pub use claims::{Here, PUBLISHED_CLAIMS, PublishedClaim, claims_table, prediction};
+pub use claims::{Here, PUBLISHED_CLAIMS, PublishedClaim, claims_table};
 pub use compare::compare;
 pub(crate) use judge::figure;
 pub use judge::{Spread, Verdict};
 pub use plan::{Arm, Claim, Expect, Experiment, Machine, Metric, Panel, Plan, TABLE_BYTES};
+pub use predicted::{predict_outcome, prediction_words};
 pub use published::{PublishedPoint, STUDIES, Study, published_points};
-pub use record::{ArmRecord, Cell, ClaimRecord, Environment, Outcome, PanelRecord, RunRecord, Settings};
+pub use record::{
+    ArmRecord, Cell, ClaimRecord, Environment, Outcome, PanelRecord, PredictionRecord, RunRecord, Settings,
+};
 #[cfg(test)]
 pub(crate) use run::panel_records;
 pub use run::{Options, run};

@@ -221,6 +221,18 @@ pub struct ClaimRecord {
     /// Why nothing is concluded; null where something is.
     #[serde(default)]
     pub reason: Option<String>,
+    /// The predictor's answer, where this machine cannot judge; null where there is none.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub prediction: Option<PredictionRecord>,
+}
+
+/// The predictor's answer to a claim.
+#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+pub struct PredictionRecord {
+    /// Predicted, or predicted otherwise.
+    pub verdict: Verdict,
+    /// Its intervals with the published figures, in words.
+    pub words: String,
 }
 
 impl PanelRecord {

@@ -14,7 +14,8 @@ mod svg;
 mod sweep;
 mod tables;
 
-use crate::experiment::{ClaimRecord, Outcome, PUBLISHED_CLAIMS, prediction, published_points};
+use crate::experiment::{ClaimRecord, Outcome, PUBLISHED_CLAIMS, prediction_words, published_points};
+use crate::predict::ClaimPredictions;
 use crate::profile::Profile;
 use crate::show::counted;
 use glossary::Glossary;
@@ -132,7 +133,7 @@ pub fn profile_page(title: &str, profile: &Profile) -> String {
 }
 
 /// The page over several outcomes: the result and the verdicts of each, with a link to its page beside this one.
-pub fn index(outcomes: &[Outcome]) -> String {
+pub fn index(outcomes: &[Outcome], predictions: Option<&ClaimPredictions>) -> String {
     let (mut body, mut words) = (String::from("<h1>Experiments</h1>"), Glossary::default());
     if let Some(outcome) = outcomes.first() {
         let _ = write!(body, "<p class='meta'>{}</p>", escape(&tables::environment_line(outcome)));
@@ -161,14 +162,22 @@ pub fn index(outcomes: &[Outcome]) -> String {
         outcome.claims.iter().for_each(|claim| self::claim(&mut body, claim, &mut words));
         body.push_str("</div></details>");
     }
-    body.push_str("<h2>All published claims</h2><div class='card wide'><table><tr><th class='n'>#</th><th>claim</th><th>published</th><th>where</th><th>verdict</th><th>predicted by</th></tr>");
+    body.push_str("<h2>All published claims</h2><div class='card wide'><table><tr><th class='n'>#</th><th>claim</th><th>published</th><th>where</th><th>verdict</th><th>prediction</th></tr>");
     for (place, claim) in PUBLISHED_CLAIMS.iter().enumerate() {
-        let cells = [claim.claim, claim.figure, &claim.place(), claim.verdict_words(outcomes), prediction(place + 1)];
+        let (verdict, predicted) = (claim.verdict_words(outcomes), prediction_words(place + 1, predictions));
+        let cells = [claim.claim, claim.figure, &claim.place(), &verdict, &predicted];
         let cells: String = cells.iter().map(|text| format!("<td>{}</td>", marked(text))).collect();
         let number = place + 1;
         let _ = write!(body, "<tr id='claim-{number}'><td class='n'>{number}</td>{cells}</tr>");
     }
     body.push_str("</table></div>");
+    if let Some(predictions) = predictions {
+        let _ = write!(
+            body,
+            "<p class='meta'>Predictions: {}. Predicted: the published figures are inside the intervals.</p>",
+            escape(&predictions.source)
+        );
+    }
     body.push_str(&sources::all(outcomes));
     body.push_str(&words.html());
     document("Experiments", &body)
@@ -221,13 +230,16 @@ fn claim(body: &mut String, claim: &ClaimRecord, words: &mut Glossary) {
         .published
         .as_ref()
         .map_or_else(String::new, |text| format!(" <span class='soft'>Published: {}.</span>", escape(text)));
+    let (mut verdicts, mut figures) = (format!("<b>{}</b>", claim.verdict.words()), escape(&claim.words));
+    if let Some(prediction) = &claim.prediction {
+        let _ = write!(verdicts, "<b class='{:?}'>{}</b>", prediction.verdict, prediction.verdict.words());
+        let _ = write!(figures, ".<br>{}", escape(&prediction.words));
+    }
     let _ = write!(
         body,
-        "<div class='claim {:?}'><b>{}</b><div>{}.{published}<br><span class='soft'>{}.</span></div></div>",
+        "<div class='claim {:?}'><div>{verdicts}</div><div>{}.{published}<br><span class='soft'>{figures}.</span></div></div>",
         claim.verdict,
-        claim.verdict.words(),
-        words.linked(&claim.text),
-        escape(&claim.words)
+        words.linked(&claim.text)
     );
 }
 
@@ -250,6 +262,9 @@ pub fn summary(outcome: &Outcome) -> String {
             let _ = writeln!(text, "    published: {published}");
         }
         let _ = writeln!(text, "    {}", claim.words);
+        if let Some(prediction) = &claim.prediction {
+            let _ = writeln!(text, "    [{}] {}", prediction.verdict.words(), prediction.words);
+        }
     }
     for line in outcome.panels.iter().flat_map(profiles::words) {
         let _ = writeln!(text, "{line}");
@@ -270,6 +285,9 @@ pub fn summary(outcome: &Outcome) -> String {
     }
     text
 }
+
+#[cfg(test)]
+pub(crate) use tests::outcome as example_outcome;
 
 #[cfg(test)]
 #[path = "page_tests.rs"]

@@ -42,7 +42,7 @@ pub(super) fn run(rate: f64) -> RunRecord {
     }
 }
 
-pub(super) fn outcome() -> Outcome {
+pub(crate) fn outcome() -> Outcome {
     let cell = |arm, sessions, rates: [f64; 3]| Cell { arm, sessions, runs: rates.map(run).to_vec(), profile: None };
     let arm = |name: &str| ArmRecord {
         name: name.to_owned(),
@@ -91,6 +91,7 @@ pub(super) fn outcome() -> Outcome {
             words: "8 sessions: 410 against 810".to_owned(),
             ratio: Some(1.98),
             reason: None,
+            prediction: None,
         }],
         complete: true,
         started: 1,
@@ -149,7 +150,7 @@ fn published_points_stand_beside_ours_with_both_steps() {
 #[test]
 fn a_reader_who_has_not_read_the_studies_finds_result_picture_words_and_sources() {
     let outcome = affinity();
-    let (page, index) = (page(&outcome), index(std::slice::from_ref(&outcome)));
+    let (page, index) = (page(&outcome), index(std::slice::from_ref(&outcome), None));
     for shown in [&page, &index] {
         let result = shown.split("<b>Result</b> ").nth(1).and_then(|rest| rest.split("</p>").next());
         assert_eq!(result, Some("Two is more: seen (x 1.98 here, published: x 2)."));
@@ -183,7 +184,7 @@ fn what_is_wrong_with_the_runs_is_told() {
     outcome.panels[0].cells[0].runs[0] = run(2e6);
     let page = page(&outcome);
     assert!(page.contains("Stopped before its end") && page.contains("in 1 of 12 runs"));
-    let index = index(std::slice::from_ref(&outcome));
+    let index = index(std::slice::from_ref(&outcome), None);
     assert!(index.contains("Stopped before its end") && index.contains("in 1 of 12 runs"), "{index}");
     let text = summary(&outcome);
     assert!(text.contains("\n\nTwo is more: seen (x 1.98 here, published: x 2).\n\n"), "{text}");
@@ -192,11 +193,29 @@ fn what_is_wrong_with_the_runs_is_told() {
 }
 
 #[test]
+fn predictions_stand_beside_the_verdicts_and_in_the_table() {
+    let mut outcome = outcome();
+    outcome.claims[0].text = "XDESMGR spins rise: the next bottleneck".to_owned();
+    outcome.claims[0].verdict = Verdict::CannotBeJudged;
+    let predictions = crate::predict::example_predictions(false);
+    crate::experiment::predict_outcome(&mut outcome, &predictions);
+    let page = page(&outcome);
+    assert!(
+        page.contains("<b>cannot be judged here</b><b class='PredictedOtherwise'>predicted otherwise</b>"),
+        "{page}"
+    );
+    assert!(summary(&outcome).contains("    [predicted otherwise] an example: XDESMGR spins a row"));
+    let index = index(std::slice::from_ref(&outcome), Some(&predictions));
+    assert!(index.contains("<td>cannot be judged here; predicted otherwise</td>"), "{index}");
+    assert!(index.contains("<td>predicted otherwise: 1.50 to 2.50</td>") && index.contains("Predictions: an example."));
+}
+
+#[test]
 fn an_outcome_without_runs_is_a_page_all_the_same() {
     let mut outcome = outcome();
     outcome.panels[0].cells.clear();
     let page = page(&outcome);
     assert!(!page.contains("NaN") && page.contains("A panel"));
-    let index = index(&[outcome]);
+    let index = index(&[outcome], None);
     assert!(index.contains("href='affinity.html'") && index.contains("Two is more"));
 }

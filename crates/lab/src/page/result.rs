@@ -82,7 +82,7 @@ fn general(verdict: Verdict) -> &'static str {
         Verdict::TooNoisy => "the machine's noise is larger than the differences",
         Verdict::CannotBeJudged => "this machine cannot show it",
         Verdict::Open => "there are too few runs",
-        Verdict::Seen | Verdict::NotSeen => "it was judged",
+        Verdict::Seen | Verdict::NotSeen | Verdict::Predicted | Verdict::PredictedOtherwise => "it was judged",
     }
 }
 
@@ -99,6 +99,7 @@ mod tests {
             words: String::new(),
             ratio: None,
             reason: reason.map(str::to_owned),
+            prediction: None,
         }
     }
 

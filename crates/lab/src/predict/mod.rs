@@ -7,6 +7,7 @@
 //! ```
 
 mod calibration;
+mod claims;
 mod figures;
 mod layout;
 pub mod model;
@@ -16,6 +17,9 @@ mod report;
 mod validate;
 
 pub use calibration::{Calibration, Measured, Method, PredictError, SetCosts, calibrate};
+#[cfg(test)]
+pub(crate) use claims::example as example_predictions;
+pub use claims::{Answer, ClaimPredictions};
 pub use figures::{Figure, POINTS, figures};
 pub use layout::Mask;
 pub use probes::Probes;

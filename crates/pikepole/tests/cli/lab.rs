@@ -113,9 +113,12 @@ fn experiments_are_listed_run_compared_and_reported() {
     other.failed_with("pikepole: A is an outcome of distance, B of trace-flags");
     let page = std::fs::read(folder.path().join("out/distance.html")).expect("the page");
     std::fs::remove_file(folder.path().join("out/distance.html")).expect("it goes");
-    let report = folder.run(["lab", "report", "-o", "out"]);
+    let report = folder.run(["lab", "report", "-o", "out", "--without-prediction"]);
     assert_eq!((report.status, report.err.as_str()), (0, ""));
     assert_eq!(std::fs::read(folder.path().join("out/distance.html")).expect("the page"), page);
+    // The predictor's constants lie beside the outcomes, and are none.
+    std::fs::write(folder.path().join("out/calibration.json"), "{}").expect("a file");
+    folder.run(["lab", "report", "-o", "out"]).failed_with("pikepole: out/calibration.json: it is no calibration");
     let index = std::fs::read_to_string(folder.path().join("out/index.html")).expect("the index");
     assert!(index.contains("href='trace-flags.html'") && index.contains("href='distance.html'"));
     let claims = std::fs::read_to_string(folder.path().join("out/claims.md")).expect("the table of claims");

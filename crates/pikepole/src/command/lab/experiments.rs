@@ -4,6 +4,7 @@ use super::{CommandError, say, seconds};
 use pikepole::SystemFiles;
 use pikepole_lab::experiment::{self, EXPERIMENTS, Experiment, ExperimentError, Machine, Outcome};
 use pikepole_lab::page;
+use pikepole_lab::predict::{self, Calibration, ClaimPredictions, Method};
 use pikepole_lab::profile::Profiler;
 use pikepole_lab::stress;
 use pikepole_machine::interrupt;
@@ -79,13 +80,40 @@ pub struct CompareArguments {
 
 /// Which outcomes.
 #[derive(clap::Args)]
+#[command(after_help = REPORT_HELP)]
 pub struct ReportArguments {
     /// JSON files of outcomes; without them, all in the folder
     files: Vec<PathBuf>,
     /// Where the pages go
     #[arg(short = 'o', long, value_name = "FOLDER", default_value = "pikepole-lab")]
     out: PathBuf,
+    /// The predictor's constants of this machine; where the file is not there yet, they are measured and written. Without it,
+    /// calibration.json in the folder
+    #[arg(long, value_name = "FILE", conflicts_with = "without_prediction")]
+    calibration: Option<PathBuf>,
+    /// Leave out what the predictor says about claims that this machine cannot judge
+    #[arg(long)]
+    without_prediction: bool,
 }
+
+const REPORT_HELP: &str = "\
+Claims that this machine cannot judge are predicted for the published machine, from
+constants that are measured here: some twenty seconds of probes and short runs, kept in
+the folder for the next report. Run it when the machine has nothing else to do.
+
+Examples:
+  pikepole lab report
+  pikepole lab report --calibration quiet.json   constants of a quieter hour
+  pikepole lab report --without-prediction       pages only";
+
+/// The file of the predictor's constants in a folder of outcomes.
+const CALIBRATION: &str = "calibration.json";
+/// Runs of each kind for them, and the time of each.
+const CALIBRATION_REPEATS: usize = 3;
+const CALIBRATION_TIME: Duration = Duration::from_millis(500);
+/// Machines drawn for each interval, and the seed of their chances: those of `lab predict`.
+const DRAWS: usize = 8;
+const SEED: u64 = 1;
 
 /// Shows the experiments.
 pub fn list() -> Result<ExitCode, CommandError> {
@@ -200,25 +228,52 @@ pub fn report(arguments: &ReportArguments) -> Result<ExitCode, CommandError> {
     if files.is_empty() {
         let listed = std::fs::read_dir(out).map_err(CommandError::io(out.display().to_string()))?;
         let paths = listed.filter_map(|entry| entry.ok().map(|entry| entry.path()));
-        files = paths.filter(|path| path.extension().is_some_and(|extension| extension == "json")).collect();
+        let is_outcome = |path: &PathBuf| {
+            path.extension().is_some_and(|extension| extension == "json") && !path.ends_with(CALIBRATION)
+        };
+        files = paths.filter(is_outcome).collect();
         files.sort();
     }
     if files.is_empty() {
         return Err(CommandError::Usage(format!("{} holds no outcomes; `pikepole lab run` makes them", out.display())));
     }
     let outcomes: Result<Vec<Outcome>, ExperimentError> = files.iter().map(|file| Outcome::read(file)).collect();
-    let outcomes = outcomes?;
+    let mut outcomes = outcomes?;
     std::fs::create_dir_all(out).map_err(CommandError::io(out.display().to_string()))?;
+    let predictions = if arguments.without_prediction { None } else { Some(predictions(arguments)?) };
+    if let Some(predictions) = &predictions {
+        outcomes.iter_mut().for_each(|outcome| experiment::predict_outcome(outcome, predictions));
+    }
     for outcome in &outcomes {
         // A name out of a file becomes the name of a file: it must be one of ours.
         experiment::find(&outcome.experiment)?;
         say(&write(out, outcome)?.display().to_string())?;
     }
     let index = out.join("index.html");
-    put(&index, &page::index(&outcomes))?;
+    put(&index, &page::index(&outcomes, predictions.as_ref()))?;
     say(&index.display().to_string())?;
     let table = out.join("claims.md");
-    put(&table, &experiment::claims_table(&outcomes))?;
+    put(&table, &experiment::claims_table(&outcomes, predictions.as_ref()))?;
     say(&table.display().to_string())?;
     Ok(ExitCode::SUCCESS)
+}
+
+/// The predictor's answers, from constants that are read, or measured and kept.
+fn predictions(arguments: &ReportArguments) -> Result<ClaimPredictions, CommandError> {
+    let path = arguments.calibration.clone().unwrap_or_else(|| arguments.out.join(CALIBRATION));
+    let calibration = if path.exists() {
+        Calibration::read(&path)?
+    } else {
+        let method = Method {
+            folder: arguments.out.clone(),
+            time: CALIBRATION_TIME,
+            repeats: CALIBRATION_REPEATS,
+            slow_device: None,
+        };
+        let made = predict::calibrate(&method, |step| eprintln!("{step}"))?;
+        made.write(&path)?;
+        made
+    };
+    eprintln!("predicting the published machine");
+    Ok(ClaimPredictions::of(&calibration, DRAWS, SEED))
 }
