@@ -1,7 +1,7 @@
 //! The experiments: questions, published figures, arms and claims.
 
 use super::plan::{Arm, Claim, Expect, Experiment, Machine, Metric, Needs, Panel, Plan};
-use super::{ExperimentError, large_pages, parallel_insert};
+use super::{ExperimentError, boost, instances, large_pages, parallel_insert, serial_parallel};
 use crate::profile::Area;
 use crate::stress::{Durability, Workload};
 use pikepole_machine::SlowDevice;
@@ -68,6 +68,35 @@ pub const EXPERIMENTS: &[Experiment] = &[
             "Minimal logging lowers the pressure; a serial change never needs this latch.",
         ],
         plan: parallel_insert::plan,
+    },
+    Experiment {
+        name: "serial-parallel",
+        title: "Serial against parallel inserts, full against minimal logging",
+        question: "What does an INSERT ... SELECT by one worker not pay for that one by many workers does, and how many bytes of log does a row take?",
+        published: &[
+            "A serial change never takes the latch of nested transactions; minimal logging lowers the pressure on it.",
+            "64 Mi rows by 11 workers, fair latch: NESTING_TRANSACTION_FULL 271,609 waits, 22.6 s in sum.",
+        ],
+        plan: serial_parallel::plan,
+    },
+    Experiment {
+        name: "boost",
+        title: "The boost of signalled tasks, and the convoy",
+        question: "What does it change that a signalled task goes to the head of the runnable queue, for sessions that wait for the log, and for workers that queue up at a latch?",
+        published: &[
+            "A signalled thread goes to the head of its scheduler's queue, up to 1,000 times in a row, then to the end.",
+            "A fair latch signals the longest waiter: a context switch for each acquisition once a queue has formed, the convoy. LATCH_EX: 271,458 waits, 2,644 ms of them signal wait; with an unfair latch 56 waits.",
+        ],
+        plan: boost::plan,
+    },
+    Experiment {
+        name: "instances",
+        title: "Two instances, one a node, against one on both",
+        question: "Do two instances, each bound to a memory node, make more inserts than one that has the CPUs of both?",
+        published: &[
+            "Two instances, each bound to its own node and memory: twice the spinlocks, none of the traffic between sockets.",
+        ],
+        plan: instances::plan,
     },
     Experiment {
         name: "large-pages",

@@ -158,7 +158,7 @@ fn cannot(claim: &Claim, panel: &PanelRecord, from: &Spread, to: &Spread) -> Opt
     if matches!(claim.expect, Expect::Below(_)) {
         return None;
     }
-    let counts_contention = !matches!(claim.metric, Metric::Rows | Metric::LogMegabytes);
+    let counts_contention = !matches!(claim.metric, Metric::Rows | Metric::LogMegabytes | Metric::LogBytes);
     let cpus = |arm: usize| panel.arms.get(arm).and_then(|arm| arm.cpus);
     let (one, other) = (cpus(claim.from), cpus(claim.to));
     if one != other

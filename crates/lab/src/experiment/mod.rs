@@ -12,10 +12,12 @@
 //!   difference is larger than the spread of the repeats; otherwise the verdict is that nothing can be said.
 //! - The engine is seen only through the embedded API, T-SQL and the views.
 
+mod boost;
 mod catalog;
 mod claims;
 mod compare;
 mod environment;
+mod instances;
 mod judge;
 mod large_pages;
 mod parallel_insert;
@@ -24,6 +26,7 @@ mod predicted;
 mod published;
 mod record;
 mod run;
+mod serial_parallel;
 
 pub use catalog::{EXPERIMENTS, find};
 pub use claims::{Here, PUBLISHED_CLAIMS, PublishedClaim, claims_table};

@@ -140,6 +140,8 @@ pub struct Arm {
     pub statements: Vec<String>,
     /// What its sessions do in the place of the panel's workload.
     pub workload: Option<Workload>,
+    /// The CPUs of each of several instances; none: one instance.
+    pub instances: Vec<Vec<usize>>,
     /// The CPUs that it is bound to; `None`: all.
     pub cpus: Option<usize>,
     /// The arm that it repeats: what these two differ by is the machine's doing.
@@ -180,6 +182,12 @@ impl Arm {
         self
     }
 
+    /// With an instance on each of these lists of CPUs, which share the sessions.
+    pub fn instances(mut self, cpus: &[Vec<usize>]) -> Self {
+        self.instances = cpus.to_vec();
+        self
+    }
+
     /// With the process bound to these CPUs.
     pub fn affinity(mut self, cpus: &[usize]) -> Self {
         self.cpus = Some(cpus.len());
@@ -193,7 +201,10 @@ impl Arm {
         let policies = self.policies.iter().map(|(name, value)| format!("{name} = {value}"));
         let flags = self.trace_flags.iter().map(|flag| format!("trace flag {flag}"));
         let workload = self.workload.iter().flat_map(Workload::settings);
-        policies.chain(flags).chain(self.statements.iter().cloned()).chain(workload).collect()
+        let cpus: Vec<String> = self.instances.iter().map(|cpus| list_text(cpus)).collect();
+        let instances =
+            (!cpus.is_empty()).then(|| format!("{} instances, on the CPUs {}", cpus.len(), cpus.join(" and ")));
+        policies.chain(flags).chain(self.statements.iter().cloned()).chain(workload).chain(instances).collect()
     }
 }
 
@@ -228,6 +239,14 @@ pub enum Metric {
     Wait(String),
     /// Completed waits under one wait type for a thousand rows.
     WaitCount(String),
+    /// Waits for latches of one class for a thousand rows.
+    LatchWaits(String),
+    /// Microseconds from a signal to running again, for each wait under one wait type.
+    SignalWait(String),
+    /// Bytes of log records for a row.
+    LogBytes,
+    /// Times that sessions' tasks were boosted to the head of the runnable queue, for a thousand rows.
+    Boosts,
     /// Percent of the samples of its profile in an area, by its name.
     Share(String),
 }
@@ -260,6 +279,10 @@ impl Metric {
             Metric::SpinsOfCpu => "spins of all spinlocks per ms of CPU".to_owned(),
             Metric::Wait(name) => format!("{name}, us waited a row"),
             Metric::WaitCount(name) => format!("{name} waits per 1,000 rows"),
+            Metric::LatchWaits(name) => format!("{name} waits per 1,000 rows"),
+            Metric::SignalWait(name) => format!("{name}, us of signal wait a wait"),
+            Metric::LogBytes => "log records, bytes a row".to_owned(),
+            Metric::Boosts => "boosts per 1,000 rows".to_owned(),
             Metric::Share(name) => format!("{name}, % of samples"),
         }
     }
@@ -287,6 +310,19 @@ impl Metric {
             Metric::WaitCount(name) => {
                 let waits = run.waits.iter().filter(|row| row.wait_type == *name);
                 waits.fold(0.0, |sum, row| sum + row.waiting_tasks_count as f64) * 1e3 / rows
+            }
+            Metric::LatchWaits(name) => {
+                let waits = run.latches.iter().filter(|row| row.latch_class == *name);
+                waits.fold(0.0, |sum, row| sum + row.waiting_requests_count as f64) * 1e3 / rows
+            }
+            Metric::SignalWait(name) => {
+                let row = run.waits.iter().find(|row| row.wait_type == *name && row.waiting_tasks_count > 0);
+                row.map_or(0.0, |row| row.signal_wait_time_ms as f64 * 1e3 / row.waiting_tasks_count as f64)
+            }
+            Metric::LogBytes => run.log_bytes as f64 / rows,
+            Metric::Boosts => {
+                let most = run.series.iter().map(|sample| sample.boosts).max().unwrap_or(0);
+                most as f64 * 1e3 / rows
             }
             Metric::Share(name) => {
                 let samples = run.samples.values().sum::<u64>().max(1) as f64;

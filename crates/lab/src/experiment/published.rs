@@ -49,7 +49,7 @@ pub const STUDIES: [Study; 5] = [
         title: "Parallel insert: the latch that the workers of one statement log under, fair and unfair",
         machine: "a laptop of 6 cores x 2 hyper-threads",
         claims: &[15, 16, 17, 18, 19, 20, 21, 22, 23, 24],
-        experiments: &["parallel-insert"],
+        experiments: &["parallel-insert", "serial-parallel", "boost"],
     },
     Study {
         title: "Memory: large pages, and the order in which joins and aggregates touch it",
@@ -67,7 +67,7 @@ pub const STUDIES: [Study; 5] = [
         title: "The distance of a session from the log writer, an instance for each node, in-memory tables",
         machine: "2 sockets",
         claims: &[30, 31, 32, 33, 34, 35],
-        experiments: &["distance"],
+        experiments: &["distance", "instances"],
     },
 ];
 

@@ -1,5 +1,6 @@
 //! Running an experiment: warm-up, arms in turn, repeats; what is done is kept when it is stopped.
 
+use super::instances::run_together;
 use super::judge::judge;
 use super::plan::{Arm, Experiment, Machine, Panel, Plan};
 use super::record::{ArmRecord, Cell, Outcome, PanelRecord, RunRecord, Settings};
@@ -243,7 +244,10 @@ fn one_run(panel: &Panel, arm: &Arm, sessions: usize, options: &Options) -> Resu
         stop: Some(Arc::clone(&options.stop)),
         ..stress::Options::new(&folder)
     };
-    let runs = stress::run(&wanted, &mut Quiet);
+    let runs = match arm.instances.as_slice() {
+        [] => stress::run(&wanted, &mut Quiet),
+        instances => run_together(&wanted, instances),
+    };
     if is_fresh {
         // A folder that cannot be removed is in the way of the next run, which will say so.
         let _ = std::fs::remove_dir_all(&folder);

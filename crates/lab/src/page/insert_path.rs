@@ -44,7 +44,7 @@ const WAY: [Point; 7] = [
         waits: "for its turn in the runnable queue: signal wait",
         classic: "a signalled task goes to the head of the queue, 1,000 times in a row",
         best: "signalled tasks in order, others have their slice",
-        switched_by: &["SIGNALLED_FIRST", PROCESS_AFFINITY, "trace flag 8015", "BOUND TO"],
+        switched_by: &["SIGNALLED_FIRST", PROCESS_AFFINITY, "trace flag 8015", INSTANCES],
         is_in_sets: true,
     },
     Point {
@@ -53,7 +53,7 @@ const WAY: [Point; 7] = [
         waits: "spins, backs off",
         classic: "one spinlock for all sessions, taken twice",
         best: "a range of ids for each scheduler, by one atomic addition",
-        switched_by: &["TRANSACTION_IDS"],
+        switched_by: &["TRANSACTION_IDS", INSTANCES],
         is_in_sets: true,
     },
     Point {
@@ -62,7 +62,7 @@ const WAY: [Point; 7] = [
         waits: "spins, backs off",
         classic: "one spinlock; the log writer takes it too",
         best: "a chunk of the log for each scheduler",
-        switched_by: &["LOG_RESERVATION"],
+        switched_by: &["LOG_RESERVATION", INSTANCES],
         is_in_sets: true,
     },
     Point {
@@ -71,7 +71,7 @@ const WAY: [Point; 7] = [
         waits: "when it is full: LOGBUFFER",
         classic: "blocks of 60 KB",
         best: "blocks of up to 1 MB",
-        switched_by: &["LOG_BLOCK"],
+        switched_by: &["LOG_BLOCK", INSTANCES],
         is_in_sets: true,
     },
     Point {
@@ -80,7 +80,7 @@ const WAY: [Point; 7] = [
         waits: "spins; with full durability WRITELOG until it is on disk",
         classic: "one spinlock for sessions and log writers",
         best: "a queue without a lock",
-        switched_by: &["LOG_FLUSH_QUEUE", DURABILITY],
+        switched_by: &["LOG_FLUSH_QUEUE", DURABILITY, INSTANCES],
         is_in_sets: true,
     },
     Point {
@@ -95,6 +95,7 @@ const WAY: [Point; 7] = [
             "COMMIT_BY",
             "COMMIT_GATHERING",
             PROCESS_AFFINITY,
+            INSTANCES,
             "trace flag 9038",
         ],
         is_in_sets: true,
@@ -149,6 +150,8 @@ const BESIDE: [Point; 4] = [
     },
 ];
 
+/// Each instance has a way of its own.
+const INSTANCES: &str = "2 instances";
 const PROCESS_AFFINITY: &str = "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY";
 /// What panels differ by, in the place of a setting.
 const DURABILITY: &str = "durability";
@@ -368,6 +371,9 @@ mod tests {
             ("distance", &["session", "log writers"]),
             ("parallel-insert", &["NESTING_TRANSACTION_FULL"]),
             ("large-pages", &["memory"]),
+            ("serial-parallel", &["NESTING_TRANSACTION_FULL"]),
+            ("boost", &["session", "NESTING_TRANSACTION_FULL"]),
+            ("instances", &["session", "XDESMGR", "LOGCACHE_ACCESS", "log buffer", "LOGFLUSHQ", "log writers"]),
         ] {
             assert_eq!(switched_by(name), wanted, "{name}");
         }

@@ -103,6 +103,31 @@ impl Run {
     }
 }
 
+impl Run {
+    /// Adds what another instance in this process did in the same time. CPU and memory are the process's, and so in both.
+    pub(crate) fn add(&mut self, other: Run) {
+        self.sessions += other.sessions;
+        self.rows += other.rows;
+        self.rows_changed += other.rows_changed;
+        self.rows_counted &= other.rows_counted;
+        self.rows_per_second += other.rows_per_second;
+        self.seconds = self.seconds.max(other.seconds);
+        self.log_bytes += other.log_bytes;
+        self.log_bytes_written += other.log_bytes_written;
+        self.flushes += other.flushes;
+        self.pool.lookups += other.pool.lookups;
+        self.pool.reads += other.pool.reads;
+        self.cpu_seconds = self.cpu_seconds.max(other.cpu_seconds);
+        self.other_cpu_percent = self.other_cpu_percent.into_iter().chain(other.other_cpu_percent).reduce(f64::max);
+        self.noisy |= other.noisy;
+        self.interrupted |= other.interrupted;
+        self.statistics.add(other.statistics);
+        // Samples of equal numbers are of about the same moment.
+        self.series.truncate(other.series.len());
+        self.series.iter_mut().zip(&other.series).for_each(|(sample, other)| sample.add(other));
+    }
+}
+
 /// What the driver tells about its progress.
 pub trait Progress {
     /// A run begins; `of` runs in all.

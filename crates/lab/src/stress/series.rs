@@ -27,6 +27,22 @@ pub struct Sample {
     pub writelog_ms: u64,
     /// Milliseconds of all other waits but those of idle system tasks.
     pub other_waits_ms: u64,
+    /// Times that a task which lives yet was boosted to the head of its scheduler's queue.
+    #[serde(default)]
+    pub boosts: u64,
+}
+
+impl Sample {
+    /// Adds another instance's of the same process, whose CPU time is in both.
+    pub(super) fn add(&mut self, other: &Sample) {
+        self.rows += other.rows;
+        self.log_bytes_written += other.log_bytes_written;
+        self.flushes += other.flushes;
+        self.cpu_seconds = self.cpu_seconds.max(other.cpu_seconds);
+        self.writelog_ms += other.writelog_ms;
+        self.other_waits_ms += other.other_waits_ms;
+        self.boosts += other.boosts;
+    }
 }
 
 /// Samples a run from a thread of its own.
@@ -62,6 +78,7 @@ impl Sampler {
                     cpu_seconds: cpu.spent().own_seconds,
                     writelog_ms: now.writelog_ms.saturating_sub(first.writelog_ms),
                     other_waits_ms: now.other_waits_ms.saturating_sub(first.other_waits_ms),
+                    boosts: now.boosts.saturating_sub(first.boosts),
                 });
             }
             samples
@@ -82,6 +99,7 @@ struct Reading {
     flushes: u64,
     writelog_ms: u64,
     other_waits_ms: u64,
+    boosts: u64,
 }
 
 impl Reading {
@@ -102,6 +120,7 @@ impl Reading {
             flushes: count(log.flushes),
             writelog_ms,
             other_waits_ms,
+            boosts: count(statistics::boosts(connection)?),
         })
     }
 }

@@ -73,6 +73,45 @@ pub struct Statistics {
     pub spinlocks: Vec<SpinlockRow>,
 }
 
+impl Statistics {
+    /// Adds the rows of another instance; the longest wait is that of either.
+    pub(super) fn add(&mut self, other: Statistics) {
+        for row in other.waits {
+            match self.waits.iter_mut().find(|known| known.wait_type == row.wait_type) {
+                Some(known) => {
+                    known.waiting_tasks_count += row.waiting_tasks_count;
+                    known.wait_time_ms += row.wait_time_ms;
+                    known.max_wait_time_ms = known.max_wait_time_ms.max(row.max_wait_time_ms);
+                    known.signal_wait_time_ms += row.signal_wait_time_ms;
+                }
+                None => self.waits.push(row),
+            }
+        }
+        for row in other.latches {
+            match self.latches.iter_mut().find(|known| known.latch_class == row.latch_class) {
+                Some(known) => {
+                    known.waiting_requests_count += row.waiting_requests_count;
+                    known.wait_time_ms += row.wait_time_ms;
+                    known.max_wait_time_ms = known.max_wait_time_ms.max(row.max_wait_time_ms);
+                }
+                None => self.latches.push(row),
+            }
+        }
+        for row in other.spinlocks {
+            match self.spinlocks.iter_mut().find(|known| known.name == row.name) {
+                Some(known) => {
+                    known.collisions += row.collisions;
+                    known.spins += row.spins;
+                    known.spins_per_collision = known.spins as f64 / known.collisions.max(1) as f64;
+                    known.sleep_time += row.sleep_time;
+                    known.backoffs += row.backoffs;
+                }
+                None => self.spinlocks.push(row),
+            }
+        }
+    }
+}
+
 /// What a buffer pool was asked for.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct PoolCounters {
@@ -80,6 +119,13 @@ pub struct PoolCounters {
     pub lookups: u64,
     /// Of those, pages read from disk.
     pub reads: u64,
+}
+
+/// Times that the tasks there are have been boosted to the head of their schedulers' queues.
+pub(super) fn boosts(connection: &mut Link) -> Result<i64, StressError> {
+    let rows = connection.query("SELECT SUM(CAST(boost_count AS bigint)) FROM sys.dm_os_workers")?;
+    let first = rows.iter().next().map(|row| row.get::<Option<i64>>(0)).transpose()?;
+    Ok(first.flatten().unwrap_or(0))
 }
 
 /// Clears the three statistics.
