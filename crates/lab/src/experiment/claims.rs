@@ -1,6 +1,7 @@
 //! Every claim of the published studies of the log's path, and where this product stands on it.
 
-use super::predicted::prediction_words;
+use super::Verdict;
+use super::predicted::{predicted_verdict, prediction_words};
 use super::record::{ClaimRecord, Outcome};
 use crate::predict::ClaimPredictions;
 
@@ -194,11 +195,11 @@ impl PublishedClaim {
         outcome.claims.iter().find(|claim| claim.text == text)
     }
 
-    /// The verdict on it in words: also where there is none.
-    pub fn verdict_words(&self, outcomes: &[Outcome]) -> String {
+    /// The verdict on it in words, with the predictor's where this machine cannot judge; also where there is none.
+    pub fn verdict_words(&self, outcomes: &[Outcome], predicted: Option<Verdict>) -> String {
         let words = match (self.here, self.record(outcomes)) {
-            (_, Some(claim)) => match &claim.prediction {
-                Some(prediction) => return format!("{}; {}", claim.verdict.words(), prediction.verdict.words()),
+            (_, Some(claim)) => match predicted.filter(|_| claim.verdict == Verdict::CannotBeJudged) {
+                Some(predicted) => return format!("{}; {}", claim.verdict.words(), predicted.words()),
                 None => claim.verdict.words(),
             },
             (Judged(experiment, _), None) if outcomes.iter().any(|outcome| outcome.experiment == experiment) => {
@@ -217,7 +218,8 @@ pub fn claims_table(outcomes: &[Outcome], predictions: Option<&ClaimPredictions>
     let mut text =
         String::from("| # | claim | published | where | verdict | prediction |\n|---|---|---|---|---|---|\n");
     for (place, claim) in PUBLISHED_CLAIMS.iter().enumerate() {
-        let (number, verdict) = (place + 1, claim.verdict_words(outcomes));
+        let number = place + 1;
+        let verdict = claim.verdict_words(outcomes, predicted_verdict(number, predictions));
         let (place_words, predicted) = (claim.place(), prediction_words(number, predictions));
         text.push_str(&format!(
             "| {number} | {} | {} | {place_words} | {verdict} | {predicted} |\n",

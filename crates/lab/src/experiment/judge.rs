@@ -218,8 +218,9 @@ pub(super) fn judge(claim: &Claim, panels: &[PanelRecord]) -> ClaimRecord {
     };
     let twins = panel.twin_difference(sessions, &claim.metric);
     let cannot = claim.cannot.clone().or_else(|| cannot(claim, panel, &from, &to));
-    // What is below a bound beside busy processes is below it without them.
+    // What is below a bound beside busy processes is below it without them, and a row has as many bytes.
     let is_busy = !matches!(claim.expect, Expect::Below(_))
+        && claim.metric != Metric::LogBytes
         && (panel.is_noisy(claim.from, sessions) || panel.is_noisy(claim.to, sessions));
     let verdict = match (&cannot, verdict(claim.expect, &from, &to, twins)) {
         (Some(_), _) => Verdict::CannotBeJudged,
@@ -412,6 +413,8 @@ mod tests {
             None,
         );
         assert_eq!(below.verdict, Verdict::Seen, "{}", below.words);
+        let bytes = judged(panel(&[(None, None, LOW), (None, None, busy)]), Metric::LogBytes, Expect::Same, None);
+        assert_eq!(bytes.verdict, Verdict::Seen, "{}", bytes.words);
     }
 
     #[test]

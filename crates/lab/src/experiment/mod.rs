@@ -34,7 +34,7 @@ pub use compare::compare;
 pub(crate) use judge::figure;
 pub use judge::{Spread, Verdict};
 pub use plan::{Arm, Claim, Expect, Experiment, Machine, Metric, Panel, Plan, TABLE_BYTES};
-pub use predicted::{predict_outcome, prediction_words};
+pub use predicted::{predict_outcome, predicted_verdict, prediction_words};
 pub use published::{PublishedPoint, STUDIES, Study, published_points};
 pub use record::{
     ArmRecord, Cell, ClaimRecord, Environment, Outcome, PanelRecord, PredictionRecord, RunRecord, Settings,

@@ -28,6 +28,11 @@ pub fn predict_outcome(outcome: &mut Outcome, predictions: &ClaimPredictions) {
     }
 }
 
+/// The predictor's verdict on the published claim of this number; `None` where it has none.
+pub fn predicted_verdict(number: usize, predictions: Option<&ClaimPredictions>) -> Option<Verdict> {
+    predictions.and_then(|predictions| predictions.of_number(number)).as_ref().map(verdict)
+}
+
 /// The predictor's answer to the published claim of this number, for the table of all claims; empty where it has none.
 pub fn prediction_words(number: usize, predictions: Option<&ClaimPredictions>) -> String {
     let answer = predictions.and_then(|predictions| predictions.of_number(number));

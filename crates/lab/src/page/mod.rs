@@ -14,7 +14,9 @@ mod svg;
 mod sweep;
 mod tables;
 
-use crate::experiment::{ClaimRecord, Outcome, PUBLISHED_CLAIMS, prediction_words, published_points};
+use crate::experiment::{
+    ClaimRecord, Outcome, PUBLISHED_CLAIMS, predicted_verdict, prediction_words, published_points,
+};
 use crate::predict::ClaimPredictions;
 use crate::profile::Profile;
 use crate::show::counted;
@@ -164,7 +166,8 @@ pub fn index(outcomes: &[Outcome], predictions: Option<&ClaimPredictions>) -> St
     }
     body.push_str("<h2>All published claims</h2><div class='card wide'><table><tr><th class='n'>#</th><th>claim</th><th>published</th><th>where</th><th>verdict</th><th>prediction</th></tr>");
     for (place, claim) in PUBLISHED_CLAIMS.iter().enumerate() {
-        let (verdict, predicted) = (claim.verdict_words(outcomes), prediction_words(place + 1, predictions));
+        let verdict = claim.verdict_words(outcomes, predicted_verdict(place + 1, predictions));
+        let predicted = prediction_words(place + 1, predictions);
         let cells = [claim.claim, claim.figure, &claim.place(), &verdict, &predicted];
         let cells: String = cells.iter().map(|text| format!("<td>{}</td>", marked(text))).collect();
         let number = place + 1;
