@@ -155,6 +155,7 @@ pub(super) fn run_together(wanted: &stress::Options, cpus: &[Vec<usize>]) -> Res
 
 #[cfg(test)]
 mod tests {
+    use super::super::run::alone;
     use super::*;
     use pikepole_embedded::SystemFiles;
     use pikepole_machine::Shape;
@@ -178,6 +179,7 @@ mod tests {
 
     #[test]
     fn two_instances_run_together_and_their_rows_add_up() {
+        let _alone = alone();
         let folder = std::env::temp_dir().join(format!("pikepole-instances-{}", std::process::id()));
         let options = stress::Options {
             sessions: vec![3],
@@ -196,6 +198,7 @@ mod tests {
 
     #[test]
     fn an_instance_that_cannot_begin_lets_the_other_one_end() {
+        let _alone = alone();
         let options =
             stress::Options { amount: stress::Amount::Iterations(1), ..stress::Options::new("/proc/no/such/folder") };
         assert!(run_together(&options, &[vec![0], vec![0]]).is_err());

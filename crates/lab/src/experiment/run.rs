@@ -269,5 +269,8 @@ impl stress::Progress for Quiet {
 }
 
 #[cfg(test)]
+pub(super) use tests::alone;
+
+#[cfg(test)]
 #[path = "run_tests.rs"]
 mod tests;

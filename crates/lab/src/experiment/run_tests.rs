@@ -3,7 +3,15 @@
 use super::*;
 use crate::experiment::{Claim, Expect, Metric, Verdict};
 use crate::stress::Workload;
+use pikepole_contention::sync::{Mutex, MutexGuard};
 use pikepole_embedded::SystemFiles;
+
+static ENGINES: Mutex<()> = Mutex::new(());
+
+/// Held by tests that run engines: what one of them has in large pages is the whole process's.
+pub(crate) fn alone() -> MutexGuard<'static, ()> {
+    ENGINES.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
 
 fn tiny(_: &Machine) -> Plan {
     let arms = vec![Arm::new("defaults"), Arm::new("spinlock").policies(&[("TRANSACTION_IDS", "SPINLOCK")]).flag(9038)];
@@ -57,6 +65,7 @@ fn machine() -> Machine {
 
 #[test]
 fn a_run_is_recorded_judged_and_read_back() {
+    let _alone = alone();
     let options = options("run", false);
     let outcome = run(&TINY, &machine(), &options).expect("an outcome");
     assert!(outcome.complete);
@@ -89,6 +98,7 @@ fn a_run_is_recorded_judged_and_read_back() {
 
 #[test]
 fn what_is_stopped_keeps_what_is_done() {
+    let _alone = alone();
     let options = options("stop", true);
     let outcome = run(&TINY, &machine(), &options).expect("an outcome");
     assert!(!outcome.complete && outcome.panels.iter().all(|panel| panel.cells.is_empty()));
@@ -106,6 +116,7 @@ fn arms_alternate_and_turn_round() {
 /// The arms of the parallel insert at its smallest: each run's policy, trace flag and way of logging are in force.
 #[test]
 fn parallel_inserts_are_counted_whatever_way_they_are_logged() {
+    let _alone = alone();
     let options = Options { warmup: Duration::ZERO, ..options("parallel", false) };
     let machine = Machine { insert_rows: 200_000, ..machine() };
     let experiment = crate::experiment::find("parallel-insert").expect("an experiment");
@@ -126,6 +137,7 @@ fn parallel_inserts_are_counted_whatever_way_they_are_logged() {
 /// Scans of a small table: made once, in memory in every run, each run in the pages that its arm asks for.
 #[test]
 fn scans_find_their_table_in_the_pages_of_their_arm() {
+    let _alone = alone();
     const TABLE_BYTES: u64 = 8 << 20;
     let options = Options { repeats: 2, sessions: Some(vec![1, 2]), ..options("scan", false) };
     let machine = Machine { table_bytes: TABLE_BYTES, ..machine() };
