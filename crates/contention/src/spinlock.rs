@@ -41,11 +41,12 @@ const SLEEP: Duration = Duration::from_micros(50);
 
 /// A value that one thread at a time can reach.
 #[derive(Debug)]
+#[repr(C, align(8))]
 pub struct Spinlock<T> {
     word: AtomicU32,
-    class: SpinlockClass,
-    /// Acquisitions that the statistics do not know yet; the holder's.
+    /// Acquisitions that the statistics do not know yet; the holder's, and on the word's line, which the holder has.
     uncounted: UnsafeCell<u32>,
+    class: SpinlockClass,
     statistics: Arc<Statistics>,
     value: UnsafeCell<T>,
 }
