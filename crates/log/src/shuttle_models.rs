@@ -32,7 +32,7 @@ use std::task::{Context, Poll, Wake, Waker};
 /// Runs of a model for each kind of schedule unless `PIKEPOLE_SHUTTLE_RUNS` says how many.
 const RUNS: usize = 300;
 /// Runs within which a planted fault must show.
-const RUNS_TO_NOTICE: usize = 3000;
+const RUNS_TO_NOTICE: usize = 20_000;
 /// Forced switches in a schedule of the second kind.
 const SWITCHES: usize = 4;
 /// Set in the process that has a fault planted.
