@@ -154,4 +154,5 @@ pub use scan::{OpenFrom, Place};
 pub use sizes::{LogGrowth, LogSizes};
 #[cfg(not(loom))]
 pub use space::BufferSpace;
+#[cfg(not(loom))]
 pub use stats::{LogReport, LogStats, SegmentInfo};
