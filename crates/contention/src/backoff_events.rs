@@ -16,7 +16,7 @@ const KEPT: usize = 256;
 pub struct BackoffEvent {
     /// Counts from 1; a gap is an entry that was lost.
     pub number: u64,
-    /// When the spinlock was taken at last ([`clock::now_us`](crate::clock::now_us)).
+    /// The time at which the spinlock was taken at last ([`clock::now_us`](crate::clock::now_us)).
     pub at_us: u64,
     /// The spinlock.
     pub class: SpinlockClass,
@@ -61,7 +61,7 @@ impl BackoffEvents {
         });
     }
 
-    /// Those that are kept, the oldest first.
+    /// Returns the entries that are kept, the oldest first.
     pub(crate) fn look(&self) -> Vec<BackoffEvent> {
         self.kept.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).iter().copied().collect()
     }

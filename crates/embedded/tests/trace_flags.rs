@@ -1,5 +1,5 @@
 //! Trace flags that ask for what is always so here, 8008 and 8048, and for what takes several files, 1117. With them and
-//! without, the same is read back; of 8048, that parts what nobody shares, there is nothing to read but that it is on.
+//! without, the same is read back; of 8048, that parts what no threads share, there is nothing to read but that it is on.
 
 use pikepole_embedded::blocking::Connection;
 use pikepole_embedded::{Engine, Options};

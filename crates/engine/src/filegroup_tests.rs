@@ -6,7 +6,7 @@ use pikepole_types::Collation;
 use crate::tests::{Client, definition, options, primary_key, server, stop, table_of};
 use crate::*;
 
-/// What is known of the filegroups of `grouped`: name, number, the default one; and where the table's rows are.
+/// The filegroups of `grouped` as they are known: name, number, the default one; and where the table's rows are.
 fn read(server: &Server) -> (Vec<(String, i32, bool)>, Option<i32>) {
     let db = server.database("grouped").expect("it opens");
     let catalog = db.current_catalog();

@@ -46,7 +46,7 @@ pub struct LogOptions {
     pub writers: LogWriters,
     /// How durable writes reach the device.
     pub io: LogIo,
-    /// How long what no session waits for (delayed durability, what is not committed yet) may lie in the buffer while it is
+    /// The time that what no session waits for (delayed durability, what is not committed yet) may lie in the buffer while it is
     /// less than is streamed anyway: [`FLUSH_DELAY_MIN`] to [`FLUSH_DELAY_MAX`].
     pub flush_delay: Duration,
 }

@@ -173,7 +173,7 @@ pub enum Policy {
     Gathering(Gathering),
     /// Bytes of a block at most, header included: 60 KB is the classic size.
     BlockBytesMax(usize),
-    /// How long what no session waits for may lie in the buffer: see [`LogOptions::flush_delay`](crate::LogOptions::flush_delay).
+    /// The time that what no session waits for may lie in the buffer: see [`LogOptions::flush_delay`](crate::LogOptions::flush_delay).
     FlushDelay(Duration),
 }
 

@@ -126,7 +126,7 @@ pub(crate) struct Segments {
     pub first_bytes: u64,
     pub segment_bytes_max: u64,
     pub bytes_max: u64,
-    /// What is asked of the size.
+    /// The size that is asked for.
     pub sizes: LogSizes,
     /// Where the next block goes in the last active segment.
     pub offset: u64,

@@ -18,7 +18,7 @@ pub enum LogGrowth {
     Percent(u32),
 }
 
-/// What is asked of the size of a log.
+/// The size that is asked of a log.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct LogSizes {
     /// Segments of so many bytes together are prepared ahead, whether they are needed or not.
@@ -54,7 +54,7 @@ impl Segments {
         self.sizes.bytes_max.map_or(self.bytes_max, |bytes| bytes.max(least)).max(self.sizes.bytes_min)
     }
 
-    /// Whether segments are missing to the size that is asked for.
+    /// True when segments are missing to the size that is asked for.
     pub fn is_below_size(&self) -> bool {
         self.bytes < self.size_wanted()
     }
@@ -88,7 +88,7 @@ impl Log {
     /// Prepares segments until the log has the size that is asked for. Blocks.
     ///
     /// # Errors
-    /// Why a segment could not be prepared, such as a full disk.
+    /// The reason why a segment could not be prepared, such as a full disk.
     pub fn prepare_size(&self) -> io::Result<()> {
         loop {
             let mut growing = lock(&self.growing);

@@ -29,7 +29,7 @@ use std::sync::Arc;
 use std::task::{Context, Poll};
 use std::time::Duration;
 
-/// How long a commit of a scheduler that does not come to rest waits for a write of that scheduler.
+/// The time that a commit of a scheduler that does not come to rest waits for a write of that scheduler.
 const TICK: Duration = Duration::from_millis(1);
 /// Flush delays from here on leave no chunk open: each scheduler's would be full by then, if it had anything to log.
 const SEALING_DELAY: Duration = Duration::from_millis(8);
@@ -97,7 +97,7 @@ impl Preparation {
         self.poll_running(log, cx)
     }
 
-    /// When a segment that is needed and could not be prepared is tried again.
+    /// The time at which a segment that is needed and could not be prepared is tried again.
     fn retry_us(&self, log: &Log) -> Option<u64> {
         (self.running.is_none() && log.wants_segment()).then_some(self.not_before_us)
     }

@@ -1,6 +1,6 @@
 //! The size of the file of pages: the step by which it grows, the limit of its size, and room that is taken ahead.
 //!
-//! Whoever makes the file longer holds the turn `growth`; inserts look at none of this before they find no free extent.
+//! A thread that makes the file longer holds the turn `growth`; inserts look at none of this before they find no free extent.
 
 use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::Ordering;
@@ -27,7 +27,7 @@ pub enum FileGrowth {
     Percent(u32),
 }
 
-/// How the file of pages grows, and how far.
+/// The steps and the limit of the growth of the file of pages.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct FileLimits {
     /// The step.

@@ -117,7 +117,7 @@ pub struct Store {
     /// One checkpoint at a time: an older one must not put the redo start back.
     pub(crate) checkpointing: CountedMutex<()>,
     pub(crate) growth: CountedMutex<()>,
-    /// How the file grows; taken by itself.
+    /// The growth of the file; taken by itself.
     pub(crate) file_limits: Mutex<FileLimits>,
     pub(crate) writer: Mutex<Writer>,
     pub(crate) stamps: Mutex<Stamps>,

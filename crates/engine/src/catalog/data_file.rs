@@ -26,7 +26,7 @@ pub enum Growth {
     Percent(u32),
 }
 
-/// What statements have said of a file.
+/// The settings of a file, as statements have said them.
 #[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
 pub struct FileSettings {
     /// Its number.
@@ -61,12 +61,12 @@ impl FileSettings {
         }
     }
 
-    /// Whether it is one of the log.
+    /// True for a file of the log.
     pub fn is_log(&self) -> bool {
         self.filegroup == LOG_GROUP
     }
 
-    /// Those of a file of which nothing was said.
+    /// The settings of a file of which nothing was said.
     pub(crate) fn unsaid(file_id: i32) -> FileSettings {
         let filegroup = if file_id == LOG_FILE { LOG_GROUP } else { PRIMARY_FILEGROUP };
         FileSettings { file_id, filegroup, name: None, size_bytes: 0, growth: Growth::Doubling, max_bytes: None }

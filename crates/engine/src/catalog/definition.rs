@@ -376,7 +376,7 @@ impl TableRecord {
         self.clustered().map_or(self.options.filegroup, |index| index.options.filegroup)
     }
 
-    /// Whether it, one of its indexes or its long values are placed in a filegroup.
+    /// True when it, one of its indexes or its long values are placed in a filegroup.
     pub(crate) fn uses_filegroup(&self, filegroup: i32) -> bool {
         let whole = self.indexes.iter().filter(|index| index.partitioned.is_none());
         let of_indexes = whole.map(|index| index.options.filegroup);

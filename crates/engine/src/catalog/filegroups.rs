@@ -33,7 +33,7 @@ impl Catalog {
         (PRIMARY_FILEGROUP + 1..=FILEGROUP_MAX).find(|id| !self.filegroups.contains_key(id))
     }
 
-    /// Whether a table, an index or a partition scheme is placed in a filegroup.
+    /// True when a table, an index or a partition scheme is placed in a filegroup.
     pub(crate) fn is_filegroup_in_use(&self, filegroup: &Filegroup) -> bool {
         let name = filegroup.name.to_lowercase();
         let schemes_name = |scheme: &super::PartitionScheme| {

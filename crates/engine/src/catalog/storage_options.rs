@@ -63,7 +63,7 @@ impl Default for StorageOptions {
 }
 
 impl StorageOptions {
-    /// Those of something of which only its filegroup is said.
+    /// The options of something of which only its filegroup is said.
     pub fn in_filegroup(filegroup: i32) -> StorageOptions {
         StorageOptions { filegroup, ..StorageOptions::default() }
     }

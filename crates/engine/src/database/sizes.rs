@@ -26,7 +26,7 @@ use crate::error::Place;
 use crate::server::TraceFlag;
 use crate::transaction::Transaction;
 
-/// What a statement says of a file; what it leaves out stays.
+/// The settings that a statement gives a file; those that it leaves out stay.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct FileWish {
     /// `NAME` of a new file, and `NEWNAME`.
@@ -40,7 +40,7 @@ pub struct FileWish {
 }
 
 impl FileWish {
-    /// What holds then of a file of which `former` was said.
+    /// The settings that hold then of a file that had `former`.
     fn over(&self, former: FileSettings) -> FileSettings {
         FileSettings {
             name: self.name.clone().or(former.name),
@@ -72,7 +72,7 @@ pub struct FileState {
 }
 
 impl FileState {
-    /// Whether it is one of the log.
+    /// True for a file of the log.
     pub fn is_log(&self) -> bool {
         self.filegroup == LOG_GROUP
     }
@@ -283,7 +283,7 @@ impl Database {
         self.log.set_sizes(LogSizes { bytes_min, growth, bytes_max: limit_of(&log) });
     }
 
-    /// Whether a statement has said something of a file.
+    /// True when a statement has said something of a file.
     pub(crate) fn has_file_settings(&self) -> bool {
         self.current_catalog().files().any(|own| **own != FileSettings::unsaid(own.file_id))
     }
@@ -314,7 +314,7 @@ impl Database {
     }
 }
 
-/// Whether a file has room for rows: those of memory-optimized data have none.
+/// True for a file with room for rows: one of memory-optimized data has none.
 fn holds_rows(catalog: &Catalog, file: &FileSettings) -> bool {
     let group = catalog.filegroup_by_id(file.filegroup);
     group.is_some_and(|group| group.contents == FilegroupContents::Rows)

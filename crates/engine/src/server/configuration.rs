@@ -487,7 +487,7 @@ impl ServerConfiguration {
         Ok(PlacementPlan::on(topology, cpus, busy_max, &rules))
     }
 
-    /// Where log writers run.
+    /// The home of the log writers.
     ///
     /// # Errors
     /// 15129 for a list with a CPU that this process may not use.

@@ -71,7 +71,7 @@ fn claims() -> Vec<Claim> {
     ]
 }
 
-/// What is run and claimed; the same on every machine but for the number of rows.
+/// The runs and claims; the same on every machine but for the number of rows.
 pub(super) fn plan(machine: &Machine) -> Plan {
     let classic = [("POLICIES", "CLASSIC")];
     let (fair, unfair) = ([("NESTED_TRANSACTIONS", "FAIR_LATCH")], [("NESTED_TRANSACTIONS", "UNFAIR_LATCH")]);

@@ -46,7 +46,7 @@ fn claims(machine: &Machine) -> Vec<Claim> {
     claims.into_iter().map(|claim| claim.needs(machine, Needs::Nodes(2))).collect()
 }
 
-/// What is run and claimed.
+/// The runs and claims.
 pub(super) fn plan(machine: &Machine) -> Plan {
     let classic = |name: &str| Arm::new(name).policies(&[("POLICIES", "CLASSIC")]);
     let halves = halves(machine);
@@ -87,7 +87,7 @@ pub(super) fn plan(machine: &Machine) -> Plan {
     }
 }
 
-/// Where instances wait for each other.
+/// The point at which instances wait for each other.
 struct Together {
     ready: AtomicUsize,
     /// One of them has ended.

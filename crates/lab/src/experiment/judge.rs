@@ -173,7 +173,7 @@ fn cannot(claim: &Claim, panel: &PanelRecord, from: &Spread, to: &Spread) -> Opt
     None
 }
 
-/// Why a verdict concludes nothing; `None` for one that does.
+/// The reason why a verdict concludes nothing; `None` for one that does.
 fn reason(
     verdict: Verdict,
     cannot: Option<String>,

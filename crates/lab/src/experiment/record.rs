@@ -218,7 +218,7 @@ pub struct ClaimRecord {
     /// The figure of arm B against that of arm A; null where A's is 0, and for a bound.
     #[serde(default)]
     pub ratio: Option<f64>,
-    /// Why nothing is concluded; null where something is.
+    /// The reason why nothing is concluded; null where something is.
     #[serde(default)]
     pub reason: Option<String>,
     /// The predictor's answer, where this machine cannot judge; null where there is none.

@@ -73,7 +73,7 @@ fn claims(machine: &Machine) -> Vec<Claim> {
     ]
 }
 
-/// What is run and claimed; the same on every machine but for the number of rows.
+/// The runs and claims; the same on every machine but for the number of rows.
 pub(super) fn plan(machine: &Machine) -> Plan {
     let rows = machine.insert_rows.min(ROWS_A_CPU * machine.cpus.len().max(1) as u64);
     let maxdop = PARALLEL_INSERT_MAXDOP;

@@ -153,7 +153,7 @@ const BESIDE: [Point; 4] = [
 /// Each instance has a way of its own.
 const INSTANCES: &str = "2 instances";
 const PROCESS_AFFINITY: &str = "ALTER SERVER CONFIGURATION SET PROCESS AFFINITY";
-/// What panels differ by, in the place of a setting.
+/// Names of what panels differ by, in the place of a setting.
 const DURABILITY: &str = "durability";
 const DEVICE: &str = "device";
 

@@ -47,7 +47,7 @@ pub(super) fn part(body: &mut String, panel: &PanelRecord, published: &[Publishe
     let _ = write!(body, "<details><summary>T-SQL</summary><pre>{}</pre></details></div>", escape(&tsql));
 }
 
-/// What is drawn: the panel's own metrics, and the back-offs of all three spinlocks of the way. Shares of samples need a profile.
+/// The metrics that are drawn: the panel's own metrics, and the back-offs of all three spinlocks of the way. Shares of samples need a profile.
 fn metrics(panel: &PanelRecord) -> Vec<Metric> {
     let has_samples = panel.cells.iter().flat_map(|cell| &cell.runs).any(|run| !run.samples.is_empty());
     let own = panel.charts.iter().filter(|metric| has_samples || !matches!(metric, Metric::Share(_))).cloned();
@@ -129,7 +129,7 @@ fn legend(panel: &PanelRecord) -> String {
 /// A figure between two samples of a run, by the time between them.
 type Rate = fn(&crate::stress::Sample, &crate::stress::Sample, f64) -> f64;
 
-/// What is drawn over time.
+/// The metrics that are drawn over time.
 const SERIES: [(&str, Rate); 4] = [
     ("rows a second, over time", |from, to, seconds| (to.rows.saturating_sub(from.rows)) as f64 / seconds),
     ("log written, MB/s, over time", |from, to, seconds| {

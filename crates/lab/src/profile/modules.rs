@@ -59,7 +59,7 @@ fn chosen() -> [(u64, &'static str); 4] {
     ]
 }
 
-/// Those of them that are in a module, with the lengths that its tables of frames have for them.
+/// The addresses that are in a module, with the lengths that its tables of frames have for them.
 fn named(range: &Range<u64>, base: u64, frames_at: u64, frames: &[u8]) -> Vec<Export> {
     let frames = EhFrame::new(frames, LittleEndian);
     let bases = BaseAddresses::default().set_eh_frame(frames_at);

@@ -5,7 +5,7 @@
 
 use super::names::Frame;
 
-/// What a spinning thread does until it has its lock.
+/// The work of a spinning thread until it has its lock.
 pub(super) const SPINNING: &str = "spinlock back-off";
 
 /// Functions of the spinlock in which threads spin and back off, in contrast to taking a lock that is free.

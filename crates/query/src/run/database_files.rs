@@ -29,7 +29,7 @@ fn bytes(option: &str, size: FileSize) -> Result<u64, Fault> {
     pages.map(|pages| pages * PAGE_BYTES).ok_or_else(|| Box::new(SqlError::file_size_too_large()))
 }
 
-/// What a statement says of one file.
+/// The settings that a statement gives one file.
 ///
 /// # Errors
 /// 153 for units that an option does not take, 1842 for sizes that are too large.
@@ -82,7 +82,7 @@ fn new_file(file: &FileSpec) -> Result<FileWish, Fault> {
 pub(super) struct DeclaredFiles {
     data: Vec<FileWish>,
     log: Vec<FileWish>,
-    /// Those of other filegroups, by their names.
+    /// The files of other filegroups, by their names.
     grouped: Vec<(tree::Name, FileWish)>,
 }
 
@@ -109,7 +109,7 @@ impl DeclaredFiles {
         Ok(declared)
     }
 
-    /// Whether the first data file has a size.
+    /// True when the first data file has a size.
     pub(super) fn are_sized(&self) -> bool {
         self.data.first().is_some_and(|first| first.size_bytes.is_some())
     }

@@ -50,7 +50,7 @@ pub(super) const VIEWS: &[View] = &[View {
     rows: threads,
 }];
 
-/// What the system tells of a thread in its `stat`.
+/// The part of a thread's `stat` that is shown.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 struct ThreadStat {
     user_ms: u64,
