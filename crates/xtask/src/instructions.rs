@@ -13,8 +13,10 @@ use std::{fs, io};
 const ROWS: [u32; 2] = [2_000, 22_000];
 /// Functions with fewer instructions a row are left out of the table.
 const LEAST: f64 = 10.0;
+/// The functions of the C library that give memory.
+const ALLOCATORS: [&str; 4] = ["malloc", "calloc", "realloc", "posix_memalign"];
 
-/// What a row costs.
+/// What a row costs, or a call.
 #[derive(Debug)]
 pub struct Report {
     /// All instructions of the process.
@@ -23,9 +25,16 @@ pub struct Report {
     pub functions: Vec<(String, f64)>,
 }
 
+/// The instructions of each function itself, and the calls that took memory.
+#[derive(Debug, Default)]
+pub(crate) struct Costs {
+    functions: HashMap<String, u64>,
+    pub(crate) allocations: u64,
+}
+
 impl std::fmt::Display for Report {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        writeln!(f, "{:8.0} instructions a row, {} rows", self.total, ROWS[1] - ROWS[0])?;
+        writeln!(f, "{:8.0} instructions", self.total)?;
         for (name, count) in self.functions.iter().take_while(|(_, count)| *count >= LEAST) {
             writeln!(f, "{count:8.0} {name}")?;
         }
@@ -43,10 +52,10 @@ pub fn count(program: &Path, folder: &Path) -> io::Result<Report> {
     let costs = ROWS.map(|rows| run(program, &folder, rows));
     fs::remove_dir_all(&folder)?;
     let [few, many] = costs;
-    Ok(report(&few?, &many?, f64::from(ROWS[1] - ROWS[0])))
+    Ok(Report::of(&many?.since(&few?), f64::from(ROWS[1] - ROWS[0])))
 }
 
-fn run(program: &Path, folder: &Path, rows: u32) -> io::Result<HashMap<String, u64>> {
+fn run(program: &Path, folder: &Path, rows: u32) -> io::Result<Costs> {
     let counted = folder.join(format!("{rows}.callgrind"));
     let mut command = Command::new("valgrind");
     command.args(["--quiet", "--tool=callgrind", &format!("--callgrind-out-file={}", counted.display())]);
@@ -57,7 +66,7 @@ fn run(program: &Path, folder: &Path, rows: u32) -> io::Result<HashMap<String, u
         let text = format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
         return Err(io::Error::other(text));
     }
-    Ok(self_costs(&fs::read_to_string(&counted)?))
+    Ok(Costs::read(&fs::read_to_string(&counted)?))
 }
 
 /// The loop that `pikepole stress` runs, of so many rows, without waits for the disk.
@@ -83,27 +92,46 @@ EXEC dbo.insert_rows {rows};"
     )
 }
 
-/// The instructions of each function itself, from a file in callgrind's format: `fn=(7) name` begins a function, `fn=(7)` goes
-/// on with it, a line of position and cost is its own, and the one after `calls=` that of what it calls.
-fn self_costs(text: &str) -> HashMap<String, u64> {
-    let mut names: HashMap<&str, &str> = HashMap::new();
-    let mut costs = HashMap::new();
-    let (mut function, mut of_call) = ("", false);
-    for line in text.lines() {
-        if let Some(name) = line.strip_prefix("fn=") {
-            function = named(name, &mut names);
-        } else if let Some(name) = line.strip_prefix("cfn=") {
-            named(name, &mut names);
-        } else if line.starts_with("calls=") {
-            of_call = true;
-        } else if line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
-            let cost = line.split(' ').nth(1).and_then(|cost| cost.parse::<u64>().ok()).unwrap_or(0);
-            if !std::mem::take(&mut of_call) {
-                *costs.entry(function.to_owned()).or_default() += cost;
+impl Costs {
+    /// Reads a file in callgrind's format: `fn=(7) name` begins a function, `fn=(7)` goes on with it, a line of position and cost
+    /// is its own, and the one after `calls=` that of what it calls, whose name stands before in `cfn=`.
+    pub(crate) fn read(text: &str) -> Costs {
+        let mut names: HashMap<&str, &str> = HashMap::new();
+        let mut costs = Costs::default();
+        let (mut function, mut called, mut of_call) = ("", "", false);
+        for line in text.lines() {
+            if let Some(name) = line.strip_prefix("fn=") {
+                function = named(name, &mut names);
+            } else if let Some(name) = line.strip_prefix("cfn=") {
+                called = named(name, &mut names);
+            } else if let Some(calls) = line.strip_prefix("calls=") {
+                of_call = true;
+                if ALLOCATORS.contains(&called) && !ALLOCATORS.contains(&function) {
+                    costs.allocations += calls.split(' ').next().and_then(|count| count.parse::<u64>().ok()).unwrap_or(0);
+                }
+            } else if line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
+                let cost = line.split(' ').nth(1).and_then(|cost| cost.parse::<u64>().ok()).unwrap_or(0);
+                if !std::mem::take(&mut of_call) {
+                    *costs.functions.entry(function.to_owned()).or_default() += cost;
+                }
             }
         }
+        costs
     }
-    costs
+
+    /// All instructions.
+    pub(crate) fn total(&self) -> u64 {
+        self.functions.values().sum()
+    }
+
+    /// What these costs have more than others.
+    fn since(mut self, other: &Costs) -> Costs {
+        for (name, cost) in &mut self.functions {
+            *cost = cost.saturating_sub(other.functions.get(name).copied().unwrap_or(0));
+        }
+        self.allocations = self.allocations.saturating_sub(other.allocations);
+        self
+    }
 }
 
 /// The name in `(7) name`, or the one that `(7)` had before.
@@ -117,14 +145,14 @@ fn named<'t>(text: &'t str, names: &mut HashMap<&'t str, &'t str>) -> &'t str {
     }
 }
 
-fn report(few: &HashMap<String, u64>, many: &HashMap<String, u64>, rows: f64) -> Report {
-    let a_row = |name: &String, cost: &u64| {
-        let less = few.get(name).copied().unwrap_or(0);
-        (*cost as f64 - less as f64) / rows
-    };
-    let mut functions: Vec<(String, f64)> = many.iter().map(|(name, cost)| (short(name), a_row(name, cost))).collect();
-    functions.sort_by(|a, b| b.1.total_cmp(&a.1));
-    Report { total: functions.iter().map(|(_, count)| count).sum(), functions }
+impl Report {
+    /// The costs of so many rows, for one of them.
+    pub(crate) fn of(costs: &Costs, rows: f64) -> Report {
+        let a_row = |(name, cost): (&String, &u64)| (short(name), *cost as f64 / rows);
+        let mut functions: Vec<(String, f64)> = costs.functions.iter().map(a_row).collect();
+        functions.sort_by(|a, b| b.1.total_cmp(&a.1));
+        Report { total: functions.iter().map(|(_, count)| count).sum(), functions }
+    }
 }
 
 /// A symbol without the hash that ends it.
@@ -149,15 +177,25 @@ mod tests {
 
     #[test]
     fn what_a_function_calls_is_not_its_own() {
-        let costs = self_costs(FILE);
-        assert_eq!((costs["one::h0123456789abcdef"], costs["two"]), (15, 300));
+        let costs = Costs::read(FILE);
+        assert_eq!((costs.functions["one::h0123456789abcdef"], costs.functions["two"]), (15, 300));
+        assert_eq!((costs.total(), costs.allocations), (315, 0));
+    }
+
+    #[test]
+    fn calls_that_take_memory_are_counted() {
+        let text = "fn=(1) one\n10 5\ncfn=(2) malloc\ncalls=3 0\n* 90\nfn=(3) calloc\n1 2\ncfn=(2)\ncalls=7 0\n* 1\n";
+        assert_eq!(Costs::read(text).allocations, 3);
     }
 
     #[test]
     fn a_row_costs_the_difference() {
-        let few = HashMap::from([("one::h0123456789abcdef".to_owned(), 15)]);
-        let many = HashMap::from([("one::h0123456789abcdef".to_owned(), 35), ("two".to_owned(), 300)]);
-        let report = report(&few, &many, 10.0);
+        let costs = |of: &[(&str, u64)]| Costs {
+            functions: of.iter().map(|(name, cost)| (name.to_string(), *cost)).collect(),
+            allocations: 0,
+        };
+        let few = costs(&[("one::h0123456789abcdef", 15)]);
+        let report = Report::of(&costs(&[("one::h0123456789abcdef", 35), ("two", 300)]).since(&few), 10.0);
         assert_eq!(report.functions, [("two".to_owned(), 30.0), ("one".to_owned(), 2.0)]);
         assert_eq!(report.total, 32.0);
     }

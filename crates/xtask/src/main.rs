@@ -1,4 +1,5 @@
-//! `cargo xtask tidy`: the checks of the source tree, for people. `cargo xtask instructions`: what an inserted row costs.
+//! `cargo xtask tidy`: the checks of the source tree, for people. `cargo xtask instructions`: what an inserted row costs; with
+//! `--wire`, a call over the wire.
 //! `cargo xtask picture FILE ARGUMENTS...`: what the release build prints, as a picture for documents.
 
 use std::os::unix::process::CommandExt;
@@ -8,10 +9,10 @@ use std::process::{Command, ExitCode};
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("tidy") => tidy(),
-        Some("instructions") => instructions(std::env::args_os().nth(2).map(PathBuf::from)),
+        Some("instructions") => instructions(std::env::args().skip(2)),
         Some("picture") => picture(&std::env::args().skip(2).collect::<Vec<_>>()),
         _ => {
-            eprintln!("usage: cargo xtask tidy | instructions [PROGRAM] | picture FILE ARGUMENTS...");
+            eprintln!("usage: cargo xtask tidy | instructions [PROGRAM] [--wire [CALL]] | picture FILE ARGUMENTS...");
             ExitCode::from(2)
         }
     }
@@ -39,8 +40,15 @@ fn picture(words: &[String]) -> ExitCode {
     }
 }
 
-fn instructions(program: Option<PathBuf>) -> ExitCode {
-    match xtask::instructions::count(&program.unwrap_or_else(built), Path::new(".")) {
+/// `[PROGRAM] [--wire [CALL]]`: with a call's name, or a part of it, its functions are told too.
+fn instructions(mut words: impl Iterator<Item = String>) -> ExitCode {
+    let mut word = words.next();
+    let program = word.take_if(|word| *word != "--wire").map_or_else(built, PathBuf::from);
+    let counted = match word.or_else(|| words.next()) {
+        Some(_) => xtask::wire::count(&program, Path::new("."), words.next().as_deref()),
+        None => xtask::instructions::count(&program, Path::new(".")).map(|report| report.to_string()),
+    };
+    match counted {
         Ok(report) => {
             print!("{report}");
             ExitCode::SUCCESS
