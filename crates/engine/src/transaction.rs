@@ -605,30 +605,31 @@ impl Database {
             tx.prepare_to_wait();
         }
         if let Residence::Other(id) = blocked_in {
-            return tx.satisfy_part(id, need).await;
+            return Box::pin(tx.satisfy_part(id, need)).await;
         }
         if blocked_in != Residence::Database
             && let Some(temporary) = &mut tx.temporary
         {
-            return temporary.satisfy(blocked_in, need).await;
+            return Box::pin(temporary.satisfy(blocked_in, need)).await;
         }
         self.satisfy_own(tx, need).await
     }
 
+    /// What is rarely needed is behind a pointer: no wait for the log carries its state along.
     pub(crate) async fn satisfy_own(&self, tx: &mut Transaction, need: Need) -> Result<(), SqlError> {
         let satisfied = match need {
             Need::Storage(need) => {
                 tx.inner.rest();
-                self.satisfy_storage(need).await.map_err(TransactionError::from)
+                Box::pin(self.satisfy_storage(need)).await.map_err(TransactionError::from)
             }
             Need::LogSpace => {
                 tx.inner.rest();
-                self.make_log_space().await;
+                Box::pin(self.make_log_space()).await;
                 Ok(())
             }
             Need::Checkpoint(lsn) => {
                 tx.inner.rest();
-                self.redo_start_above(lsn).await.map_err(TransactionError::from)
+                Box::pin(self.redo_start_above(lsn)).await.map_err(TransactionError::from)
             }
             need => {
                 tx.inner.set_deadlock_priority(tx.patience.priority());
@@ -648,7 +649,7 @@ impl Database {
             return self.satisfy(tx, need).await.map_err(Box::from);
         }
         let patience = tx.patience.clone();
-        patience.awaited(self.satisfy(tx, need)).await
+        Box::pin(patience.awaited(self.satisfy(tx, need))).await
     }
 
     /// Runs an operation to its end: tries, satisfies what it lacks, tries again.

@@ -4,7 +4,8 @@
 //! procedure by its database and object id, and it counts only while the stored text is the one it was compiled from. Plans
 //! within a program follow the catalog by themselves, so a definition that changes drops no program.
 
-use std::collections::HashMap;
+use hashbrown::HashTable;
+use hashbrown::hash_table::Entry as TableEntry;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Weak};
 
@@ -42,13 +43,35 @@ impl Meaning {
     }
 }
 
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+#[derive(Debug)]
 enum Key {
     Batch { database: i32, meaning: Meaning, schema: Option<Arc<str>>, parameters: Box<str>, text: Arc<str> },
     Procedure { database: i32, object_id: i32 },
 }
 
+/// A key as it is looked up: nothing is copied for that.
+#[derive(PartialEq, Eq, Hash)]
+enum Wanted<'a> {
+    Batch { database: i32, meaning: Meaning, schema: Option<&'a str>, parameters: &'a str, text: &'a str },
+    Procedure { database: i32, object_id: i32 },
+}
+
+impl Key {
+    fn wanted(&self) -> Wanted<'_> {
+        match self {
+            Key::Batch { database, meaning, schema, parameters, text } => {
+                Wanted::Batch { database: *database, meaning: *meaning, schema: schema.as_deref(), parameters, text }
+            }
+            Key::Procedure { database, object_id } => Wanted::Procedure { database: *database, object_id: *object_id },
+        }
+    }
+}
+
+/// The programs of a shard.
+type Shard = HashTable<Entry>;
+
 struct Entry {
+    key: Key,
     program: Arc<Program>,
     /// How often it was put here or found; counted under the shard's mutex, which who looks for it has.
     uses: u64,
@@ -69,7 +92,7 @@ pub struct CachedProgram {
 
 /// The cache.
 pub struct PlanCache {
-    shards: Vec<Mutex<HashMap<Key, Entry>>>,
+    shards: Vec<Mutex<Shard>>,
     hasher: RandomState,
     /// How often programs were dropped: who keeps one himself looks whether it may still be here.
     dropped: AtomicU64,
@@ -86,7 +109,7 @@ fn bytes_of(program: &Program) -> u64 {
 
 impl Default for PlanCache {
     fn default() -> Self {
-        let shards = (0..SHARDS).map(|_| Mutex::new(HashMap::new())).collect();
+        let shards = (0..SHARDS).map(|_| Mutex::new(Shard::new())).collect();
         PlanCache {
             shards,
             hasher: RandomState::new(),
@@ -117,22 +140,23 @@ impl PlanCache {
     }
 
     /// Drops the programs of a shard; the bytes that they were taken for.
-    fn drop_shard(&self, shard: &mut HashMap<Key, Entry>) -> u64 {
-        let bytes = shard.values().map(|entry| bytes_of(&entry.program)).sum();
+    fn drop_shard(&self, shard: &mut Shard) -> u64 {
+        let bytes = shard.iter().map(|entry| bytes_of(&entry.program)).sum();
         shard.clear();
         self.bytes.fetch_sub(bytes, Ordering::Relaxed);
         self.dropped.fetch_add(1, Ordering::Relaxed);
         bytes
     }
 
-    fn shard(&self, key: &Key) -> &Mutex<HashMap<Key, Entry>> {
-        let hash = self.hasher.hash_one(key);
-        &self.shards[hash as usize % SHARDS]
+    /// The shard of a hash, by bits that a table does not look at.
+    fn shard(&self, hash: u64) -> &Mutex<Shard> {
+        &self.shards[(hash >> 32) as usize % SHARDS]
     }
 
-    fn find(&self, key: &Key, text: Option<&str>) -> Option<Arc<Program>> {
-        let mut shard = self.shard(key).lock().unwrap_or_else(|e| e.into_inner());
-        let entry = shard.get_mut(key)?;
+    fn find(&self, wanted: &Wanted<'_>, text: Option<&str>) -> Option<Arc<Program>> {
+        let hash = self.hasher.hash_one(wanted);
+        let mut shard = self.shard(hash).lock().unwrap_or_else(|e| e.into_inner());
+        let entry = shard.find_mut(hash, |entry| entry.key.wanted() == *wanted)?;
         if text.is_some_and(|wanted| entry.program.text() != wanted) {
             return None;
         }
@@ -141,15 +165,24 @@ impl PlanCache {
     }
 
     fn store(&self, key: Key, program: &Arc<Program>) {
-        let mut shard = self.shard(&key).lock().unwrap_or_else(|e| e.into_inner());
+        let hash = self.hasher.hash_one(key.wanted());
+        let mut shard = self.shard(hash).lock().unwrap_or_else(|e| e.into_inner());
         if shard.len() >= PROGRAMS_PER_SHARD_MAX
             || self.bytes.load(Ordering::Relaxed) + bytes_of(program) > self.bytes_max()
         {
             self.drop_shard(&mut shard);
         }
         self.bytes.fetch_add(bytes_of(program), Ordering::Relaxed);
-        if let Some(replaced) = shard.insert(key, Entry { program: Arc::clone(program), uses: 1 }) {
-            self.bytes.fetch_sub(bytes_of(&replaced.program), Ordering::Relaxed);
+        let rehash = |entry: &Entry| self.hasher.hash_one(entry.key.wanted());
+        match shard.entry(hash, |entry| entry.key.wanted() == key.wanted(), rehash) {
+            TableEntry::Occupied(mut entry) => {
+                let entry = entry.get_mut();
+                self.bytes.fetch_sub(bytes_of(&entry.program), Ordering::Relaxed);
+                (entry.program, entry.uses) = (Arc::clone(program), 1);
+            }
+            TableEntry::Vacant(place) => {
+                place.insert(Entry { key, program: Arc::clone(program), uses: 1 });
+            }
         }
     }
 
@@ -164,21 +197,23 @@ impl PlanCache {
         if text.len() > TEXT_BYTES_MAX {
             return None;
         }
-        self.find(&batch_key(database, (meaning, schema), parameters, text.into()), None)
+        self.find(&Wanted::Batch { database, meaning, schema: schema.as_deref(), parameters, text }, None)
     }
 
     /// Keeps a compiled batch.
     pub(crate) fn keep_batch(&self, looked_up: (Meaning, &Option<Arc<str>>), parameters: &str, program: &Arc<Program>) {
         if let Some(source) = program.source.as_ref().filter(|source| source.text.len() <= TEXT_BYTES_MAX) {
-            let text = Arc::clone(&source.text);
-            self.store(batch_key(program.database_id, looked_up, parameters, text), program);
+            let (meaning, schema) = looked_up;
+            let (text, schema) = (Arc::clone(&source.text), schema.clone());
+            let key =
+                Key::Batch { database: program.database_id, meaning, schema, parameters: parameters.into(), text };
+            self.store(key, program);
         }
     }
 
     /// A compiled procedure whose text is still `text`.
     pub(crate) fn procedure(&self, database: i32, object_id: i32, text: &str) -> Option<Arc<Program>> {
-        let key = Key::Procedure { database, object_id };
-        self.find(&key, Some(text))
+        self.find(&Wanted::Procedure { database, object_id }, Some(text))
     }
 
     /// Keeps a compiled procedure.
@@ -196,9 +231,9 @@ impl PlanCache {
         let mut programs = Vec::new();
         for shard in &self.shards {
             let shard = shard.lock().unwrap_or_else(|e| e.into_inner());
-            programs.extend(shard.iter().map(|(key, entry)| CachedProgram {
+            programs.extend(shard.iter().map(|entry| CachedProgram {
                 program: Arc::clone(&entry.program),
-                is_prepared: matches!(key, Key::Batch { parameters, .. } if !parameters.is_empty()),
+                is_prepared: matches!(&entry.key, Key::Batch { parameters, .. } if !parameters.is_empty()),
                 uses: entry.uses,
                 holders: Arc::strong_count(&entry.program) - 1,
             }));
@@ -210,7 +245,7 @@ impl PlanCache {
     pub fn by_handle(&self, handle: TextHandle) -> Option<Arc<Program>> {
         self.shards.iter().find_map(|shard| {
             let shard = shard.lock().unwrap_or_else(|e| e.into_inner());
-            let found = shard.values().find(|entry| entry.program.handle() == Some(handle));
+            let found = shard.iter().find(|entry| entry.program.handle() == Some(handle));
             found.map(|entry| Arc::clone(&entry.program))
         })
     }
@@ -247,8 +282,4 @@ impl Cache for PlanCache {
         }
         given
     }
-}
-
-fn batch_key(database: i32, (meaning, schema): (Meaning, &Option<Arc<str>>), parameters: &str, text: Arc<str>) -> Key {
-    Key::Batch { database, meaning, schema: schema.clone(), parameters: parameters.into(), text }
 }

@@ -19,17 +19,18 @@ use crate::parallel::WORKERS_MAX;
 use crate::prepared_handles::PreparedHandles;
 use crate::program::CompileContext;
 use crate::progress::Progress;
-use crate::run::{Cursors, SpareFrames, TemporaryProcedures};
+use crate::run::{CallRoom, Cursors, SpareFrames, TemporaryProcedures};
 use crate::security::SessionSecurity;
 use crate::settings::{Isolation, Settings};
 use crate::spill::Budget;
 use crate::state::SessionState;
 pub(crate) use memory::relieve;
-use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_engine::{
     Catalog, Database, Durability, IndexDefinition, MASTER, Mark, Module, Need, Server, Transaction, UserMessage,
     awaited,
 };
+use pikepole_machine::clock::ticks;
 use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
 use pikepole_types::{Context, DateTime2, SqlError};
 use promise::Promise;
@@ -71,6 +72,9 @@ pub struct ExecutionContext {
     /// Bytes of the heap that its task had when the running statement began.
     heap_before: i64,
     pub(crate) spare_frames: SpareFrames,
+    pub(crate) call_room: CallRoom,
+    /// Ticks that texts have been compiled, or looked up, since somebody took them.
+    pub compile_ticks: AtomicU64,
     /// The table with IDENTITY_INSERT ON: its database, object id and name.
     pub(crate) identity_insert: Option<(i32, i32, String)>,
     /// The cursors that the session has declared.
@@ -140,6 +144,8 @@ impl ExecutionContext {
             budget: Budget::new(&server, session_id),
             heap_before: 0,
             spare_frames: SpareFrames::default(),
+            call_room: CallRoom::default(),
+            compile_ticks: AtomicU64::new(0),
             identity_insert: None,
             cursors: Cursors::default(),
             inserts_through: None,
@@ -290,6 +296,14 @@ impl ExecutionContext {
             self.transaction.end_temporary_scope(level);
         }
         self.cursors.end_scope(level);
+    }
+
+    /// Does what compiles, or looks up what has been compiled, and counts the time. What it calls may count too: the outermost counts.
+    pub(crate) fn count_compiling<T>(&self, compile: impl FnOnce() -> T) -> T {
+        let (before, began) = (self.compile_ticks.load(Ordering::Relaxed), ticks());
+        let done = compile();
+        self.compile_ticks.store(before + ticks().saturating_sub(began), Ordering::Relaxed);
+        done
     }
 
     /// The batch ends: its table variables are dropped.
@@ -653,14 +667,14 @@ impl ExecutionContext {
         }
     }
 
-    /// COMMIT. Only the outermost one commits.
+    /// COMMIT. Only the outermost one commits. Called again after a need.
     ///
     /// # Errors
     /// 3902 without a transaction, 3930 when it is doomed; a log that failed.
-    pub(crate) async fn commit_transaction(&mut self, delayed: bool) -> Result<(), Fault> {
+    pub(crate) fn try_commit_transaction(&mut self, delayed: bool) -> Result<(), Stop> {
         match self.state.transaction_count {
-            0 => return Err(Box::new(SqlError::commit_without_begin())),
-            _ if self.state.doomed => return Err(Box::new(SqlError::transaction_is_doomed())),
+            0 => return Err(Stop::Error(Box::new(SqlError::commit_without_begin()))),
+            _ if self.state.doomed => return Err(Stop::Error(Box::new(SqlError::transaction_is_doomed()))),
             1 => {}
             _ => {
                 self.state.transaction_count -= 1;
@@ -668,7 +682,7 @@ impl ExecutionContext {
             }
         }
         let durability = if delayed { Durability::Delayed } else { self.durability() };
-        self.database.commit(&mut self.transaction, durability).await?;
+        self.database.try_commit(&mut self.transaction, durability)?;
         self.note_promise(durability);
         self.forget_transaction();
         self.state.was_committed = true;

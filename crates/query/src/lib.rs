@@ -106,6 +106,15 @@ pub fn prepare(
     context: &ExecutionContext,
     host: &dyn Host,
 ) -> Result<Arc<Program>, Vec<SqlError>> {
+    context.count_compiling(|| found_or_compiled(text, parameters, context, host))
+}
+
+fn found_or_compiled(
+    text: &str,
+    parameters: &str,
+    context: &ExecutionContext,
+    host: &dyn Host,
+) -> Result<Arc<Program>, Vec<SqlError>> {
     let database = context.database().id();
     let meaning = cache::Meaning::of(&context.settings);
     let schema = context.default_schema();

@@ -52,6 +52,7 @@ pub use schedulers::{IdleHook, IdleOutcome, Moment, Placement, SchedulerOptions,
 pub use task::wake_all;
 pub use wait::{
     charge_cpu, cpu_time_us, current_scheduler, current_task, meter, meter_turn, quantum_over, run_blocking,
-    serve_socket, set_command, sleep, spawn, spawn_worker, wait, yield_if_due, yield_now,
+    serve_socket, set_command, sleep, spawn, spawn_worker, wait, wait_times, yield_if_due, yield_now,
 };
+pub use waits::WaitTimes;
 pub use wakefulness::CpuIdle;

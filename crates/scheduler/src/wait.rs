@@ -15,6 +15,7 @@ use crate::home::SocketTask;
 use crate::join::JoinHandle;
 use crate::schedulers::{Placement, TaskInfo};
 use crate::task::Task;
+use crate::waits::WaitTimes;
 use pikepole_contention::{WaitType, clock};
 use pikepole_machine::memory;
 use std::future::{Future, poll_fn};
@@ -187,6 +188,11 @@ pub fn current_task() -> Option<u64> {
 pub fn cpu_time_us() -> u64 {
     let reading = meter(pikepole_machine::clock::ticks());
     pikepole_machine::clock::ticks_to_us(reading.own + reading.workers)
+}
+
+/// How long the current task has waited so far; nothing outside of tasks.
+pub fn wait_times() -> WaitTimes {
+    context::with_current(|_, task| task.waits.times()).unwrap_or_default()
 }
 
 /// The CPU time of the current task and of its workers at `now`, ticks that have just been read; nothing outside of tasks.

@@ -7,6 +7,17 @@ use pikepole_contention::sync::OnceLock;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::{WaitRow, WaitType};
 
+/// How long a task has waited so far, in microseconds.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub struct WaitTimes {
+    /// For the log: WRITELOG.
+    pub log_us: u64,
+    /// For all else.
+    pub others_us: u64,
+    /// The part of both that it was runnable and waited for its scheduler.
+    pub signal_us: u64,
+}
+
 #[derive(Debug, Default)]
 struct Cell {
     count: AtomicU64,
@@ -33,6 +44,20 @@ impl Waits {
         add(&cell.time_us, time_us);
         add(&cell.signal_us, signal_us);
         cell.max_us.store(cell.max_us.load(Ordering::Relaxed).max(time_us), Ordering::Relaxed);
+    }
+
+    /// The time of all waits so far.
+    pub(crate) fn times(&self) -> WaitTimes {
+        let mut times = WaitTimes::default();
+        for (wait_type, cell) in WaitType::ALL.iter().zip(self.cells.get().iter().flat_map(|cells| cells.iter())) {
+            let time_us = cell.time_us.load(Ordering::Relaxed);
+            match *wait_type == WaitType::WRITELOG {
+                true => times.log_us += time_us,
+                false => times.others_us += time_us,
+            }
+            times.signal_us += cell.signal_us.load(Ordering::Relaxed);
+        }
+        times
     }
 
     /// The types that have been waited for.

@@ -2,6 +2,7 @@
 
 use crate::Shared;
 use crate::bulk::Bulk;
+use crate::call_clock::{CallClock, Step};
 use crate::cursors::Cursors;
 use crate::incoming::{Broken, Incoming};
 use crate::listener::Place;
@@ -14,10 +15,10 @@ use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_engine::TEMPDB;
 use pikepole_query::Settings;
 use pikepole_scheduler::{self as scheduler, Placement};
-use pikepole_session::{ConnectionInfo, LineInfo, RecoverableState, Session, SessionOptions};
+use pikepole_session::{Argument, ConnectionInfo, LineInfo, RecoverableState, Session, SessionOptions};
 use pikepole_tds::{
     Command, Done, DoneKind, EnvChange, Feature, FeatureAck, KeptSession, Limits, LoginAck, Message, Mux,
-    PACKET_BYTES_DEFAULT, PACKET_BYTES_MAX, PACKET_BYTES_MIN, TdsError, TdsVersion,
+    PACKET_BYTES_DEFAULT, PACKET_BYTES_MAX, PACKET_BYTES_MIN, ParameterRoom, TdsError, TdsVersion,
 };
 use pikepole_types::{Collation, Language, SqlError};
 use std::future::poll_fn;
@@ -96,6 +97,8 @@ async fn begin(mut established: Established, client: SocketAddr, connected_us: u
         told,
         prepared: Prepareds::default(),
         cursors: Cursors::default(),
+        room: CallRoom::default(),
+        clock: CallClock::default(),
         bulk: None,
         mars: None,
         info,
@@ -224,6 +227,15 @@ pub(crate) struct KnownState {
     pub(crate) sequence: u32,
 }
 
+/// Room for the parameters of calls, which the next message of calls finds again.
+#[derive(Default)]
+pub(crate) struct CallRoom {
+    /// As they come from the client.
+    pub(crate) parameters: ParameterRoom,
+    /// As the session takes them.
+    pub(crate) arguments: Vec<Argument>,
+}
+
 /// A connection with a session.
 pub(crate) struct Connection {
     pub(crate) shared: Arc<Shared>,
@@ -235,6 +247,8 @@ pub(crate) struct Connection {
     pub(crate) told: Told,
     pub(crate) prepared: Prepareds,
     pub(crate) cursors: Cursors,
+    pub(crate) room: CallRoom,
+    pub(crate) clock: CallClock,
     /// The bulk load whose rows are to come.
     pub(crate) bulk: Option<Bulk>,
     /// The sessions that the client multiplexes.
@@ -315,12 +329,16 @@ impl Connection {
     async fn answer_all(&mut self) -> Result<(), Broken> {
         loop {
             self.sender.flush().await?;
+            self.end_trace();
             self.info.writes.store(self.sender.writes(), Ordering::Relaxed);
             self.info.last_write_us.store(now_us(), Ordering::Relaxed);
             match self.next().await {
                 Arrived::Request(message) => {
                     self.info.reads.fetch_add(1, Ordering::Relaxed);
                     self.info.last_read_us.store(now_us(), Ordering::Relaxed);
+                    if self.shared.server.traced_calls() > 0 {
+                        self.clock.begin(message.kind, self.session.id());
+                    }
                     let buffer = self.answer_in_session(message).await?;
                     self.incoming.recycle(buffer);
                 }
@@ -337,6 +355,14 @@ impl Connection {
         }
     }
 
+    /// The answer has been handed to the system.
+    fn end_trace(&mut self) {
+        let compiled = self.session.take_compile_ticks();
+        if let Some(call) = self.clock.end(compiled) {
+            self.shared.registry.trace_call(call, self.shared.server.traced_calls());
+        }
+    }
+
     /// Answers a request; on a connection with MARS in the session that it came in.
     async fn answer_in_session(&mut self, message: Message) -> Result<Vec<u8>, Broken> {
         if let Some(spool) = self.sender.spool() {
@@ -344,6 +370,7 @@ impl Connection {
             show_lines(&self.info, spool.mux().sessions());
         }
         let answered = self.answer(message).await;
+        self.clock.step(Step::Send);
         self.sender.end_answer();
         answered
     }

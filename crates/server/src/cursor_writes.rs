@@ -5,7 +5,7 @@
 
 use crate::cursor::{Below, Cursor};
 use crate::cursors::{Cursors, int_at};
-use crate::procedures::{Ran, arguments_from, handle_at, text_at};
+use crate::procedures::{Ran, handle_at, take_arguments, text_at};
 use crate::reply::Reply;
 use pikepole_session::{Argument, ColumnInfo, Done, Output, Prepared, Session};
 use pikepole_tds::Parameter as GivenParameter;
@@ -26,7 +26,7 @@ const VALUES: usize = 4;
 
 /// Does what sp_cursor is called for.
 pub(crate) async fn write(
-    given: &[GivenParameter<'_>],
+    given: &mut [GivenParameter<'_>],
     session: &mut Session,
     cursors: &mut Cursors,
     reply: &mut Reply<'_>,
@@ -47,11 +47,12 @@ pub(crate) async fn write(
     let done = match operation & !SET_POSITION {
         UPDATE => {
             let rows = cursor.rows_at(row)?;
-            change(Change::Update(given), &writable, rows, cursor, session, reply).await
+            let values = Values::of(given, &writable)?;
+            change(Some(values), &writable, rows, cursor, session, reply).await
         }
         DELETE => {
             let rows = cursor.rows_at(row)?;
-            change(Change::Delete, &writable, rows, cursor, session, reply).await
+            change(None, &writable, rows, cursor, session, reply).await
         }
         INSERT => insert(given, &writable, cursor, session, reply).await,
         _ => {
@@ -80,15 +81,9 @@ impl From<SqlError> for Failed {
     }
 }
 
-#[derive(Clone, Copy)]
-enum Change<'a> {
-    Update(&'a [GivenParameter<'a>]),
-    Delete,
-}
-
-/// Changes rows one by one; the first that fails is the last.
+/// Gives rows new values, or deletes them where there are none, one by one; the first that fails is the last.
 async fn change(
-    change: Change<'_>,
+    values: Option<Values>,
     writable: &Below,
     rows: Range<usize>,
     cursor: &mut Cursor,
@@ -97,22 +92,14 @@ async fn change(
 ) -> Result<(), Failed> {
     let current = quoted(&writable.name);
     let table = &writable.target.quoted;
-    let mut values = match change {
-        Change::Update(given) => Values::of(given, writable)?,
-        Change::Delete => Values::default(),
-    };
-    let mut text = match change {
-        Change::Update(_) => {
-            let mut text = format!("UPDATE {table} SET ");
-            for (place, (column, value)) in values.columns.iter().zip(&values.values).enumerate() {
-                let comma = if place > 0 { ", " } else { "" };
-                // Writing to a String cannot fail.
-                let _ = write!(text, "{comma}{column} = {value}");
-            }
-            text
-        }
-        Change::Delete => format!("DELETE {table}"),
-    };
+    let deletes = values.is_none();
+    let mut values = values.unwrap_or_default();
+    let mut text = if deletes { format!("DELETE {table}") } else { format!("UPDATE {table} SET ") };
+    for (place, (column, value)) in values.columns.iter().zip(&values.values).enumerate() {
+        let comma = if place > 0 { ", " } else { "" };
+        // Writing to a String cannot fail.
+        let _ = write!(text, "{comma}{column} = {value}");
+    }
     // As above.
     let _ = write!(text, " WHERE CURRENT OF GLOBAL {current}");
     let mut statement = Prepared::new(text, std::mem::take(&mut values.declarations));
@@ -122,11 +109,10 @@ async fn change(
         let mut told = Told::to(reply);
         let called = session.call(&mut statement, &mut arguments, &mut told).await;
         told.outcome(called)?;
-        match change {
-            Change::Update(_) => {
-                cursor.read_again(row..row + 1, session, reply).await.map_err(|_| Failed::Told)?;
-            }
-            Change::Delete => cursor.note_missing(row),
+        if deletes {
+            cursor.note_missing(row);
+        } else {
+            cursor.read_again(row..row + 1, session, reply).await.map_err(|_| Failed::Told)?;
         }
     }
     // A row with another key is behind the others.
@@ -135,7 +121,7 @@ async fn change(
 
 /// Inserts a row, of the columns that are given or by a statement that the client has written.
 async fn insert(
-    given: &[GivenParameter<'_>],
+    given: &mut [GivenParameter<'_>],
     writable: &Below,
     cursor: &mut Cursor,
     session: &mut Session,
@@ -167,10 +153,12 @@ struct Values {
 
 impl Values {
     /// Each parameter has the name of a column, or the place of one among those that can be changed.
-    fn of(given: &[GivenParameter<'_>], writable: &Below) -> Result<Values, SqlError> {
+    fn of(given: &mut [GivenParameter<'_>], writable: &Below) -> Result<Values, SqlError> {
         let mut values = Values::default();
         let mut by_place = writable.target.columns.iter().flatten();
-        for mut argument in arguments_from(given, VALUES)? {
+        let mut arguments = Vec::new();
+        take_arguments(given, VALUES, &mut arguments);
+        for mut argument in arguments {
             let column = match argument.name.take() {
                 Some(name) => name.strip_prefix('@').unwrap_or(&name).to_string(),
                 None => match by_place.next() {

@@ -18,7 +18,7 @@ use crate::cursor::{
     WITHOUT_CONCURRENCY,
 };
 use crate::cursor_writes::{self, Told};
-use crate::procedures::{Ran, arguments_from, compile, handle_at, optional_text_at, text_at};
+use crate::procedures::{Ran, compile, handle_at, optional_text_at, take_arguments, text_at};
 use crate::reply::Reply;
 use crate::requests::Prepareds;
 use pikepole_session::{Argument, ColumnInfo, CursorWish, Done, DoneKind, Output, Prepared, Session, cursor_query};
@@ -161,7 +161,7 @@ pub(crate) struct Around<'a, 'r> {
 /// Calls a procedure of cursors.
 pub(crate) async fn call(
     procedure: SystemProcedure,
-    given: &[GivenParameter<'_>],
+    given: &mut [GivenParameter<'_>],
     around: Around<'_, '_>,
     arguments: &mut Vec<Argument>,
 ) -> Result<Ran, SqlError> {
@@ -176,7 +176,7 @@ pub(crate) async fn call(
             };
             let query = wish.query(text_at(given, 1, name)?);
             let mut text = Prepared::new(query, declarations.to_string());
-            *arguments = arguments_from(given, first)?;
+            take_arguments(given, first, arguments);
             let opened = open(&mut text, &wish, arguments, session, cursors, reply).await?;
             Ok(Ran { own: opened.returned(given, 0, 2), status: opened.status, first, result: None })
         }
@@ -190,7 +190,7 @@ pub(crate) async fn call(
             let (declarations, text) = (optional_text_at(given, 2, name)?, text_at(given, 3, name)?);
             let (mut wish, first) = (Wish::read(given, 4, name)?, 7);
             let mut text = Prepared::new(wish.query(text), declarations.to_string());
-            *arguments = arguments_from(given, first)?;
+            take_arguments(given, first, arguments);
             compile(&mut text, session, reply)?;
             let opened = open(&mut text, &wish, arguments, session, cursors, reply).await?;
             let mut own = vec![(0, prepared.add(text, session)?)];
@@ -199,7 +199,7 @@ pub(crate) async fn call(
         }
         SystemProcedure::CursorExecute => {
             let (wish, first) = (Wish::read(given, 2, name)?, 5);
-            *arguments = arguments_from(given, first)?;
+            take_arguments(given, first, arguments);
             let text = prepared.get(handle_at(given, name)?, session)?;
             let opened = open(text, &wish, arguments, session, cursors, reply).await?;
             Ok(Ran { own: opened.returned(given, 1, 2), status: opened.status, first, result: None })

@@ -13,6 +13,7 @@
 
 mod bound;
 mod bulk;
+mod call_clock;
 mod connection;
 mod cursor;
 mod cursor_writes;

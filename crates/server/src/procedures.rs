@@ -1,5 +1,6 @@
 //! Procedure calls: the numbered ones that drivers use for prepared and parameterized texts, and any other by its name.
 
+use crate::call_clock::Step;
 use crate::connection::Connection;
 use crate::cursors::{self, Around, int_at};
 use crate::incoming::Broken;
@@ -18,7 +19,7 @@ use std::fmt::Write;
 /// What a call does.
 enum Plan {
     /// sp_executesql: a text and its arguments.
-    Text { prepared: Prepared, first: usize },
+    Text { hash: u64, prepared: Prepared, first: usize },
     /// sp_prepare; its options may ask for the columns of the result.
     Prepare { prepared: Prepared, describes: bool },
     /// sp_prepexec.
@@ -45,7 +46,7 @@ const RESET: &str = "sp_reset_connection";
 impl Connection {
     /// Answers one call. False: the request ends with it, because the client has taken it back, or an error of those that end a
     /// batch has. With `promises` its commits may be waited for later.
-    pub(crate) async fn answer_call(&mut self, call: &Rpc<'_>, more: bool, promises: bool) -> Result<bool, Broken> {
+    pub(crate) async fn answer_call(&mut self, call: &mut Rpc<'_>, more: bool, promises: bool) -> Result<bool, Broken> {
         if call.no_execution {
             return Ok(true);
         }
@@ -59,6 +60,8 @@ impl Connection {
             reply.finish_call(Some(0), &[], more);
             return Ok(true);
         }
+        self.clock.step(Step::Decode);
+        self.clock.count_call();
         let before = self.session.transaction_mark();
         let cancel = self.clear_cancel();
         let plan = match plan(call, &mut self.prepared, &self.session) {
@@ -76,7 +79,7 @@ impl Connection {
         }
         let answering = if matches!(plan, Plan::Named { .. }) { Answering::Procedure } else { Answering::Text };
         let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, answering);
-        let mut arguments = Vec::new();
+        let mut arguments = std::mem::take(&mut self.room.arguments);
         let around = Around {
             session: &mut self.session,
             prepared: &mut self.prepared,
@@ -84,8 +87,10 @@ impl Connection {
             reply: &mut reply,
             columns_known: call.no_metadata,
         };
-        let work = carry_out(plan, &call.parameters, around, &mut arguments);
+        let work = carry_out(plan, &mut call.parameters, around, &mut arguments);
+        self.clock.step(Step::Run);
         let (ran, watched) = watch(work, &mut self.incoming, &cancel).await;
+        self.clock.step(Step::Answer);
         if self.mars.is_some() {
             end_batch_transaction(&mut self.session, before, &mut reply).await;
         }
@@ -134,6 +139,8 @@ impl Connection {
                 .collect();
             reply.finish_call(status, &returned, more);
         })?;
+        drop(values);
+        self.room.arguments = arguments;
         Ok(!given_up)
     }
 
@@ -149,15 +156,15 @@ impl Connection {
 /// Does what a call is about. `arguments` are those of the text or procedure, as it leaves them.
 async fn carry_out(
     plan: Plan,
-    given: &[GivenParameter<'_>],
+    given: &mut [GivenParameter<'_>],
     around: Around<'_, '_>,
     arguments: &mut Vec<Argument>,
 ) -> Result<Ran, SqlError> {
     match plan {
-        Plan::Text { prepared: mut text, first } => {
-            *arguments = arguments_from(given, first)?;
+        Plan::Text { hash, prepared: mut text, first } => {
+            take_arguments(given, first, arguments);
             let status = around.session.call(&mut text, arguments, around.reply).await.ok();
-            around.prepared.recent = Some(text);
+            around.prepared.recent.give(hash, text);
             Ok(Ran { status, first, own: Vec::new(), result: None })
         }
         Plan::Prepare { prepared: mut text, describes } => {
@@ -171,7 +178,7 @@ async fn carry_out(
         }
         Plan::PrepareAndRun { prepared: mut text } => {
             let first = 3;
-            *arguments = arguments_from(given, first)?;
+            take_arguments(given, first, arguments);
             compile(&mut text, around.session, around.reply)?;
             let status = around.session.call(&mut text, arguments, around.reply).await.ok();
             let handle = around.prepared.add(text, around.session)?;
@@ -179,7 +186,7 @@ async fn carry_out(
         }
         Plan::Run { handle } => {
             let first = 1;
-            *arguments = arguments_from(given, first)?;
+            take_arguments(given, first, arguments);
             let text = around.prepared.get(handle, around.session)?;
             let status = around.session.call(text, arguments, around.reply).await.ok();
             Ok(Ran { status, first, own: Vec::new(), result: None })
@@ -190,7 +197,7 @@ async fn carry_out(
         }
         Plan::Cursor(procedure) => cursors::call(procedure, given, around, arguments).await,
         Plan::Named { name, first, keep } => {
-            *arguments = arguments_from(given, first)?;
+            take_arguments(given, first, arguments);
             name_table_types(&name, arguments, around.session)?;
             let function = around.session.scalar_function(&name);
             let callee = function.as_ref().map(|(function, _)| function.as_str());
@@ -281,7 +288,7 @@ fn is_called_numeric(given: &GivenParameter<'_>) -> bool {
 /// The type of a value that has none of its own.
 const UNTYPED: SqlType = SqlType::NVarChar(Length::Limit(4000));
 
-/// What a call is about. What sp_executesql ran last is taken from `prepared` when it is the text that is called.
+/// What a call is about. What sp_executesql has run before is taken from `prepared`.
 fn plan(call: &Rpc<'_>, prepared: &mut Prepareds, session: &Session) -> Result<Plan, SqlError> {
     let system = match &call.procedure {
         Procedure::System(system) => Some(*system),
@@ -293,11 +300,8 @@ fn plan(call: &Rpc<'_>, prepared: &mut Prepareds, session: &Session) -> Result<P
         (None, Procedure::Name(name)) => Ok(Plan::Named { name: name.clone(), first: 0, keep: false }),
         (Some(SystemProcedure::ExecuteSql), _) => {
             let (text, declarations) = (text_at(given, 0, name)?, optional_text_at(given, 1, name)?);
-            let prepared = match prepared.recent.take() {
-                Some(known) if known.text() == text && known.declarations() == declarations => known,
-                _ => Prepared::new(text.to_string(), declarations.to_string()),
-            };
-            Ok(Plan::Text { prepared, first: 2 })
+            let (hash, prepared) = prepared.recent.take(text, declarations);
+            Ok(Plan::Text { hash, prepared, first: 2 })
         }
         (Some(SystemProcedure::Prepare), _) => {
             let describes = int_at(given, 3, name, "@options")?.is_some_and(|options| options & RETURN_METADATA != 0);
@@ -378,22 +382,29 @@ pub(crate) fn handle_at(given: &[GivenParameter<'_>], procedure: &str) -> Result
     handle.ok_or_else(|| SqlError::parameter_not_supplied(procedure, "@handle"))
 }
 
-/// The arguments from a place on.
-pub(crate) fn arguments_from(given: &[GivenParameter<'_>], first: usize) -> Result<Vec<Argument>, SqlError> {
-    given.iter().skip(first).map(argument).collect()
-}
-
-fn argument(given: &GivenParameter<'_>) -> Result<Argument, SqlError> {
-    let name = (!given.name.is_empty()).then(|| given.name.clone());
-    let (info, value) = match &given.argument {
-        Given::Scalar { info, value } => (info, value),
-        Given::Table(table) => {
-            let table = Some(table_rows(table));
-            return Ok(Argument { name, value: Value::Null, ty: SqlType::Null, output: false, table });
+/// Takes the values from a place on as arguments, in the place of those of the last call, whose room goes to the parameters.
+pub(crate) fn take_arguments(given: &mut [GivenParameter<'_>], first: usize, arguments: &mut Vec<Argument>) {
+    let given = given.get_mut(first..).unwrap_or_default();
+    let none = || Argument { name: None, value: Value::Null, ty: SqlType::Null, output: false, table: None };
+    arguments.resize_with(given.len(), none);
+    for (given, argument) in given.iter_mut().zip(arguments) {
+        match given.name.as_str() {
+            "" => argument.name = None,
+            name => name.clone_into(argument.name.get_or_insert_default()),
         }
-    };
-    let ty = column_type(info.sql_type());
-    Ok(Argument { name, value: value.clone(), ty, output: given.by_reference, table: None })
+        argument.output = given.by_reference;
+        match &mut given.argument {
+            Given::Scalar { info, value } => {
+                argument.ty = column_type(info.sql_type());
+                argument.table = None;
+                std::mem::swap(&mut argument.value, value);
+            }
+            Given::Table(table) => {
+                argument.table = Some(table_rows(table));
+                (argument.value, argument.ty, argument.output) = (Value::Null, SqlType::Null, false);
+            }
+        }
+    }
 }
 
 fn column_type(ty: SqlType) -> SqlType {

@@ -46,7 +46,6 @@ pub(crate) struct Reply<'a> {
     /// Ends the request when its answer cannot be sent.
     cancel: &'a AtomicBool,
     answering: Answering,
-    columns: Vec<Column>,
     /// How long values of `text`, `ntext` and `image` are at most.
     text_bytes_max: u32,
     /// The end that is held back.
@@ -83,7 +82,6 @@ impl<'a> Reply<'a> {
             server_name,
             cancel,
             answering,
-            columns: Vec::new(),
             text_bytes_max: u32::MAX,
             end: None,
             may_fail_more: false,
@@ -191,17 +189,17 @@ impl<'a> Reply<'a> {
     pub(crate) fn cursor_columns(&mut self, columns: &[ColumnInfo], target: Option<&CursorTarget>, is_known: bool) {
         self.go_on();
         let version = self.sender.writer.version();
-        let sent = |column| column_of(column, &self.sender.writer).with_text_bytes_max(self.text_bytes_max);
-        self.columns = columns.iter().map(sent).collect();
+        let sent = |column| column_of(column, &self.sender.writer, self.text_bytes_max);
+        self.sender.columns = columns.iter().map(sent).collect();
         let hidden = ColumnFlags { hidden: true, ..ColumnFlags::default() };
-        self.columns.push(Column::new("ROWSTAT", SqlType::Int, hidden, version));
+        self.sender.columns.push(Column::new("ROWSTAT", SqlType::Int, hidden, version));
         if is_known {
             return self.sender.writer.no_columns();
         }
-        self.sender.writer.columns(&self.columns);
+        self.sender.writer.columns(&self.sender.columns);
         let sources = target.map_or(&[][..], |target| &target.columns);
         let sources = sources.iter().chain(std::iter::repeat(&None));
-        let mut origins = Vec::with_capacity(self.columns.len());
+        let mut origins = Vec::with_capacity(self.sender.columns.len());
         origins.extend(columns.iter().zip(sources).map(|(column, source)| ColumnOrigin {
             table: source.as_ref().map(|_| 0),
             base_name: source.as_deref().filter(|base| *base != column.name.as_str()),
@@ -328,7 +326,14 @@ fn definition_number(definition: Definition) -> u16 {
     }
 }
 
-fn column_of(column: &ColumnInfo, writer: &MessageWriter) -> Column {
+fn column_of(column: &ColumnInfo, writer: &MessageWriter, text_bytes_max: u32) -> Column {
+    let mut sent = Column::new("", SqlType::Int, ColumnFlags::default(), writer.version());
+    set_column(&mut sent, column, writer, text_bytes_max);
+    sent
+}
+
+/// Makes a column this one, as it is sent; the name's room is used again.
+fn set_column(sent: &mut Column, column: &ColumnInfo, writer: &MessageWriter, text_bytes_max: u32) {
     let (provenance, collation) = (column.provenance, column.collated.shown());
     let flags = ColumnFlags {
         nullable: column.nullable,
@@ -343,7 +348,9 @@ fn column_of(column: &ColumnInfo, writer: &MessageWriter) -> Column {
     };
     let ty = if column.ty == SqlType::Null { SqlType::Int } else { column.ty };
     let ty = writer.type_sent(ty, collation);
-    Column::new(column.name.as_str(), ty, flags, writer.version()).with_collation(collation)
+    sent.set(&column.name, ty, flags, writer.version());
+    sent.set_collation(collation);
+    sent.set_text_bytes_max(text_bytes_max);
 }
 
 impl Output for Reply<'_> {
@@ -357,10 +364,15 @@ impl Output for Reply<'_> {
             return;
         }
         self.go_on();
-        self.columns.clear();
-        let sent = |column| column_of(column, &self.sender.writer).with_text_bytes_max(self.text_bytes_max);
-        self.columns.extend(columns.iter().map(sent));
-        self.sender.writer.columns(&self.columns);
+        let Sender { columns: sent, writer, .. } = &mut *self.sender;
+        sent.truncate(columns.len());
+        for (place, column) in columns.iter().enumerate() {
+            match sent.get_mut(place) {
+                Some(sent) => set_column(sent, column, writer, self.text_bytes_max),
+                None => sent.push(column_of(column, writer, self.text_bytes_max)),
+            }
+        }
+        writer.columns(sent);
         self.browsed(columns);
     }
 
@@ -369,7 +381,7 @@ impl Output for Reply<'_> {
             return;
         }
         // The writer takes back what it has written of a row that fails.
-        if let Err(error) = self.sender.writer.row(&self.columns, row) {
+        if let Err(error) = self.sender.writer.row(&self.sender.columns, row) {
             self.cut_short(&error.to_sql_error());
         }
     }
@@ -544,7 +556,7 @@ mod tests {
     fn columns_carry_their_collations() {
         let sent = |ty, collated| {
             let column = ColumnInfo { collated, ..ColumnInfo::new("c", ty, true) };
-            column_of(&column, &MessageWriter::new(TdsVersion::V7_4, 51)).info().collation().to_bytes()
+            column_of(&column, &MessageWriter::new(TdsVersion::V7_4, 51), u32::MAX).info().collation().to_bytes()
         };
         let text = SqlType::NVarChar(Length::Limit(9));
         assert_eq!(sent(text, Collated::Default), Collation::default().wire_bytes());
@@ -560,7 +572,7 @@ mod tests {
             let mut writer = MessageWriter::new(TdsVersion::V7_4, 51);
             writer.set_knows_utf8(knows_utf8);
             let collated = Collated::Implicit(utf8);
-            *column_of(&ColumnInfo { collated, ..ColumnInfo::new("c", ty, true) }, &writer).sql_type()
+            *column_of(&ColumnInfo { collated, ..ColumnInfo::new("c", ty, true) }, &writer, u32::MAX).sql_type()
         };
         let text = SqlType::VarChar(Length::Limit(8000));
         assert_eq!(sent(text, true), text);
@@ -572,7 +584,7 @@ mod tests {
     /// The user type and the flags that a column is sent with.
     fn flags_of(column: &ColumnInfo) -> (u8, u16) {
         let mut writer = MessageWriter::new(TdsVersion::V7_4, 51);
-        writer.columns(&[column_of(column, &writer)]);
+        writer.columns(&[column_of(column, &writer, u32::MAX)]);
         writer.finish();
         // Behind the packet's header, the token and the count.
         let bytes = &writer.ready()[11..];

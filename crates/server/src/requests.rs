@@ -1,6 +1,7 @@
 //! Requests: batches, procedure calls, transactions, attentions, and the reset that may come before them.
 
 use crate::bulk::BulkStatement;
+use crate::call_clock::Step;
 use crate::connection::{Connection, Told};
 use crate::cursors::Cursors;
 use crate::incoming::{Broken, Incoming, Noticed};
@@ -16,6 +17,7 @@ use pikepole_types::SqlError;
 use pikepole_types::memory;
 use std::collections::HashMap;
 use std::future::{Future, poll_fn};
+use std::hash::{BuildHasher, RandomState};
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -24,8 +26,54 @@ use std::task::Poll;
 #[derive(Default)]
 pub(crate) struct Prepareds {
     by_handle: HashMap<i32, Prepared>,
-    /// What sp_executesql ran last: a client that inserts in a loop sends the same text again and again.
-    pub(crate) recent: Option<Prepared>,
+    pub(crate) recent: RecentTexts,
+}
+
+/// What sp_executesql has run: a client that sends its statements so sends the same ones again and again.
+#[derive(Default)]
+pub(crate) struct RecentTexts {
+    by_hash: HashMap<u64, Prepared>,
+    /// Of all texts together.
+    bytes: usize,
+    hasher: RandomState,
+}
+
+/// Texts that are kept, and their bytes; beyond that it starts over.
+const RECENT_TEXTS_MAX: usize = 64;
+const RECENT_BYTES_MAX: usize = 64 << 10;
+
+impl RecentTexts {
+    /// Takes a text as it ran last, or as a new one, and what it is given back by.
+    pub(crate) fn take(&mut self, text: &str, declarations: &str) -> (u64, Prepared) {
+        let hash = self.hasher.hash_one((text, declarations));
+        let known = self.by_hash.remove(&hash);
+        if let Some(known) = &known {
+            self.bytes -= bytes_of(known);
+        }
+        let same = known.filter(|known| known.text() == text && known.declarations() == declarations);
+        (hash, same.unwrap_or_else(|| Prepared::new(text.to_string(), declarations.to_string())))
+    }
+
+    /// Keeps a text that has run.
+    pub(crate) fn give(&mut self, hash: u64, prepared: Prepared) {
+        let bytes = bytes_of(&prepared);
+        if self.by_hash.len() >= RECENT_TEXTS_MAX || self.bytes + bytes > RECENT_BYTES_MAX {
+            self.clear();
+        }
+        if bytes <= RECENT_BYTES_MAX {
+            self.bytes += bytes;
+            self.by_hash.insert(hash, prepared);
+        }
+    }
+
+    fn clear(&mut self) {
+        self.by_hash.clear();
+        self.bytes = 0;
+    }
+}
+
+fn bytes_of(prepared: &Prepared) -> usize {
+    prepared.text().len() + prepared.declarations().len()
 }
 
 impl Prepareds {
@@ -60,7 +108,7 @@ impl Prepareds {
 
     fn clear(&mut self) {
         self.by_handle.clear();
-        self.recent = None;
+        self.recent.clear();
     }
 }
 
@@ -244,7 +292,9 @@ impl Connection {
         let is_mars = self.mars.is_some();
         let mut reply = Reply::new(&mut self.sender, self.shared.registry.server_name(), &cancel, Answering::Batch);
         let (session, incoming) = (&mut self.session, &mut self.incoming);
+        self.clock.step(Step::Run);
         let ((), watched) = watch(session.run(&batch.text, &mut [], &mut reply), incoming, &cancel).await;
+        self.clock.step(Step::Answer);
         if is_mars {
             end_batch_transaction(session, before, &mut reply).await;
         }
@@ -260,7 +310,9 @@ impl Connection {
             return Ok(());
         }
         let page = self.session.collation().code_page();
-        let mut calls = RpcMessage::parse(data, self.version, &self.limits)?.in_page(page);
+        let room = std::mem::take(&mut self.room);
+        let mut calls = RpcMessage::parse(data, self.version, &self.limits)?.in_page(page).into_room(room.parameters);
+        self.room.arguments = room.arguments;
         if let Err(error) = self.check_transaction(&calls.headers) {
             self.answer_error(&error);
             return Ok(());
@@ -270,12 +322,16 @@ impl Connection {
         loop {
             match calls.next_call() {
                 Ok(None) => return self.harden().await,
-                Ok(Some(call)) => {
+                Ok(Some(mut call)) => {
                     has_answered = true;
                     let more = !calls.is_last();
                     // The last one waits for itself, and with that for those before it.
                     let promises = more && *together.get_or_insert_with(|| self.acknowledges_together());
-                    if !self.answer_call(&call, more, promises).await? {
+                    let goes_on = self.answer_call(&mut call, more, promises).await?;
+                    if !more {
+                        self.room.parameters = call.parameters.into();
+                    }
+                    if !goes_on {
                         return self.harden().await;
                     }
                 }
@@ -327,7 +383,9 @@ impl Connection {
                 }
             }
         };
+        self.clock.step(Step::Run);
         let ((), watched) = watch(work, incoming, &cancel).await;
+        self.clock.step(Step::Answer);
         tell_changes(&mut reply, session, before, &mut self.told);
         tell_state(&mut reply, session, &self.cursors, &mut self.told);
         tell_end(&mut reply, session, self.shared.is_closing());

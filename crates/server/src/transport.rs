@@ -11,7 +11,9 @@
 use crate::mars::Spool;
 use crate::tls::Tls;
 use pikepole_contention::sync::{Mutex, MutexGuard};
-use pikepole_tds::{HEADER_BYTES, MessageWriter, PACKET_BYTES_DEFAULT, PacketKind, PacketStatus, write_packets};
+use pikepole_tds::{
+    Column, HEADER_BYTES, MessageWriter, PACKET_BYTES_DEFAULT, PacketKind, PacketStatus, write_packets,
+};
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -38,7 +40,16 @@ fn lock(tls: &SharedTls) -> MutexGuard<'_, Tls> {
 pub(crate) fn halves(socket: TcpStream, writer: MessageWriter) -> (Receiver, Sender) {
     let (reading, writing) = socket.into_split();
     let receiver = Receiver { socket: reading, tls: None, raw: Vec::new() };
-    let sender = Sender { socket: writing, tls: None, writer, spool: None, raw: Vec::new(), sent: 0, writes: 0 };
+    let sender = Sender {
+        socket: writing,
+        tls: None,
+        writer,
+        columns: Vec::new(),
+        spool: None,
+        raw: Vec::new(),
+        sent: 0,
+        writes: 0,
+    };
     (receiver, sender)
 }
 
@@ -160,6 +171,8 @@ pub(crate) struct Sender {
     tls: Option<SharedTls>,
     /// Makes packets of tokens.
     pub(crate) writer: MessageWriter,
+    /// The columns of the result set under way.
+    pub(crate) columns: Vec<Column>,
     /// Where packets wait for their sessions' windows, on a connection with MARS.
     spool: Option<Box<Spool>>,
     /// Bytes for the socket that go before the writer's packets: those of TLS, and frames.

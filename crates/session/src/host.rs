@@ -11,8 +11,8 @@ use pikepole_engine::{
     Catalog, DEFAULT_SCHEMA, Database, LoginPrincipal, ReadHints, SecurityToken, Server, UserAccess,
 };
 use pikepole_query::{
-    Argument, BoundReference, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, VirtualTable,
-    kept_columns,
+    Argument, BoundReference, ColumnInfo, ExecutionContext, Host, HostFunction, HostFuture, Output, Prepared,
+    VirtualTable, kept_columns,
 };
 use pikepole_tsql::{Statement, StatementKind};
 use pikepole_types::{SqlError, SqlType, Value};
@@ -42,6 +42,15 @@ impl SessionHost {
     /// The databases that a text names are made if nobody has named them before.
     pub(crate) async fn prepare_for(&self, text: &str) {
         self.registry.system_databases().prepare_for(&self.server, self.session_id, text).await;
+    }
+
+    /// The same for a text that is called again and again, which is read once.
+    pub(crate) async fn prepare_for_call(&self, prepared: &mut Prepared) {
+        if prepared.is_first_look() {
+            self.prepare_for(prepared.text()).await;
+        } else {
+            self.registry.system_databases().note_suspects(&self.server, self.session_id).await;
+        }
     }
 }
 

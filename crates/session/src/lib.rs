@@ -13,6 +13,7 @@
 mod affinity_mask;
 mod backup_lists;
 mod backups;
+mod call_trace;
 mod check_identity;
 mod configuration;
 mod connection;
@@ -42,6 +43,7 @@ mod session_context;
 mod statements;
 mod views;
 
+pub use call_trace::TracedCall;
 pub use connection::{ConnectionInfo, LineInfo};
 pub use names::bracketed;
 pub use pikepole_query::{

@@ -5,6 +5,7 @@
 //! so sessions do not meet there; a view that reads a cell meanwhile may see some of its numbers before such a step and some
 //! after it.
 
+use crate::call_trace::{CallTrace, TracedCall};
 use crate::connection::{ConnectionInfo, KillSwitch};
 use crate::cpu_history::CpuHistory;
 use crate::guids::GuidSequence;
@@ -305,6 +306,7 @@ pub struct Registry {
     system_databases: SystemDatabases,
     guids: GuidSequence,
     cpu_history: CpuHistory,
+    call_trace: CallTrace,
     packets: Packets,
     log: OnceLock<LogSink>,
     /// CHECK_POLICY is not obeyed: any password will do.
@@ -340,6 +342,7 @@ impl Registry {
             system_databases: SystemDatabases::default(),
             guids: GuidSequence::new(),
             cpu_history: CpuHistory::begin(),
+            call_trace: CallTrace::default(),
             packets: Packets::default(),
             log: OnceLock::new(),
             lax_passwords: OnceLock::new(),
@@ -356,6 +359,16 @@ impl Registry {
         if let Some(sink) = self.log.get() {
             sink(session, text);
         }
+    }
+
+    /// Keeps the time line of a request; no more than `room` are kept.
+    pub fn trace_call(&self, call: TracedCall, room: usize) {
+        self.call_trace.keep(call, room);
+    }
+
+    /// The last `room` requests that are kept, the oldest first, with their numbers.
+    pub(crate) fn traced_calls(&self, room: usize) -> Vec<(u64, TracedCall)> {
+        self.call_trace.calls(room)
     }
 
     /// From now on any password will do, whatever CHECK_POLICY says.

@@ -34,7 +34,7 @@ impl Session {
         let mut watched = Watched::new(output);
         self.request_begins();
         let (context, host) = self.parts();
-        host.prepare_for(prepared.text()).await;
+        host.prepare_for_call(prepared).await;
         let result = if host.options.allows_running(prepared.text(), context, &mut watched) {
             pikepole_scheduler::set_command(crate::session::RUNNING);
             pikepole_query::call(prepared, arguments, context, host, &mut watched).await
@@ -61,7 +61,7 @@ impl Session {
         let mut watched = Watched::new(output);
         self.request_begins();
         let (context, host) = self.parts();
-        host.prepare_for(prepared.text()).await;
+        host.prepare_for_call(prepared).await;
         pikepole_scheduler::set_command(crate::session::RUNNING);
         let result = pikepole_query::open_cursor(name, wish, prepared, arguments, context, host, &mut watched).await;
         let rows = result.iter().flatten().map(|cursor| cursor.rows.len() as u64).sum();
@@ -266,6 +266,11 @@ impl Session {
     /// Whether an error has ended the batch or call that ran last, and with it the calls that were to follow in its message.
     pub fn was_batch_aborted(&self) -> bool {
         self.context().state.batch_aborted
+    }
+
+    /// Ticks that texts have been compiled since this was asked for last, or looked up among those that have been.
+    pub fn take_compile_ticks(&mut self) -> u64 {
+        std::mem::take(self.parts().0.compile_ticks.get_mut())
     }
 
     /// The name of the current database.

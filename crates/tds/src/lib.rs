@@ -49,8 +49,8 @@ pub use packet::{
     PacketKind, PacketStatus, Reassembler, write_packets,
 };
 pub use request::{
-    Argument, BulkColumn, BulkLoad, Headers, Parameter, Procedure, Rpc, RpcMessage, SqlBatch, SystemProcedure,
-    TableArgument, TableColumn, TransactionRequest, WireIsolation,
+    Argument, BulkColumn, BulkLoad, Headers, Parameter, ParameterRoom, Procedure, Rpc, RpcMessage, SqlBatch,
+    SystemProcedure, TableArgument, TableColumn, TransactionRequest, WireIsolation,
 };
 pub use smp::{FrameHeader, FrameKind, Mux, Queue, Region, SESSIONS_MAX, SMP_HEADER_BYTES};
 pub use token::{

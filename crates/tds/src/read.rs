@@ -56,8 +56,16 @@ impl<'a> Reader<'a> {
 
     /// `B_VARCHAR`: a byte that counts UTF-16 units, and the text.
     pub(crate) fn short_text(&mut self, what: &'static str) -> Result<String, TdsError> {
+        let mut text = String::new();
+        self.short_text_into(&mut text, what)?;
+        Ok(text)
+    }
+
+    /// The same into a text whose room is used again.
+    pub(crate) fn short_text_into(&mut self, text: &mut String, what: &'static str) -> Result<(), TdsError> {
+        text.clear();
         let units = usize::from(self.u8(what)?);
-        text_of_utf16(self.take(units * 2, what)?, what)
+        push_utf16(self.take(units * 2, what)?, text, what)
     }
 
     /// `US_VARCHAR`: two bytes that count UTF-16 units, and the text.

@@ -102,7 +102,7 @@ impl ConstantLayout {
     /// The bytes of a value, which is of the column's type and not NULL.
     pub fn bytes(&self, value: &Value) -> Result<Vec<u8>, RowError> {
         let mut bytes = Vec::new();
-        self.0.encode_key_prefix(&[value], &mut bytes)?;
+        self.0.encode_key_prefix([value], &mut bytes)?;
         Ok(bytes)
     }
 }

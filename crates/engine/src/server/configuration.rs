@@ -26,11 +26,11 @@ use super::WorkspaceLimits;
 use super::kept_options::{KeptOption, MAX_SERVER_MEMORY, MIN_SERVER_MEMORY};
 use super::options::{SchedulerChoice, ServerOptions};
 use super::policy_table::{
-    COMMIT_ACKNOWLEDGE, COMMIT_BY, COMMIT_GATHERING, CPU_IDLE, CPU_LIST, EXCHANGE, FIRST_CORES, FIRST_NUMBER,
-    HEAP_INSERT_TARGETS, ISOLATED, LARGE_PAGES, LOG_BLOCK, LOG_FLUSH_DELAY, LOG_FLUSH_QUEUE, LOG_IO, LOG_RESERVATION,
-    LOG_WRITER_CPUS, LOG_WRITERS, MAX_DEGREE, NESTED_TRANSACTIONS, PER_NODE, POLICIES, POLICIES_NAME, POOL_GROWTH,
-    PolicyDefinition, PolicySet, QUERY_MEMORY_MIN, QUERY_SHARE, QUERY_WAIT, RESERVED, SIGNALLED_FIRST, TRANSACTION_IDS,
-    TWICE_NODES, WORKSPACE_MEMORY,
+    CALL_TRACE, COMMIT_ACKNOWLEDGE, COMMIT_BY, COMMIT_GATHERING, CPU_IDLE, CPU_LIST, EXCHANGE, FIRST_CORES,
+    FIRST_NUMBER, HEAP_INSERT_TARGETS, ISOLATED, LARGE_PAGES, LOG_BLOCK, LOG_FLUSH_DELAY, LOG_FLUSH_QUEUE, LOG_IO,
+    LOG_RESERVATION, LOG_WRITER_CPUS, LOG_WRITERS, MAX_DEGREE, NESTED_TRANSACTIONS, PER_NODE, POLICIES, POLICIES_NAME,
+    POOL_GROWTH, PolicyDefinition, PolicySet, QUERY_MEMORY_MIN, QUERY_SHARE, QUERY_WAIT, RESERVED, SIGNALLED_FIRST,
+    TRANSACTION_IDS, TWICE_NODES, WORKSPACE_MEMORY,
 };
 use crate::database::{Database, OpenContext};
 use crate::error::OpenError;
@@ -431,6 +431,11 @@ impl ServerConfiguration {
 
     fn log_flush_delay(&self) -> Duration {
         FLUSH_DELAY_MIN + Duration::from_millis(self.values[LOG_FLUSH_DELAY] as u64)
+    }
+
+    /// How many requests are traced.
+    pub(super) fn traced_calls(&self) -> usize {
+        self.values[CALL_TRACE]
     }
 
     fn log_writer_count(&self) -> LogWriterCount {

@@ -32,7 +32,7 @@ use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, RwLock};
 use pikepole_contention::{Statistics, WaitType};
 use pikepole_log::{FlushOutcome, Log, LogWriters};
@@ -193,6 +193,8 @@ pub struct Server {
     /// Numbers drawn for backup sets.
     ids_drawn: AtomicU64,
     closed: AtomicBool,
+    /// How many requests over the network are traced: `call trace`, where each request looks.
+    traced_calls: AtomicUsize,
     login_gate: LoginGate,
     statement_folders: StatementFolders,
     workspace: Arc<Workspace>,
@@ -281,6 +283,7 @@ impl Server {
             statistics,
             schedulers,
             started,
+            traced_calls: AtomicUsize::new(configuration.traced_calls()),
             configuration: Mutex::new(configuration),
             trace_flags,
             databases: Arc::new(RwLock::new(Databases::new())),

@@ -3,6 +3,7 @@
 use super::configuration::{Acknowledge, Effect, Exchange, PolicyRow};
 use super::kept_options::{KEPT_OPTIONS, KeptOption};
 use super::{Entry, PolicySet, Server, lock, read};
+use pikepole_contention::sync::atomic::Ordering;
 use pikepole_types::SqlError;
 
 impl Server {
@@ -22,6 +23,12 @@ impl Server {
     /// `COMMIT_ACKNOWLEDGE`: who waits for the commits of calls that came in one message.
     pub fn acknowledge(&self) -> Acknowledge {
         lock(&self.configuration).acknowledge()
+    }
+
+    /// How many of the last requests over the network have their time lines kept; 0: none is timed.
+    #[inline]
+    pub fn traced_calls(&self) -> usize {
+        self.traced_calls.load(Ordering::Relaxed)
     }
 
     /// Why `CPU_IDLE` = SHALLOW is not in force though it is set; `None` when all is as it is set.
@@ -71,6 +78,7 @@ impl Server {
         self.put_schedulers_online(&configuration)?;
         configuration.put_memory_in_force(&self.budget, self.memory_system);
         self.workspace.set_limits(configuration.workspace(self.budget.limit()));
+        self.traced_calls.store(configuration.traced_calls(), Ordering::Relaxed);
         for entry in read(&self.databases).values() {
             if let Entry::Online(database) = entry {
                 self.put_in_force(&configuration, database);

@@ -117,6 +117,7 @@ pub(super) const QUERY_MEMORY_MIN: usize = 19;
 pub(super) const QUERY_SHARE: usize = 20;
 pub(super) const QUERY_WAIT: usize = 21;
 pub(super) const LOG_FLUSH_DELAY: usize = 22;
+pub(super) const CALL_TRACE: usize = 23;
 /// From here on options are numbers between the two that `allowed` has, kept as what they are above the least.
 pub(super) const FIRST_NUMBER: usize = WORKSPACE_MEMORY;
 
@@ -139,7 +140,7 @@ pub(super) const DEGREES: [&str; 65] = [
     "59", "60", "61", "62", "63", "64",
 ];
 
-pub(super) const POLICIES: [PolicyDefinition; 23] = [
+pub(super) const POLICIES: [PolicyDefinition; 24] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -366,6 +367,15 @@ pub(super) const POLICIES: [PolicyDefinition; 23] = [
         classic: None,
         live: &[],
         description: "how long what no session waits for, such as commits with delayed durability, may lie in the log buffer while there is little of it",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "call trace",
+        allowed: &["0", "100000"],
+        default: 0,
+        classic: None,
+        live: &[],
+        description: "how many of the last requests over the network have their time lines in sys.dm_pikepole_call_trace; 0: none is timed",
         takes_effect: Effect::Now,
     },
 ];

@@ -117,6 +117,10 @@ pub struct TableScan {
     /// The moment of the copy, where the newest rows are read.
     pub(super) copied: Copied,
     pub(super) source: Option<Source>,
+    /// The last run's scan of a tree, for its buffers.
+    spare: Option<Box<TreeScan>>,
+    /// The bytes that bound it.
+    bounds: [Bound<Vec<u8>>; 2],
     /// The next row of the batch.
     pub(super) next: usize,
     pub(super) batch: bool,
@@ -156,6 +160,8 @@ impl TableScan {
             claim: None,
             copied: Copied::default(),
             source: None,
+            spare: None,
+            bounds: [Bound::Unbounded, Bound::Unbounded],
             next: 0,
             batch: false,
             locator: Locator::default(),
@@ -196,9 +202,16 @@ impl TableScan {
         self.part = Some(part);
     }
 
+    /// The range, for a caller who fills it for [`restart`](Self::restart): its values' room is used again.
+    pub fn take_range(&mut self) -> ScanRange {
+        std::mem::replace(&mut self.range, ScanRange::all())
+    }
+
     /// Begins again, over the same range.
     pub fn rewind(&mut self) {
-        self.source = None;
+        if let Some(Source::Tree(scan)) = self.source.take() {
+            self.spare = Some(scan);
+        }
         self.pending = false;
         self.next = 0;
         self.batch = false;
@@ -225,15 +238,26 @@ impl TableScan {
                 Source::Heap(Box::new(HeapBatches { scan, from: None, bodies: Vec::new(), rows: Vec::new() }))
             }
             Structure::Tree(tree) => {
-                let (low, high) = match &self.part {
-                    Some(Part::Keys(low, high)) => (low.clone(), high.clone()),
-                    _ => (encode_bound(layout, &self.range.from, false)?, encode_bound(layout, &self.range.to, true)?),
-                };
-                Source::Tree(Box::new(tree.scan(StorageRange {
+                let [low, high] = &mut self.bounds;
+                match &self.part {
+                    Some(Part::Keys(from, to)) => (*low, *high) = (from.clone(), to.clone()),
+                    _ => {
+                        encode_bound_into(layout, &self.range.from, false, low)?;
+                        encode_bound_into(layout, &self.range.to, true, high)?;
+                    }
+                }
+                let range = StorageRange {
                     low: low.as_ref().map(|key| key.as_slice()),
                     high: high.as_ref().map(|key| key.as_slice()),
                     direction: if self.range.reverse { Direction::Backward } else { Direction::Forward },
-                })))
+                };
+                Source::Tree(match self.spare.take() {
+                    Some(mut scan) => {
+                        scan.restart(tree, range);
+                        scan
+                    }
+                    None => Box::new(tree.scan(range)),
+                })
             }
         });
         self.next = 0;
@@ -304,14 +328,39 @@ pub(super) fn encode_bound(
     bound: &Bound<Vec<Value>>,
     upper: bool,
 ) -> Result<Bound<Vec<u8>>, pikepole_types::RowError> {
+    let mut out = Bound::Unbounded;
+    encode_bound_into(layout, bound, upper, &mut out)?;
+    Ok(out)
+}
+
+/// The same in the place of another bound, whose room is used again.
+fn encode_bound_into(
+    layout: &pikepole_types::RowLayout,
+    bound: &Bound<Vec<Value>>,
+    upper: bool,
+    out: &mut Bound<Vec<u8>>,
+) -> Result<(), pikepole_types::RowError> {
+    let key = match std::mem::replace(out, Bound::Unbounded) {
+        Bound::Included(key) | Bound::Excluded(key) => key,
+        Bound::Unbounded => Vec::new(),
+    };
+    *out = bound_of(layout, bound, upper, key)?;
+    Ok(())
+}
+
+fn bound_of(
+    layout: &pikepole_types::RowLayout,
+    bound: &Bound<Vec<Value>>,
+    upper: bool,
+    mut key: Vec<u8>,
+) -> Result<Bound<Vec<u8>>, pikepole_types::RowError> {
     let (values, inclusive) = match bound {
         Bound::Unbounded => return Ok(Bound::Unbounded),
         Bound::Included(values) => (values, true),
         Bound::Excluded(values) => (values, false),
     };
-    let values: Vec<&Value> = values.iter().collect();
-    let mut key = Vec::new();
-    layout.encode_key_prefix(&values, &mut key)?;
+    key.clear();
+    layout.encode_key_prefix(values, &mut key)?;
     if inclusive != upper {
         return Ok(if upper { Bound::Excluded(key) } else { Bound::Included(key) });
     }
@@ -555,7 +604,7 @@ impl Database {
     /// Puts the place of a whole key into the scan's locator.
     fn stand_at(&self, tx: &Transaction, table: &Table, scan: &mut TableScan, key: &[&Value]) -> Result<(), Blocked> {
         scan.locator.0.clear();
-        let encoded = table.layout.encode_key_prefix(key, &mut scan.locator.0);
+        let encoded = table.layout.encode_key_prefix(key.iter().copied(), &mut scan.locator.0);
         Ok(encoded.map_err(|error| self.place(tx, &table.full_name()).row(&error))?)
     }
 

@@ -26,8 +26,18 @@ pub enum RowCount {
 }
 
 /// The identity of a row within its table: its clustered key, or its place in the heap.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq, Eq)]
 pub struct Locator(pub(crate) Vec<u8>);
+
+impl Clone for Locator {
+    fn clone(&self) -> Locator {
+        Locator(self.0.clone())
+    }
+
+    fn clone_from(&mut self, other: &Locator) {
+        self.0.clone_from(&other.0);
+    }
+}
 
 impl Locator {
     /// The place as bytes, equal for equal places of one table.

@@ -316,6 +316,8 @@ pub(crate) struct ScanCursor {
     given: bool,
     /// The values of a point, or those in front of a list.
     key: Vec<Value>,
+    /// Room for the values that a range's ends have in common.
+    prefix: Vec<Value>,
     /// The values of a list whose rows are still to be read, the next one last.
     left: Vec<Value>,
     /// The values of a subquery that its rows are narrowed to.
@@ -388,6 +390,7 @@ impl ScanCursor {
             empty: false,
             given: false,
             key: Vec::new(),
+            prefix: Vec::new(),
             left: Vec::new(),
             narrowed: None,
             counted: 0,
@@ -447,27 +450,31 @@ impl ScanCursor {
     /// Begins with the first value of a list.
     fn open_list(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Fault> {
         self.empty = true;
-        match prefix_of(plan, run)? {
+        match fill_prefix(plan, run, &mut self.prefix)? {
             None => {}
-            Some((prefix, true)) => match list_of(plan, run)? {
+            Some(true) => match list_of(plan, run)? {
                 Some(values) => {
-                    (self.key, self.left) = (prefix, values);
+                    std::mem::swap(&mut self.key, &mut self.prefix);
+                    self.left = values;
                     self.empty = !self.begin_next(plan);
                 }
                 None => self.open_range(plan, run)?,
             },
-            Some((_, false)) => self.open_range(plan, run)?,
+            Some(false) => self.open_range(plan, run)?,
         }
         Ok(())
     }
 
     fn open_range(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Fault> {
-        let range = scan_range(plan, run)?;
-        self.empty = range.is_none();
-        if let Some(range) = range {
-            self.begin(plan, range);
-        }
+        let mut range = self.take_range();
+        self.empty = !fill_range(plan, run, &mut self.prefix, &mut range)?;
+        self.begin(plan, range);
         Ok(())
+    }
+
+    /// The range of the last run, to be filled.
+    fn take_range(&mut self) -> ScanRange {
+        self.scan.as_mut().map_or_else(ScanRange::all, TableScan::take_range)
     }
 
     fn begin(&mut self, plan: &Scan, range: ScanRange) {
@@ -480,10 +487,16 @@ impl ScanCursor {
     /// Goes on to the rows of the next value of a list; false when there is none.
     fn begin_next(&mut self, plan: &Scan) -> bool {
         let Some(value) = self.left.pop() else { return false };
-        let key: Vec<Value> = self.key.iter().cloned().chain([value]).collect();
-        let (from, to) = (Bound::Included(key.clone()), Bound::Included(key));
-        let index = plan.range.index.or_else(|| plan.narrowed()?.index);
-        self.begin(plan, ScanRange { index, from, to, reverse: plan.reverse });
+        let mut range = self.take_range();
+        for bound in [&mut range.from, &mut range.to] {
+            let mut key = values_of(bound);
+            key.clone_from(&self.key);
+            key.push(value.clone());
+            *bound = Bound::Included(key);
+        }
+        range.index = plan.range.index.or_else(|| plan.narrowed()?.index);
+        range.reverse = plan.reverse;
+        self.begin(plan, range);
         true
     }
 
@@ -626,6 +639,9 @@ impl ScanCursor {
         };
         let met = match self.key.as_slice() {
             [key] => get(&[key])?,
+            [first, second] => get(&[first, second])?,
+            [first, second, third] => get(&[first, second, third])?,
+            [first, second, third, fourth] => get(&[first, second, third, fourth])?,
             many => get(&many.iter().collect::<Vec<_>>())?,
         };
         self.given = !matches!(met, Met::Claimed(_));
@@ -722,17 +738,17 @@ fn range_bound(key: &KeyValue, upper: bool, run: &mut Run<'_>) -> Result<KeyBoun
     Ok(if below_all != upper { KeyBound::All } else { KeyBound::Nothing })
 }
 
-/// The values of the leading key columns, and whether they are all that are compared; `None` when no row has them.
-fn prefix_of(plan: &Scan, run: &mut Run<'_>) -> Result<Option<(Vec<Value>, bool)>, Fault> {
-    let mut prefix = Vec::with_capacity(plan.range.prefix.len() + 1);
+/// Fills in the values of the leading key columns, and gives whether they are all that are compared; `None` when no row has them.
+fn fill_prefix(plan: &Scan, run: &mut Run<'_>, prefix: &mut Vec<Value>) -> Result<Option<bool>, Fault> {
+    prefix.clear();
     for key in &plan.range.prefix {
         match equal_bound(key, run)? {
             KeyBound::Value(value) => prefix.push(value),
-            KeyBound::All => return Ok(Some((prefix, false))),
+            KeyBound::All => return Ok(Some(false)),
             KeyBound::Nothing => return Ok(None),
         }
     }
-    Ok(Some((prefix, true)))
+    Ok(Some(true))
 }
 
 /// The values of a list that rows can have, in the order of [`put_in_order`]; `None` when they can have others.
@@ -763,30 +779,45 @@ fn put_in_order(values: &mut Vec<Value>, plan: &Scan, column: &KeyColumn) {
     values.dedup_by(|a, b| order(a, b) == Some(Ordering::Equal));
 }
 
-/// The engine's range of a scan; `None` when no row can be in it.
-fn scan_range(plan: &Scan, run: &mut Run<'_>) -> Result<Option<ScanRange>, Fault> {
-    let Some((prefix, is_whole)) = prefix_of(plan, run)? else { return Ok(None) };
-    let mut side = |bound: &Option<(KeyValue, bool)>, upper: bool| -> Result<Option<Bound<Vec<Value>>>, Fault> {
-        let whole = || {
-            if prefix.is_empty() { Bound::Unbounded } else { Bound::Included(prefix.clone()) }
-        };
-        let Some((key, inclusive)) = bound.as_ref().filter(|_| is_whole) else {
-            return Ok(Some(whole()));
-        };
-        Ok(match range_bound(key, upper, run)? {
-            KeyBound::Nothing => None,
-            KeyBound::All => Some(whole()),
-            KeyBound::Value(value) => {
-                let mut values = prefix.clone();
-                values.push(value);
-                Some(if *inclusive { Bound::Included(values) } else { Bound::Excluded(values) })
+/// Takes the values out of a bound.
+fn values_of(bound: &mut Bound<Vec<Value>>) -> Vec<Value> {
+    match std::mem::replace(bound, Bound::Unbounded) {
+        Bound::Included(values) | Bound::Excluded(values) => values,
+        Bound::Unbounded => Vec::new(),
+    }
+}
+
+/// Fills in the engine's range of a scan, over what an earlier run has left in it; false when no row can be in it. `prefix` is room.
+fn fill_range(plan: &Scan, run: &mut Run<'_>, prefix: &mut Vec<Value>, range: &mut ScanRange) -> Result<bool, Fault> {
+    let Some(is_whole) = fill_prefix(plan, run, prefix)? else { return Ok(false) };
+    let mut side =
+        |bound: &Option<(KeyValue, bool)>, upper: bool, out: &mut Bound<Vec<Value>>| -> Result<bool, Fault> {
+            let mut values = values_of(out);
+            values.clone_from(prefix);
+            let mut is_inclusive = true;
+            if let Some((key, inclusive)) = bound.as_ref().filter(|_| is_whole) {
+                match range_bound(key, upper, run)? {
+                    KeyBound::Nothing => return Ok(false),
+                    KeyBound::All => {}
+                    KeyBound::Value(value) => {
+                        values.push(value);
+                        is_inclusive = *inclusive;
+                    }
+                }
             }
-        })
-    };
-    let (Some(low), Some(high)) = (side(&plan.range.low, false)?, side(&plan.range.high, true)?) else {
-        return Ok(None);
-    };
+            *out = match (values.is_empty(), is_inclusive) {
+                (true, _) => Bound::Unbounded,
+                (false, true) => Bound::Included(values),
+                (false, false) => Bound::Excluded(values),
+            };
+            Ok(true)
+        };
     // A NULL sorts first and no comparison holds for it: an upper bound alone leaves the NULLs to the filter.
-    let (from, to) = if plan.range.descending { (high, low) } else { (low, high) };
-    Ok(Some(ScanRange { index: plan.range.index, from, to, reverse: plan.reverse }))
+    let (low, high) = match plan.range.descending {
+        true => (&mut range.to, &mut range.from),
+        false => (&mut range.from, &mut range.to),
+    };
+    let holds = side(&plan.range.low, false, low)? && side(&plan.range.high, true, high)?;
+    (range.index, range.reverse) = (plan.range.index, plan.reverse);
+    Ok(holds)
 }

@@ -79,11 +79,6 @@ pub(crate) enum Alone {
 }
 
 impl Frame {
-    /// A frame of no program.
-    pub(crate) fn empty() -> Frame {
-        Frame::new(&Arc::new(Program::of(Vec::new(), 0)))
-    }
-
     fn new(program: &Arc<Program>) -> Frame {
         Frame {
             program: Arc::clone(program),
@@ -137,11 +132,22 @@ impl Frame {
 }
 
 /// Frames of programs that have ended, kept so that the next run of the same program allocates nothing.
-#[derive(Default)]
-pub(crate) struct SpareFrames(Vec<Frame>);
+pub(crate) struct SpareFrames {
+    frames: Vec<Frame>,
+    /// Of each frame the address of its program, and when it was given back: what is looked through for each call.
+    keys: Vec<(usize, u64)>,
+    given: u64,
+    nothing: Arc<Program>,
+}
 
-/// More than the programs of a busy session's inner loop; each holds a few buffers.
-const SPARE_FRAMES_MAX: usize = 16;
+impl Default for SpareFrames {
+    fn default() -> SpareFrames {
+        SpareFrames { frames: Vec::new(), keys: Vec::new(), given: 0, nothing: Arc::new(Program::of(Vec::new(), 0)) }
+    }
+}
+
+/// More than the statements that a client sends in turn: TPC-C's transactions have some forty. Each holds a few buffers.
+const SPARE_FRAMES_MAX: usize = 64;
 
 /// Bytes of large blocks that a session has when frames are no longer kept.
 const KEPT_BYTES_MAX: i64 = 4 << 20;
@@ -149,9 +155,12 @@ const KEPT_BYTES_MAX: i64 = 4 << 20;
 impl SpareFrames {
     /// A frame for a program, with the buffers of its last run if it is here.
     pub(crate) fn take(&mut self, program: &Arc<Program>) -> Frame {
-        match self.0.iter().position(|frame| Arc::ptr_eq(&frame.program, program)) {
+        let address = Arc::as_ptr(program).addr();
+        // The frame holds its program, so no other has its address.
+        match self.keys.iter().position(|(of, _)| *of == address) {
             Some(at) => {
-                let mut frame = self.0.swap_remove(at);
+                self.keys.swap_remove(at);
+                let mut frame = self.frames.swap_remove(at);
                 frame.reset();
                 frame
             }
@@ -159,20 +168,54 @@ impl SpareFrames {
         }
     }
 
-    /// Lets all of them go.
-    pub(crate) fn clear(&mut self) {
-        self.0.clear();
+    /// A frame of no program.
+    pub(crate) fn empty(&self) -> Frame {
+        Frame::new(&self.nothing)
     }
 
-    /// Keeps a frame; the oldest makes room.
+    /// Lets all of them go.
+    pub(crate) fn clear(&mut self) {
+        self.keys.clear();
+        self.frames.clear();
+    }
+
+    /// Keeps a frame; the one that was given back first makes room.
     pub(crate) fn give(&mut self, frame: Frame) {
         // One with large values in it is worth less than their memory.
         if frame.program.instructions.is_empty() || memory::task_heap().large > KEPT_BYTES_MAX {
             return;
         }
-        if self.0.len() >= SPARE_FRAMES_MAX {
-            self.0.remove(0);
+        if self.frames.len() >= SPARE_FRAMES_MAX
+            && let Some(oldest) = (0..self.keys.len()).min_by_key(|at| self.keys[*at].1)
+        {
+            self.keys.swap_remove(oldest);
+            self.frames.swap_remove(oldest);
         }
-        self.0.push(frame);
+        self.given += 1;
+        self.keys.push((Arc::as_ptr(&frame.program).addr(), self.given));
+        self.frames.push(frame);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::program::Instruction;
+
+    fn program() -> Arc<Program> {
+        Arc::new(Program::of(vec![Instruction::Clock], 1))
+    }
+
+    #[test]
+    fn the_frame_that_was_used_longest_ago_makes_room() {
+        let programs: Vec<_> = (0..=SPARE_FRAMES_MAX).map(|_| program()).collect();
+        let mut spare = SpareFrames::default();
+        programs[..SPARE_FRAMES_MAX].iter().for_each(|program| spare.give(Frame::new(program)));
+        let used = spare.take(&programs[0]);
+        spare.give(used);
+        spare.give(Frame::new(&programs[SPARE_FRAMES_MAX]));
+        let is_here = |program: &Arc<Program>| spare.frames.iter().any(|frame| Arc::ptr_eq(&frame.program, program));
+        assert!(is_here(&programs[0]) && !is_here(&programs[1]) && is_here(&programs[2]));
+        assert_eq!((spare.frames.len(), spare.keys.len()), (SPARE_FRAMES_MAX, SPARE_FRAMES_MAX));
     }
 }

@@ -103,6 +103,7 @@ pub(crate) use frame::{Frame, SpareFrames};
 pub(crate) use modify::check_required;
 pub use output_rows::cut_long_values;
 pub(crate) use profile::{Counted, Counts, Making, Profile};
+pub(crate) use request::CallRoom;
 pub use request::{Prepared, RowTarget, call, insert_rows};
 pub use sequence::names_sequence;
 pub(crate) use step::{epoch, now, utc_now};
@@ -360,85 +361,123 @@ pub async fn run(
 }
 
 /// [`run`] at a level of nesting: 0 for a batch, 1 for what a client calls as a procedure.
-///
-/// The future is behind a pointer so that all that the language does is compiled once, here: an `async fn` is compiled in each crate
-/// whose task awaits it.
-fn run_at<'a>(
+async fn run_at(
     level: i32,
-    program: &'a Arc<Program>,
+    program: &Arc<Program>,
+    arguments: &mut [Value],
+    tables: Vec<Option<TableRows>>,
+    context: &mut ExecutionContext,
+    host: &mut dyn Host,
+    output: &mut dyn Output,
+) -> Result<i32, SqlError> {
+    match begin_at(level, program, arguments, tables, context, host, output) {
+        Begun::Ended(outcome) => outcome,
+        Begun::Waits(rest) => rest.await,
+    }
+}
+
+/// How far a program has come that has been begun.
+enum Begun<'a> {
+    /// To its end.
+    Ended(Result<i32, SqlError>),
+    /// It waits for something, or does what may wait.
+    Waits(HostFuture<'a, Result<i32, SqlError>>),
+}
+
+/// Begins a program and runs it as far as it comes without a wait: for most calls of single statements that is the end, and nothing is
+/// allocated for them.
+///
+/// What follows is a future behind a pointer so that all that the language does is compiled once, here: an `async fn` is compiled in each
+/// crate whose task awaits it.
+fn begin_at<'a>(
+    level: i32,
+    program: &Arc<Program>,
     arguments: &'a mut [Value],
     tables: Vec<Option<TableRows>>,
     context: &'a mut ExecutionContext,
     host: &'a mut dyn Host,
     output: &'a mut dyn Output,
-) -> HostFuture<'a, Result<i32, SqlError>> {
-    Box::pin(async move {
-        let functions = context.function_context();
-        let mut frame = context.spare_frames.take(program);
-        for (slot, parameter) in program.parameters.iter().enumerate() {
-            match arguments.get(slot) {
-                Some(value) => frame.slots[slot].clone_from(value),
-                None => {
-                    if let Some(Expr::Const(value)) = &parameter.default {
-                        frame.slots[slot].clone_from(value);
-                    }
-                }
-            }
+) -> Begun<'a> {
+    let functions = context.function_context();
+    let mut frame = context.spare_frames.take(program);
+    for (slot, parameter) in program.parameters.iter().enumerate() {
+        match (arguments.get_mut(slot), &parameter.default) {
+            // They are swapped back at the end.
+            (Some(value), _) => std::mem::swap(value, &mut frame.slots[slot]),
+            (None, Some(Expr::Const(value))) => frame.slots[slot].clone_from(value),
+            (None, _) => {}
         }
-        frame.transaction_count = context.state.transaction_count;
-        context.state.nest_level = level;
-        context.state.batch_aborted = false;
-        context.state.procedure_levels = 0;
-        context.state.procedure_id = 0;
-        context.state.caught.clear();
-        context.state.triggers.clear();
-        context.functions = 0;
-        context.activity.begins(program);
-        context.begin_batch_memory();
-        (context.impersonations_below, context.module_acts) = (1, false);
-        if let Err(fault) = context.refresh_security() {
-            context.state.last_error = fault.number;
-            output.error(&fault);
-            return Err(*fault);
-        }
-        let mut machine = Machine {
-            arguments,
-            tables,
-            command: "",
-            told: 0,
-            context,
-            host,
-            output,
-            functions,
-            frame,
-            callers: Vec::new(),
-            captures: Vec::new(),
-            promises: Vec::new(),
-            scratch: Value::Null,
-            origin: Origin::default(),
-            status: 0,
-            ended: false,
-            restarts: 0,
-            attempts: 0,
-        };
-        if machine.context.settings.noexec {
-            machine.skip_unexecuted(0);
-        }
-        let outcome = machine.run().await;
-        machine.context.rand_state = Some(machine.functions.rand_state());
-        outcome
-    })
+    }
+    frame.transaction_count = context.state.transaction_count;
+    context.state.nest_level = level;
+    context.state.batch_aborted = false;
+    context.state.procedure_levels = 0;
+    context.state.procedure_id = 0;
+    context.state.caught.clear();
+    context.state.triggers.clear();
+    context.functions = 0;
+    context.activity.begins(program);
+    context.begin_batch_memory();
+    (context.impersonations_below, context.module_acts) = (1, false);
+    if let Err(fault) = context.refresh_security() {
+        context.state.last_error = fault.number;
+        output.error(&fault);
+        return Begun::Ended(Err(*fault));
+    }
+    let mut machine = Machine {
+        arguments,
+        tables,
+        command: "",
+        told: 0,
+        context,
+        host,
+        output,
+        functions,
+        frame,
+        callers: Vec::new(),
+        captures: Vec::new(),
+        promises: Vec::new(),
+        scratch: Value::Null,
+        origin: Origin::default(),
+        status: 0,
+        ended: false,
+        restarts: 0,
+        attempts: 0,
+    };
+    if machine.context.settings.noexec {
+        machine.skip_unexecuted(0);
+    }
+    let shown = machine.context.settings.show_plan;
+    if let Some(format) = shown.filter(|_| !machine.frame.program.sets_show_plan()) {
+        return Begun::Waits(Box::pin(async move { machine.show_plans(format).await }));
+    }
+    match machine.advance() {
+        Ok(Pause::Instruction) if machine.is_at_end() => Begun::Ended(Ok(machine.end_program())),
+        stopped => Begun::Waits(Box::pin(async move { machine.run(stopped).await })),
+    }
 }
 
 impl Machine<'_> {
-    async fn run(&mut self) -> Result<i32, SqlError> {
-        if let Some(format) = self.context.settings.show_plan
-            && !self.frame.program.sets_show_plan()
-        {
-            return self.show_plans(format).await;
-        }
+    /// Whether nothing of the program is left, and its end waits for nothing.
+    fn is_at_end(&self) -> bool {
+        let frame = &self.frame;
+        frame.pc >= frame.program.instructions.len() && self.callers.is_empty() && !self.context.state.doomed
+    }
+
+    /// Ends the program where [`is_at_end`](Self::is_at_end) holds; its status.
+    fn end_program(&mut self) -> i32 {
+        self.show_place();
+        self.context.count_rows_changed();
+        let status = self.frame.error_status;
+        self.leave_outermost();
+        status
+    }
+
+    /// Runs the program from where it has stopped to its end. What rarely happens is behind a pointer: a call that waits for the log does
+    /// not carry its state along.
+    async fn run(&mut self, stopped: Result<Pause, Stop>) -> Result<i32, SqlError> {
+        let mut pause = stopped;
         loop {
-            let pause = self.advance();
             self.show_place();
             self.context.count_rows_changed();
             let handled = match pause {
@@ -447,27 +486,27 @@ impl Machine<'_> {
                     self.check_cancelled().and_then(|()| self.context.refresh_security())
                 }
                 Ok(Pause::Instruction) => self.perform().await,
-                Ok(Pause::VirtualRows(index)) => self.fetch_virtual_rows(index).await,
-                Ok(Pause::FormatFile(name)) => self.fetch_format_file(name).await,
+                Ok(Pause::VirtualRows(index)) => Box::pin(self.fetch_virtual_rows(index)).await,
+                Ok(Pause::FormatFile(name)) => Box::pin(self.fetch_format_file(name)).await,
                 Ok(Pause::Fire(fire)) => self.enter_trigger(*fire),
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await,
-                Err(Stop::Stale) => self.restart_statement().await,
-                Err(Stop::Again(table)) => self.begin_again(&table).await,
+                Err(Stop::Stale) => Box::pin(self.restart_statement()).await,
+                Err(Stop::Again(table)) => Box::pin(self.begin_again(&table)).await,
                 Err(Stop::Rows(call)) => self.call_source(call).await,
                 Err(Stop::Team(team)) => {
                     team.ended().await;
                     Ok(())
                 }
-                Err(Stop::File(file)) => self.context.await_file(&file).await,
-                Err(Stop::Memory(wait)) => self.context.await_memory(wait).await,
+                Err(Stop::File(file)) => Box::pin(self.context.await_file(&file)).await,
+                Err(Stop::Memory(wait)) => Box::pin(self.context.await_memory(wait)).await,
                 Err(Stop::Fill(filling)) => {
                     let (database, tx) = self.context.engine();
-                    filling.step(database, tx).await
+                    Box::pin(filling.step(database, tx)).await
                 }
                 Err(Stop::Error(fault)) => Err(fault),
             };
             if let Err(fault) = handled {
-                let ended = self.handle(*fault).await;
+                let ended = Box::pin(self.handle(*fault)).await;
                 if let Some(error) = ended {
                     self.finish().await;
                     return Err(error);
@@ -480,6 +519,7 @@ impl Machine<'_> {
             if self.ended {
                 break;
             }
+            pause = self.advance();
         }
         self.finish().await;
         Ok(self.status)
@@ -528,7 +568,7 @@ impl Machine<'_> {
         self.context.check_cancelled()
     }
 
-    /// The end of the batch: a doomed transaction is rolled back, the frame goes back for the next run.
+    /// The end of the batch: a doomed transaction is rolled back.
     async fn finish(&mut self) {
         if self.context.state.doomed {
             self.context.roll_back_all().await;
@@ -536,13 +576,20 @@ impl Machine<'_> {
             self.context.state.last_error = error.number;
             self.output.error(&error);
         }
+        self.leave_outermost();
+    }
+
+    /// The outermost frame goes back for the next run, its variables to where the arguments came from.
+    fn leave_outermost(&mut self) {
+        self.context.rand_state = Some(self.functions.rand_state());
         self.context.state.caught.clear();
         self.context.state.nest_level = 0;
         self.context.state.procedure_levels = 0;
         self.context.state.procedure_id = 0;
         self.context.end_batch();
         self.context.rest();
-        let mut frame = std::mem::replace(&mut self.frame, Frame::empty());
+        let nothing = self.context.spare_frames.empty();
+        let mut frame = std::mem::replace(&mut self.frame, nothing);
         let parameters = frame.program.parameters.len();
         for (argument, slot) in self.arguments.iter_mut().zip(&mut frame.slots[..parameters]) {
             std::mem::swap(argument, slot);

@@ -20,6 +20,8 @@ pub struct Prepared {
     text: String,
     declarations: String,
     program: Option<Kept>,
+    /// Whether a session has looked at the text before its first call.
+    was_looked_at: bool,
 }
 
 struct Kept {
@@ -34,7 +36,7 @@ struct Kept {
 impl Prepared {
     /// A text that is compiled when it is first needed.
     pub fn new(text: String, declarations: String) -> Prepared {
-        Prepared { text, declarations, program: None }
+        Prepared { text, declarations, program: None, was_looked_at: false }
     }
 
     /// The text.
@@ -45,6 +47,11 @@ impl Prepared {
     /// The declarations, as sp_executesql's second parameter.
     pub fn declarations(&self) -> &str {
         &self.declarations
+    }
+
+    /// Whether this is asked for the first time: what a text needs before it is called does not change.
+    pub fn is_first_look(&mut self) -> bool {
+        !std::mem::replace(&mut self.was_looked_at, true)
     }
 
     /// The program, compiled against what the session uses now.
@@ -123,17 +130,17 @@ pub(super) async fn call_program(
     output: &mut dyn Output,
 ) -> Result<i32, SqlError> {
     let page = context.database().code_page();
-    let (mut values, tables, places) = match fill(program, prepared, arguments, &context.settings, page) {
-        Ok(filled) => filled,
-        Err(error) => {
-            context.state.last_error = error.number;
-            output.error(&error);
-            return Err(error);
-        }
-    };
+    let mut room = std::mem::take(&mut context.call_room);
+    if let Err(error) = room.fill(program, prepared, arguments, &context.settings, page) {
+        context.state.last_error = error.number;
+        output.error(&error);
+        context.call_room = room;
+        return Err(error);
+    }
     let settings = context.settings.clone();
     let caller_context = context.enter_module_context();
-    let result = run_at(1, program, &mut values, tables, context, host, output).await;
+    let tables = std::mem::take(&mut room.tables);
+    let result = run_at(1, program, &mut room.values, tables, context, host, output).await;
     context.end_module_context(caller_context);
     if context.settings != settings {
         let isolation = settings.isolation;
@@ -141,10 +148,14 @@ pub(super) async fn call_program(
         context.set_isolation(isolation);
         host.settings_changed(context);
     }
-    for (argument, slot) in arguments.iter_mut().zip(places).filter(|(argument, _)| argument.output) {
-        argument.ty = program.parameters[slot].ty;
-        argument.value = std::mem::take(&mut values[slot]);
+    for (argument, slot) in arguments.iter_mut().zip(&room.places) {
+        if argument.output {
+            argument.ty = program.parameters[*slot].ty;
+        }
+        // Where no value is wanted back its room is.
+        std::mem::swap(&mut argument.value, &mut room.values[*slot]);
     }
+    context.call_room = room;
     result
 }
 
@@ -225,59 +236,82 @@ impl Output for FirstError<'_> {
     }
 }
 
-/// The values and tables of a program's parameters, and each argument's place among them.
-type Filled = (Vec<Value>, Vec<Option<TableRows>>, Vec<usize>);
+/// Room for the arguments of calls, which the next call of a session finds again.
+#[derive(Default)]
+pub(crate) struct CallRoom {
+    /// The values of the program's parameters, in their order.
+    values: Vec<Value>,
+    /// Which of them have one.
+    given: Vec<bool>,
+    /// The rows of those that are tables, where there are such.
+    tables: Vec<Option<TableRows>>,
+    /// Each argument's place among the parameters.
+    places: Vec<usize>,
+}
 
-/// Matches arguments with the program's parameters, in a database of a code page.
-fn fill(
-    program: &Program,
-    prepared: &Prepared,
-    arguments: &mut [Argument],
-    settings: &Settings,
-    page: CodePage,
-) -> Result<Filled, SqlError> {
-    let mut functions = Context::new(super::epoch(), 0);
-    settings.inform(&mut functions);
-    let parameters = &program.parameters;
-    let mut tables = vec![None; parameters.len()];
-    let mut values: Vec<Option<Value>> = Vec::new();
-    values.resize_with(parameters.len(), || None);
-    let mut places = Vec::with_capacity(arguments.len());
-    for (position, argument) in arguments.iter_mut().enumerate() {
-        let slot =
-            argument_slot(parameters, argument.name.as_deref(), position, "sp_executesql").map_err(|fault| *fault)?;
-        if argument.output && !parameters[slot].output {
-            return Err(SqlError::not_an_output_parameter(&parameters[slot].name));
-        }
-        let mut value = Value::Null;
-        match (&parameters[slot].table, argument.table.take()) {
-            (Some(_), Some(rows)) => tables[slot] = Some(rows),
-            // A NULL of a table is a table without rows.
-            (Some(_), None) if argument.value.is_null() => {}
-            (Some(wanted), None) => {
-                return Err(SqlError::operand_type_clash(argument.ty.error_name(), &wanted.name));
+impl CallRoom {
+    /// Matches arguments with the program's parameters, in a database of a code page. A value that need not be converted is exchanged for
+    /// the room of the last one.
+    fn fill(
+        &mut self,
+        program: &Program,
+        prepared: &Prepared,
+        arguments: &mut [Argument],
+        settings: &Settings,
+        page: CodePage,
+    ) -> Result<(), SqlError> {
+        let parameters = &program.parameters;
+        self.values.resize(parameters.len(), Value::Null);
+        self.given.clear();
+        self.given.resize(parameters.len(), false);
+        self.tables.clear();
+        self.places.clear();
+        let mut functions = None;
+        for (position, argument) in arguments.iter_mut().enumerate() {
+            let slot = argument_slot(parameters, argument.name.as_deref(), position, "sp_executesql")
+                .map_err(|fault| *fault)?;
+            let parameter = &parameters[slot];
+            if argument.output && !parameter.output {
+                return Err(SqlError::not_an_output_parameter(&parameter.name));
             }
-            (None, Some(_)) => {
-                return Err(SqlError::operand_type_clash("table type", parameters[slot].ty.error_name()));
+            if std::mem::replace(&mut self.given[slot], true) {
+                return Err(SqlError::parameter_twice(&parameter.name));
             }
-            (None, None) => {
-                let (from, to) = (&argument.ty, &parameters[slot].ty);
-                convert_argument(&mut functions, page, &argument.value, from, to, &mut value)
-                    .map_err(|fault| *fault)?;
+            self.places.push(slot);
+            let table = argument.table.take();
+            match &parameter.table {
+                None if table.is_none() => {
+                    let (from, to, place) = (&argument.ty, &parameter.ty, &mut self.values[slot]);
+                    if argument.value.is_null() || from == to {
+                        std::mem::swap(&mut argument.value, place);
+                        continue;
+                    }
+                    let functions = functions.get_or_insert_with(|| {
+                        let mut functions = Context::new(super::epoch(), 0);
+                        settings.inform(&mut functions);
+                        functions
+                    });
+                    convert_argument(functions, page, &argument.value, from, to, place).map_err(|fault| *fault)?;
+                }
+                None => return Err(SqlError::operand_type_clash("table type", parameter.ty.error_name())),
+                Some(wanted) => {
+                    // A NULL of a table is a table without rows.
+                    if table.is_none() && !argument.value.is_null() {
+                        return Err(SqlError::operand_type_clash(argument.ty.error_name(), &wanted.name));
+                    }
+                    self.tables.resize_with(parameters.len(), || None);
+                    self.tables[slot] = table;
+                    self.values[slot] = Value::Null;
+                }
             }
         }
-        if values[slot].replace(value).is_some() {
-            return Err(SqlError::parameter_twice(&parameters[slot].name));
+        for ((parameter, given), value) in parameters.iter().zip(&self.given).zip(&mut self.values) {
+            match given {
+                true => {}
+                false if parameter.table.is_some() => *value = Value::Null,
+                false => return Err(SqlError::query_parameter_not_supplied(prepared.quoted(), &parameter.name)),
+            }
         }
-        places.push(slot);
+        Ok(())
     }
-    let mut filled = Vec::with_capacity(values.len());
-    for (value, parameter) in values.into_iter().zip(parameters) {
-        match value {
-            Some(value) => filled.push(value),
-            None if parameter.table.is_some() => filled.push(Value::Null),
-            None => return Err(SqlError::query_parameter_not_supplied(prepared.quoted(), &parameter.name)),
-        }
-    }
-    Ok((filled, tables, places))
 }

@@ -403,7 +403,7 @@ impl Machine<'_> {
             state.set_counted(late, plan, profiled);
             return Ok(());
         }
-        let plan = self.bind_anew(late)?;
+        let plan = self.context.count_compiling(|| self.bind_anew(late))?;
         late.runs.compiled_again();
         *late.plan.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::clone(&plan));
         state.set_counted(late, plan, profiled);

@@ -79,6 +79,20 @@ impl Machine<'_> {
                     self.context.state.row_count = 0;
                     self.done_without_count();
                 }
+                Instruction::Begin(name) => {
+                    let name = self.optional_name(name.as_ref());
+                    self.context.begin_transaction(name);
+                    self.host.transaction_changed(self.context);
+                    self.context.state.row_count = 0;
+                    self.done_without_count();
+                }
+                Instruction::Commit { delayed } => {
+                    self.check_commit_in_capture()?;
+                    self.context.try_commit_transaction(delayed.unwrap_or(false))?;
+                    self.host.transaction_changed(self.context);
+                    self.context.state.row_count = 0;
+                    self.done_without_count();
+                }
                 Instruction::Capture => self.begin_capture()?,
                 Instruction::Promise(sets) => self.promise(sets),
                 Instruction::Fulfil => self.fulfil()?,

@@ -35,7 +35,7 @@ impl Machine<'_> {
         let program = Arc::clone(&self.frame.program);
         let instruction = program.instructions.get(self.frame.pc);
         if let (None | Some(Instruction::Return(_)), Some(called)) = (instruction, self.frame.function) {
-            return self.leave_function(called).await;
+            return Box::pin(self.leave_function(called)).await;
         }
         let Some(instruction) = instruction else {
             return self.leave_frame(None);
@@ -47,23 +47,10 @@ impl Machine<'_> {
             }
             Instruction::Execute(call) => return self.execute(call).await,
             Instruction::ExecuteText(text) => return self.execute_text(text),
-            Instruction::Begin(name) => {
-                let name = self.optional_name(name.as_ref());
-                self.context.begin_transaction(name);
-                self.host.transaction_changed(self.context);
-                self.context.state.row_count = 0;
-            }
-            Instruction::Commit { delayed } => {
-                self.check_commit_in_capture()?;
-                let delayed = delayed.unwrap_or(false);
-                self.context.commit_transaction(delayed).await?;
-                self.host.transaction_changed(self.context);
-                self.context.state.row_count = 0;
-            }
             Instruction::Rollback(name) => {
                 let name = self.optional_name(name.as_ref());
                 self.check_rollback_in_capture(name.as_deref())?;
-                self.context.rollback_transaction(name.as_deref()).await?;
+                Box::pin(self.context.rollback_transaction(name.as_deref())).await?;
                 self.host.transaction_changed(self.context);
                 self.context.state.row_count = 0;
             }
@@ -74,11 +61,11 @@ impl Machine<'_> {
             }
             Instruction::Define(..) | Instruction::CreateInto(_) | Instruction::BulkInsert(_)
                 if self.context.settings.fmtonly => {}
-            Instruction::DeclareTables(tables) => self.declare_tables(tables).await?,
-            Instruction::Cursor(operation) => self.cursor_operation(operation).await?,
+            Instruction::DeclareTables(tables) => Box::pin(self.declare_tables(tables)).await?,
+            Instruction::Cursor(operation) => Box::pin(self.cursor_operation(operation)).await?,
             Instruction::Use(name) => self.use_database(name).await?,
             Instruction::WaitFor { time, ty, until } => {
-                self.wait_for(time, ty, *until).await?;
+                Box::pin(self.wait_for(time, ty, *until)).await?;
                 self.context.state.row_count = 0;
             }
             Instruction::Throw(arguments) => return Err(self.throw(arguments.as_deref())?),
@@ -127,7 +114,7 @@ impl Machine<'_> {
     ///
     /// # Errors
     /// 3916.
-    fn check_commit_in_capture(&self) -> Result<(), Fault> {
+    pub(super) fn check_commit_in_capture(&self) -> Result<(), Fault> {
         let count = self.context.state.transaction_count;
         match self.captures.last() {
             Some(capture) if count <= capture.transaction_count => Err(Box::new(SqlError::commit_in_insert_exec())),
@@ -207,7 +194,7 @@ impl Machine<'_> {
         }
     }
 
-    fn optional_name(&self, name: Option<&Name>) -> Option<String> {
+    pub(super) fn optional_name(&self, name: Option<&Name>) -> Option<String> {
         name.map(|name| self.name(name))
     }
 
@@ -350,9 +337,7 @@ fn counts_nothing(instruction: &Instruction) -> bool {
         Instruction::Cursor(operation) => {
             !matches!(&**operation, CursorOperation::Fetch { into, .. } if into.is_empty())
         }
-        Instruction::Begin(_)
-        | Instruction::Commit { .. }
-        | Instruction::Rollback(_)
+        Instruction::Rollback(_)
         | Instruction::Save(_)
         | Instruction::Use(_)
         | Instruction::WaitFor { .. }

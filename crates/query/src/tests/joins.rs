@@ -541,5 +541,7 @@ fn plans_of_joins_are_made_anew_when_tables_have_grown() {
         client.quiet(&format!("INSERT item SELECT value, value % 50 + 1, value % 50 + 1 FROM {series};"));
     }
     assert!(first.is_outgrown());
-    assert!(!Arc::ptr_eq(&first, &run_again(&mut client, &program)), "the plan was made for small tables");
+    // A session that has a plan looks at the tables now and then.
+    let mut plans = (0..16).map(|_| run_again(&mut client, &program));
+    assert!(plans.any(|plan| !Arc::ptr_eq(&first, &plan)), "the plan was made for small tables");
 }

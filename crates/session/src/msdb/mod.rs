@@ -47,25 +47,28 @@ impl SystemDatabases {
     /// Makes the databases that a text names and that are not there yet. What fails then, the text hears of when it uses them.
     pub(crate) async fn prepare_for(&self, server: &Arc<Server>, session_id: i32, text: &str) {
         if !self.msdb.load(Ordering::Relaxed) && mentions(text, MSDB) {
-            let _ = self.msdb(server, session_id).await;
+            let _ = Box::pin(self.msdb(server, session_id)).await;
         }
         self.note_suspects(server, session_id).await;
         if !self.model.load(Ordering::Relaxed) && uses_model(text) {
-            let made = server.system_database(MODEL).await;
+            let made = Box::pin(server.system_database(MODEL)).await;
             self.model.store(made.is_ok(), Ordering::Relaxed);
         }
     }
 
     /// Writes pages that were found damaged into `suspect_pages`. Where msdb cannot be written, the next read of such a page
     /// notes it again.
-    async fn note_suspects(&self, server: &Arc<Server>, session_id: i32) {
+    pub(crate) async fn note_suspects(&self, server: &Arc<Server>, session_id: i32) {
         let pages = server.take_suspect_pages();
         if pages.is_empty() {
             return;
         }
-        if let Ok(msdb) = self.msdb(server, session_id).await {
-            let _ = history::suspects(&msdb, session_id, &pages).await;
-        }
+        let noted = async {
+            if let Ok(msdb) = self.msdb(server, session_id).await {
+                let _ = history::suspects(&msdb, session_id, &pages).await;
+            }
+        };
+        Box::pin(noted).await;
     }
 
     /// msdb, with all its tables.

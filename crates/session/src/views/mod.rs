@@ -9,6 +9,7 @@
 
 mod assemblies;
 mod buffers;
+mod call_trace;
 mod collations;
 pub(crate) mod columns;
 mod compatibility;
@@ -374,6 +375,7 @@ const VIEWS: &[&[View]] = &[
     older::VIEWS,
     dependencies::VIEWS,
     deadlocks::VIEWS,
+    call_trace::VIEWS,
 ];
 
 /// The view or function of this schema and name, with the number that finds it again. Those of `sys` that older scripts name

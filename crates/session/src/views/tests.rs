@@ -31,6 +31,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("configurations", 9),
     ("dm_pikepole_policies", 8),
     ("dm_pikepole_deadlocks", 7),
+    ("dm_pikepole_call_trace", 15),
     ("messages", 5),
     ("database_files", 30),
     ("filegroups", 10),

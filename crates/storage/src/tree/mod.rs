@@ -139,6 +139,12 @@ impl<F: FnOnce(RowHeader, &[u8])> UnderLatch for F {
 }
 
 impl Tree {
+    /// Whether this is the handle of the same tree, in the same state.
+    fn is(&self, other: &Tree) -> bool {
+        (self.object, self.root, self.unlogged) == (other.object, other.root, other.unlogged)
+            && Arc::ptr_eq(&self.store, &other.store)
+    }
+
     /// Makes an empty tree. The caller keeps the root's page and `key_bytes_max`, the length of its longest possible key
     /// (at most [`KEY_BYTES_MAX`]).
     ///

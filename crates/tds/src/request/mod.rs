@@ -10,6 +10,6 @@ mod transaction;
 pub use batch::SqlBatch;
 pub use bulk::{BulkColumn, BulkLoad};
 pub use headers::Headers;
-pub use rpc::{Argument, Parameter, Procedure, Rpc, RpcMessage, SystemProcedure};
+pub use rpc::{Argument, Parameter, ParameterRoom, Procedure, Rpc, RpcMessage, SystemProcedure};
 pub use table::{TableArgument, TableColumn};
 pub use transaction::{TransactionRequest, WireIsolation};

@@ -142,6 +142,35 @@ pub struct Rpc<'a> {
     pub parameters: Vec<Parameter<'a>>,
 }
 
+/// The parameters of a call that is over, whose names and values the next one is read into: a client that calls the same statement
+/// again and again costs no memory for that.
+#[derive(Debug, Clone, Default)]
+pub struct ParameterRoom(Vec<Parameter<'static>>);
+
+/// A text or binary longer than this is not kept.
+const KEPT_BYTES_MAX: usize = 4 << 10;
+
+impl From<Vec<Parameter<'_>>> for ParameterRoom {
+    fn from(parameters: Vec<Parameter<'_>>) -> ParameterRoom {
+        let kept = |parameter: Parameter<'_>| {
+            let value = match parameter.argument {
+                Argument::Scalar { value, .. } => value,
+                Argument::Table(_) => Value::Null,
+            };
+            let is_long = match &value {
+                Value::Str(text) => text.capacity() > KEPT_BYTES_MAX,
+                Value::Bin(bytes) => bytes.capacity() > KEPT_BYTES_MAX,
+                _ => false,
+            };
+            let value = if is_long { Value::Null } else { value };
+            let argument = Argument::Scalar { info: TypeInfo::NULL, value };
+            Parameter { name: parameter.name, argument, by_reference: false, default: false }
+        };
+        // The elements take the places that they had.
+        ParameterRoom(parameters.into_iter().map(kept).collect())
+    }
+}
+
 /// A message of procedure calls, read one after the other.
 #[derive(Debug, Clone)]
 pub struct RpcMessage<'a> {
@@ -151,6 +180,8 @@ pub struct RpcMessage<'a> {
     version: TdsVersion,
     limits: Limits,
     page: CodePage,
+    /// Where the parameters of the next call are read into.
+    room: Vec<Parameter<'a>>,
 }
 
 impl<'a> RpcMessage<'a> {
@@ -161,13 +192,19 @@ impl<'a> RpcMessage<'a> {
     pub fn parse(data: &'a [u8], version: TdsVersion, limits: &Limits) -> Result<RpcMessage<'a>, TdsError> {
         let mut reader = Reader::new(data);
         let headers = Headers::read(&mut reader, version)?;
-        Ok(RpcMessage { headers, reader, version, limits: *limits, page: CodePage::Western })
+        Ok(RpcMessage { headers, reader, version, limits: *limits, page: CodePage::Western, room: Vec::new() })
     }
 
     /// The same message to a database of this page, which the bytes of texts are in that name no collation.
     #[must_use]
     pub fn in_page(self, page: CodePage) -> RpcMessage<'a> {
         RpcMessage { page, ..self }
+    }
+
+    /// The same message, whose next call is read into this room.
+    #[must_use]
+    pub fn into_room(self, room: ParameterRoom) -> RpcMessage<'a> {
+        RpcMessage { room: room.0, ..self }
     }
 
     /// The next call; `None` behind the last one. Further calls follow it unless [`is_last`](Self::is_last).
@@ -211,67 +248,71 @@ impl<'a> RpcMessage<'a> {
             recompile: flags & 1 != 0,
             no_metadata: flags & 2 != 0,
             no_execution: false,
-            parameters: Vec::new(),
+            parameters: std::mem::take(&mut self.room),
         };
+        let mut count = 0;
         while let Some(byte) = self.reader.peek() {
             match byte {
                 0x80 if !self.version.is_wide() => {}
                 0xFF if self.version.is_wide() => {}
                 0xFE if self.version.is_wide() => call.no_execution = true,
                 _ => {
-                    if call.parameters.len() == self.limits.parameters_max {
+                    if count == self.limits.parameters_max {
                         return Err(TdsError::TooManyParameters(self.limits.parameters_max));
                     }
-                    let ordinal = call.parameters.len() + 1;
-                    call.parameters.push(self.parameter(ordinal)?);
+                    if count == call.parameters.len() {
+                        call.parameters.push(Parameter::default());
+                    }
+                    let parameter = &mut call.parameters[count];
+                    count += 1;
+                    if let Err(error) = self.read_parameter(parameter) {
+                        let name = std::mem::take(&mut parameter.name);
+                        return Err(TdsError::InParameter { ordinal: count, name, error: Box::new(error) });
+                    }
                     continue;
                 }
             }
             self.reader.u8(WHAT)?;
             break;
         }
+        call.parameters.truncate(count);
         Ok(call)
-    }
-
-    fn parameter(&mut self, ordinal: usize) -> Result<Parameter<'a>, TdsError> {
-        let mut parameter = Parameter::default();
-        match self.read_parameter(&mut parameter) {
-            Ok(()) => Ok(parameter),
-            Err(error) => Err(TdsError::InParameter { ordinal, name: parameter.name, error: Box::new(error) }),
-        }
     }
 
     fn read_parameter(&mut self, parameter: &mut Parameter<'a>) -> Result<(), TdsError> {
         const WHAT: &str = "a parameter";
         if self.reader.peek() > Some(NAME_UNITS_MAX) {
+            parameter.name.clear();
             return Err(TdsError::malformed("A parameter's name is too long"));
         }
-        parameter.name = self.reader.short_text(WHAT)?;
+        self.reader.short_text_into(&mut parameter.name, WHAT)?;
         let status = self.reader.u8(WHAT)?;
         if status & 0x08 != 0 {
             return Err(TdsError::Unsupported("An encrypted parameter".into()));
         }
         parameter.by_reference = status & 1 != 0;
         parameter.default = status & 2 != 0;
-        parameter.argument = self.argument()?;
-        Ok(())
+        self.read_argument(&mut parameter.argument)
     }
 
-    fn argument(&mut self) -> Result<Argument<'a>, TdsError> {
+    fn read_argument(&mut self, argument: &mut Argument<'a>) -> Result<(), TdsError> {
         if self.reader.peek() == Some(TypeToken::Table as u8) && self.version.has_date_types() {
             self.reader.u8("a type")?;
             let read = TableArgument::read(&mut self.reader, self.version, &self.limits, self.page);
-            return read.map(Argument::Table);
+            *argument = read.map(Argument::Table)?;
+            return Ok(());
         }
-        let info = TypeInfo::read_sent(&mut self.reader, self.version)?.or_page(self.page);
+        if !matches!(argument, Argument::Scalar { .. }) {
+            *argument = Argument::default();
+        }
+        let Argument::Scalar { info, value } = argument else { return Ok(()) };
+        *info = TypeInfo::read_sent(&mut self.reader, self.version)?.or_page(self.page);
         if info.token() == TypeToken::Variant {
-            let (info, mut value) = read_variant(&mut self.reader)?;
-            info.fill_up(&mut value);
-            return Ok(Argument::Scalar { info, value });
+            (*info, *value) = read_variant(&mut self.reader)?;
+        } else {
+            info.read_value(&mut self.reader, Place::Parameter, value)?;
         }
-        let mut value = Value::Null;
-        info.read_value(&mut self.reader, Place::Parameter, &mut value)?;
-        info.fill_up(&mut value);
-        Ok(Argument::Scalar { info, value })
+        info.fill_up(value);
+        Ok(())
     }
 }

@@ -71,16 +71,21 @@ impl Column {
         Column { name: name.into(), ty, info, flags }
     }
 
-    /// The same column with a collation, which strings alone have.
-    #[must_use]
-    pub fn with_collation(self, collation: Collation) -> Column {
-        Column { info: self.info.with_collation(WireCollation::of(collation)), ..self }
+    /// Makes this another column; the name's room is used again.
+    pub fn set(&mut self, name: &str, ty: SqlType, flags: ColumnFlags, version: TdsVersion) {
+        let mut kept = std::mem::take(&mut self.name);
+        name.clone_into(&mut kept);
+        *self = Column::new(kept, ty, flags, version);
     }
 
-    /// The same column; its values are no longer than so many bytes if they are of `text`, `ntext` or `image`.
-    #[must_use]
-    pub fn with_text_bytes_max(self, bytes: u32) -> Column {
-        Column { info: self.info.with_text_bytes_max(bytes), ..self }
+    /// Gives the column a collation, which strings alone have.
+    pub fn set_collation(&mut self, collation: Collation) {
+        self.info = self.info.with_collation(WireCollation::of(collation));
+    }
+
+    /// The column's values are no longer than so many bytes if they are of `text`, `ntext` or `image`.
+    pub fn set_text_bytes_max(&mut self, bytes: u32) {
+        self.info = self.info.with_text_bytes_max(bytes);
     }
 
     /// The column's name.

@@ -78,8 +78,16 @@ impl Transaction {
             return Err(gone_need());
         }
         self.give_back_wanted();
-        let own = self.own_modes(table);
-        let granted = table.try_acquire(self.cell.owner, &own, mode).or_else(|| {
+        let (first, all);
+        let own: &[LockMode] = if mode.is_weak() {
+            // All that counts for it is whether there is one.
+            first = self.held.iter().find(|held| Arc::ptr_eq(&held.lock, table)).map(|held| held.grant.mode);
+            first.as_slice()
+        } else {
+            all = self.own_modes(table);
+            &all
+        };
+        let granted = table.try_acquire(self.cell.owner, own, mode).or_else(|| {
             // What stands in the way may be held by another transaction of the same owner.
             let all = self.all_own_modes(table);
             if all.len() > own.len() { table.try_acquire(self.cell.owner, &all, mode) } else { None }

@@ -3,7 +3,7 @@
 use super::{DateFormat, ymd_from_days};
 
 /// A language as `sys.syslanguages` has it.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Debug)]
 pub struct Language {
     /// Its number.
     pub id: i16,
@@ -313,6 +313,16 @@ impl Default for &'static Language {
         Language::ENGLISH
     }
 }
+
+/// Each language is there once, and has a number of its own.
+impl PartialEq for Language {
+    #[inline]
+    fn eq(&self, other: &Language) -> bool {
+        self.id == other.id
+    }
+}
+
+impl Eq for Language {}
 
 impl Language {
     /// The language of a server.

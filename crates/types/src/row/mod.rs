@@ -227,7 +227,11 @@ impl RowLayout {
     ///
     /// # Errors
     /// As [`encode_key`](Self::encode_key).
-    pub fn encode_key_prefix(&self, values: &[&Value], out: &mut Vec<u8>) -> Result<(), RowError> {
+    pub fn encode_key_prefix<'v>(
+        &self,
+        values: impl IntoIterator<Item = &'v Value>,
+        out: &mut Vec<u8>,
+    ) -> Result<(), RowError> {
         for (part, value) in self.key.iter().zip(values) {
             key::encode(value, part, &self.columns[part.column], out)?;
         }

@@ -215,7 +215,7 @@ proptest! {
         // A prefix of the key is the start of the whole, and ends below what prefix_end says.
         let first: Vec<&Value> = key.iter().take(1).map(|part| &a[part.column]).collect();
         let mut prefix = Vec::new();
-        layout.encode_key_prefix(&first, &mut prefix).expect("a prefix");
+        layout.encode_key_prefix(first, &mut prefix).expect("a prefix");
         prop_assert!(key_a.starts_with(&prefix));
         if RowLayout::prefix_end(&mut prefix) {
             prop_assert!(key_a < prefix);
