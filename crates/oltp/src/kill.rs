@@ -37,6 +37,9 @@ pub struct KillArguments {
     /// How often the server is killed
     #[arg(long, default_value_t = 10)]
     rounds: usize,
+    /// Let commits not wait until they are durable: a planted fault, which is to be found
+    #[arg(long)]
+    delayed: bool,
     /// Where random numbers begin
     #[arg(long, default_value_t = 1)]
     seed: u64,
@@ -110,6 +113,7 @@ pub fn kill(arguments: &KillArguments) -> Result<(), SessionError> {
     let mut server = Server::start(arguments, &address, &password)?;
     target.make_database()?;
     println!("loaded in {:.1} s", target.load(&workload)?.as_secs_f64());
+    target.set_durability(!arguments.delayed)?;
     let mut before = counts(&target)?;
     for round in 1..=arguments.rounds {
         let after = Duration::from_millis(random.u64(KILL_AFTER_MS));

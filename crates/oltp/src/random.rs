@@ -104,18 +104,18 @@ mod tests {
     }
 
     #[test]
-    fn non_uniform_numbers_fill_their_range_unevenly() {
-        let mut random = Rng::with_seed(1);
-        let mut counts = vec![0u32; 3001];
-        for _ in 0..300_000 {
-            counts[customer_id(&mut random, 3000) as usize] += 1;
+    fn non_uniform_numbers_follow_their_formula() {
+        let (mut random, mut counts) = (Rng::with_seed(1), [0u32; 4]);
+        for _ in 0..160_000 {
+            counts[non_uniform(&mut random, 3, 1, 0..=3) as usize] += 1;
         }
-        assert_eq!(counts[0], 0);
-        assert!(counts[1..].iter().all(|count| *count > 0));
-        let (least, most) = (counts[1..].iter().min(), counts[1..].iter().max());
-        assert!(most > least.map(|least| least * 10).as_ref());
+        // Two numbers of two bits each: their OR is 0 in 1 of 16 cases, 1 or 2 in 3 each, 3 in 9; then 1 is added, modulo 4.
+        for (count, expected) in counts.into_iter().zip([90_000, 10_000, 30_000, 30_000]) {
+            assert!((f64::from(count) / f64::from(expected) - 1.0).abs() < 0.05, "{counts:?}");
+        }
         for _ in 0..10_000 {
             assert!((1..=100_000).contains(&item_id(&mut random, 100_000)));
+            assert!((1..=3000).contains(&customer_id(&mut random, 3000)));
         }
     }
 
@@ -146,7 +146,7 @@ mod tests {
         }
         // Beyond the first two the method is an approximation of whole groups of ranks.
         let drawn: u32 = counts[100..].iter().sum();
-        let expected: f64 = (100..1000).map(|rank| share_of(rank)).sum();
+        let expected: f64 = (100..1000).map(share_of).sum();
         assert!((f64::from(drawn) / f64::from(DRAWN) / expected - 1.0).abs() < 0.05, "{drawn}");
     }
 

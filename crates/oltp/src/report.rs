@@ -23,7 +23,8 @@ impl Spread {
         numbers.sort_by(f64::total_cmp);
         let (min, max) = (*numbers.first()?, *numbers.last()?);
         let half = numbers.len() / 2;
-        let median = if numbers.len() % 2 == 0 { (numbers[half - 1] + numbers[half]) / 2.0 } else { numbers[half] };
+        let median =
+            if numbers.len().is_multiple_of(2) { (numbers[half - 1] + numbers[half]) / 2.0 } else { numbers[half] };
         Some(Spread { median, min, max })
     }
 }

@@ -111,14 +111,13 @@ fn type_name(ty: &SqlType, dialect: Dialect) -> String {
 mod tests {
     use super::*;
 
+    const COLUMNS: &[Column] =
+        &[column("a", TINYINT), nullable("b", DATETIME), column("c", decimal(4, 2)), column("d", FLOAT)];
+
     #[test]
     fn a_table_is_made_in_both_languages() {
-        let table = Table {
-            name: "t",
-            columns: &[column("a", TINYINT), nullable("b", DATETIME), column("c", decimal(4, 2)), column("d", FLOAT)],
-            constraints: &["PRIMARY KEY (a)"],
-            indexes: &[("t_b", "b, c")],
-        };
+        let table =
+            Table { name: "t", columns: COLUMNS, constraints: &["PRIMARY KEY (a)"], indexes: &[("t_b", "b, c")] };
         assert_eq!(
             table.create(Dialect::Tsql),
             "CREATE TABLE t (a tinyint NOT NULL, b datetime NULL, c decimal(4,2) NOT NULL, d float NOT NULL, PRIMARY KEY (a))"
