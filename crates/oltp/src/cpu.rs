@@ -3,7 +3,7 @@
 use std::fs;
 use std::time::Duration;
 
-/// Whose CPU time is that of a server.
+/// The processes whose CPU time is that of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ServerProcess {
     /// One process.
@@ -12,7 +12,7 @@ pub enum ServerProcess {
     Family(u32),
 }
 
-/// What `/proc/PID/stat` says.
+/// The fields of `/proc/PID/stat` that are used.
 #[derive(Debug, PartialEq, Eq)]
 struct Stat {
     parent: u32,
@@ -32,8 +32,7 @@ impl ServerProcess {
                 parent.own + parent.ended + children.map(|child| child.own + child.ended).sum::<u64>()
             }
         };
-        let ticks_per_second = rustix::param::clock_ticks_per_second();
-        Some(Duration::from_secs_f64(ticks as f64 / ticks_per_second as f64))
+        Some(duration(ticks))
     }
 }
 
@@ -45,6 +44,22 @@ pub fn parent(process: u32) -> Option<u32> {
 /// The CPU time of this process.
 pub fn own() -> Option<Duration> {
     ServerProcess::Single(std::process::id()).cpu()
+}
+
+/// The CPU time of all processes of this machine, and what its host took of it for others.
+pub fn machine() -> Option<Duration> {
+    machine_ticks(&fs::read_to_string("/proc/stat").ok()?).map(duration)
+}
+
+/// The ticks of the first line of `/proc/stat`: user, nice, system, idle, iowait, irq, softirq, steal, without idle and iowait.
+fn machine_ticks(text: &str) -> Option<u64> {
+    let fields = text.lines().next()?.strip_prefix("cpu ")?.split_whitespace();
+    let ticks: Vec<u64> = fields.map_while(|field| field.parse().ok()).take(8).collect();
+    (ticks.len() == 8).then(|| ticks.iter().sum::<u64>() - ticks[3] - ticks[4])
+}
+
+fn duration(ticks: u64) -> Duration {
+    Duration::from_secs_f64(ticks as f64 / rustix::param::clock_ticks_per_second() as f64)
 }
 
 fn processes() -> impl Iterator<Item = u32> {
@@ -73,6 +88,13 @@ mod tests {
         let line = "7 (a ) b) S 3 7 7 0 -1 4194560 1 2 3 4 10 20 30 40 20 0 1 0 5";
         assert_eq!(parse(line), Some(Stat { parent: 3, own: 30, ended: 70 }));
         assert_eq!(parse("7 (a"), None);
+    }
+
+    #[test]
+    fn idle_time_is_left_out() {
+        let text = "cpu  1 2 4 1000 1000 8 16 32 0 0\ncpu0 1 2 4 1000 1000 8 16 32 0 0\n";
+        assert_eq!(machine_ticks(text), Some(63));
+        assert_eq!(machine_ticks("cpu 1 2"), None);
     }
 
     #[test]

@@ -12,14 +12,14 @@ use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-/// How long a server may take until it answers.
+/// The longest start of a server.
 const START_TIME: Duration = Duration::from_secs(120);
 /// A run that is not killed ends by itself.
 const LENGTH_MAX: Duration = Duration::from_secs(600);
-/// When a server is killed, in milliseconds from the first transaction on.
+/// The moment of a kill, in milliseconds from the first transaction on.
 const KILL_AFTER_MS: std::ops::Range<u64> = 1000..5000;
 
-/// What to kill.
+/// The server to kill, and the load on it.
 #[derive(clap::Args)]
 pub struct KillArguments {
     /// Pikepole's binary
@@ -34,13 +34,13 @@ pub struct KillArguments {
     /// Connections
     #[arg(long, default_value_t = 16)]
     terminals: usize,
-    /// How often the server is killed
+    /// Number of kills
     #[arg(long, default_value_t = 10)]
     rounds: usize,
     /// Let commits not wait until they are durable: a planted fault, which is to be found
     #[arg(long)]
     delayed: bool,
-    /// Where random numbers begin
+    /// Seed of the random numbers
     #[arg(long, default_value_t = 1)]
     seed: u64,
 }
@@ -184,7 +184,7 @@ fn interrupted(
     })
 }
 
-/// Whether as many rows are there as were acknowledged. Each terminal may have one more, whose answer did not arrive.
+/// Compares the rows that are there with those acknowledged. Each terminal may have one more, whose answer did not arrive.
 fn compared(what: &str, acknowledged: u64, found: i64, terminals: usize) -> Result<(), String> {
     let acknowledged = i64::try_from(acknowledged).unwrap_or(i64::MAX);
     let allowed = acknowledged..=acknowledged.saturating_add(terminals as i64);

@@ -36,7 +36,7 @@ use workloads::{NAMES, Workload};
 
 type Failure = Box<dyn std::error::Error>;
 
-/// What to do.
+/// The commands.
 #[derive(Parser)]
 #[command(about, version)]
 enum Command {
@@ -50,7 +50,7 @@ enum Command {
     Kill(KillArguments),
 }
 
-/// Where the servers are.
+/// The servers.
 #[derive(Args)]
 struct ServerArguments {
     /// A server of Pikepole, without encryption; may be given several times, with names to compare them by
@@ -106,7 +106,7 @@ struct RunArguments {
     /// Rounds; medians are shown
     #[arg(long, default_value_t = 3)]
     rounds: usize,
-    /// Whether a commit waits until it is durable
+    /// Durability of commits
     #[arg(long, default_value = "full")]
     durability: Durability,
     /// Print JSON instead of tables

@@ -32,7 +32,7 @@ impl Window {
 /// The transactions of some terminals within the window.
 #[derive(Debug, Default, Clone)]
 pub struct Tally {
-    /// How long each took, in microseconds, by kind.
+    /// The time of each, in microseconds, by kind.
     pub times: Vec<Vec<u32>>,
     /// Commits by kind, within the window or not.
     pub committed: Vec<u64>,
@@ -63,7 +63,7 @@ impl Tally {
     }
 }
 
-/// What a run gave.
+/// The result of a run.
 pub struct Run {
     /// The transactions.
     pub tally: Tally,
@@ -73,20 +73,22 @@ pub struct Run {
     pub server_cpu: Option<Duration>,
     /// The CPU time of this process meanwhile.
     pub client_cpu: Option<Duration>,
+    /// The CPU time of the whole machine meanwhile.
+    pub machine_cpu: Option<Duration>,
 }
 
-/// How a run is made.
+/// The settings of a run.
 #[derive(Debug, Clone, Copy)]
 pub struct Setting {
     /// Connections.
     pub terminals: usize,
     /// Threads that drive them.
     pub threads: usize,
-    /// How long transactions run before they are counted.
+    /// The time that transactions run before they are counted.
     pub warm_up: Duration,
-    /// How long they are counted.
+    /// The time that they are counted.
     pub length: Duration,
-    /// Where the terminals' random numbers begin.
+    /// The seed of the terminals' random numbers.
     pub seed: u64,
 }
 
@@ -112,12 +114,12 @@ pub fn run(target: &Target, workload: &Workload, setting: &Setting) -> Result<Ru
     let groups = terminals(target, workload, setting)?;
     let window = Window::new(setting.warm_up, setting.length);
     let mut tally = Tally::default();
-    let (server_cpu, client_cpu) = thread::scope(|scope| {
+    let [server_cpu, client_cpu, machine_cpu] = thread::scope(|scope| {
         let window = &window;
         let threads: Vec<_> =
             groups.into_iter().map(|group| scope.spawn(move || work(group, workload, window))).collect();
         // Before the connections are closed: a process of PostgreSQL that ends is waited for some time later.
-        let cpu = || (process.and_then(|process| process.cpu()), cpu::own());
+        let cpu = || [process.and_then(|process| process.cpu()), cpu::own(), cpu::machine()];
         thread::sleep(window.begin.saturating_duration_since(Instant::now()));
         let before = cpu();
         thread::sleep(window.end.saturating_duration_since(Instant::now()));
@@ -127,10 +129,10 @@ pub fn run(target: &Target, workload: &Workload, setting: &Setting) -> Result<Ru
             tally.add(group);
             failure.map_or(Ok(()), Err)?;
         }
-        let difference = |before: Option<Duration>, after: Option<Duration>| Some(after?.saturating_sub(before?));
-        Ok::<_, SessionError>((difference(before.0, after.0), difference(before.1, after.1)))
+        let difference = |place: usize| Some(after[place]?.saturating_sub(before[place]?));
+        Ok::<_, SessionError>([0, 1, 2].map(difference))
     })?;
-    Ok(Run { tally, length: setting.length, server_cpu, client_cpu })
+    Ok(Run { tally, length: setting.length, server_cpu, client_cpu, machine_cpu })
 }
 
 /// Drives a group of terminals until the window is over: their transactions, and the first failure.

@@ -47,7 +47,7 @@ const BEGIN: &str = "begin";
 const COMMIT: &str = "commit";
 const ROLLBACK: &str = "rollback";
 
-/// Where PostgreSQL is: `host=... port=... user=... password=... dbname=...`, as its own tools have it.
+/// The address of PostgreSQL: `host=... port=... user=... password=... dbname=...`, as its own tools have it.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct PostgresOptions {
     host: String,

@@ -1,4 +1,4 @@
-//! What runs gave, as tables for reading and as JSON.
+//! The results of runs, as tables for reading and as JSON.
 
 use crate::measure::Run;
 use crate::workloads::Kind;
@@ -29,12 +29,12 @@ impl Spread {
     }
 }
 
-/// How long transactions of a kind took.
+/// The latency of transactions of a kind.
 #[derive(Debug, Clone, PartialEq, Serialize)]
 pub struct Latency {
     /// The kind.
     pub kind: &'static str,
-    /// How many there were, of all rounds.
+    /// Their number, in all rounds.
     pub count: usize,
     /// Half of them took no longer, in microseconds.
     pub p50_us: u32,
@@ -53,7 +53,7 @@ impl Latency {
     }
 }
 
-/// What the rounds of a server with so many terminals gave.
+/// The results of all rounds of a server with so many terminals.
 #[derive(Debug, Clone, Serialize)]
 pub struct Summary {
     /// Connections.
@@ -66,6 +66,8 @@ pub struct Summary {
     pub server_cpu_us: Option<Spread>,
     /// CPU time of this program, in microseconds a transaction.
     pub client_cpu_us: Option<Spread>,
+    /// CPU time of other processes meanwhile, in hundredths of a CPU: what a quiet machine has little of.
+    pub others_cpu_percent: Option<Spread>,
     /// Attempts that another transaction was in the way of, in a thousand transactions.
     pub retries_per_thousand: f64,
     /// Transactions rolled back as the workload intends it, in a thousand.
@@ -96,6 +98,7 @@ impl Summary {
             rate: Spread::of(runs.iter().filter_map(rate)),
             server_cpu_us: Spread::of(runs.iter().filter_map(server_cpu)),
             client_cpu_us: Spread::of(runs.iter().filter_map(|run| per_transaction(run, run.client_cpu))),
+            others_cpu_percent: Spread::of(runs.iter().filter_map(others_cpu)),
             retries_per_thousand: total(|run| run.tally.retries) * 1000.0 / transactions,
             rollbacks_per_thousand: total(|run| run.tally.rollbacks) * 1000.0 / transactions,
             rate_ratio: ratios(rate),
@@ -111,6 +114,11 @@ fn rate(run: &Run) -> Option<f64> {
 
 fn server_cpu(run: &Run) -> Option<f64> {
     per_transaction(run, run.server_cpu)
+}
+
+fn others_cpu(run: &Run) -> Option<f64> {
+    let others = run.machine_cpu?.saturating_sub(run.server_cpu? + run.client_cpu?);
+    Some(others.as_secs_f64() * 100.0 / run.length.as_secs_f64())
 }
 
 fn per_transaction(run: &Run, time: Option<Duration>) -> Option<f64> {
@@ -143,7 +151,8 @@ impl Report {
         let Report { workload, scale, durability, seconds, rounds, baseline, .. } = self;
         let title = format!("{workload}, scale {scale}, {durability} durability, {rounds} rounds of {seconds} s");
         let ratio = format!("/ {baseline}");
-        let head = ["terminals", "server", "transactions/s", &ratio, "server CPU us/t", &ratio, "client CPU us/t"];
+        let head =
+            ["terminals", "server", "transactions/s", &ratio, "server CPU us/t", &ratio, "client CPU us/t", "others %"];
         let head = head.into_iter().chain(["p50 ms", "p95 ms", "p99 ms", "retries/1000", "rollbacks/1000"]);
         let mut rows = vec![head.map(str::to_string).collect::<Vec<_>>()];
         for summary in &self.results {
@@ -152,7 +161,7 @@ impl Report {
             let compared = |ratio| if is_baseline { String::new() } else { shown(ratio, 2) };
             row.extend([shown(summary.rate, 0), compared(summary.rate_ratio)]);
             row.extend([shown(summary.server_cpu_us, 1), compared(summary.server_cpu_ratio)]);
-            row.push(shown(summary.client_cpu_us, 1));
+            row.extend([shown(summary.client_cpu_us, 1), shown(summary.others_cpu_percent, 0)]);
             row.extend(summary.latency.first().map_or_else(Default::default, milliseconds));
             row.push(format!("{:.2}", summary.retries_per_thousand));
             row.push(format!("{:.1}", summary.rollbacks_per_thousand));
@@ -219,7 +228,8 @@ mod tests {
 
     fn run(transactions: u32, cpu_ms: u64) -> Run {
         let tally = Tally { times: vec![(0..transactions).collect()], retries: 1, rollbacks: 2, ..Tally::default() };
-        Run { tally, length: Duration::from_secs(2), server_cpu: Some(Duration::from_millis(cpu_ms)), client_cpu: None }
+        let server_cpu = Some(Duration::from_millis(cpu_ms));
+        Run { tally, length: Duration::from_secs(2), server_cpu, client_cpu: None, machine_cpu: None }
     }
 
     #[test]

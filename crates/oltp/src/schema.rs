@@ -3,7 +3,7 @@
 use pikepole_client::Length;
 use pikepole_embedded::SqlType;
 
-/// Which of the two languages a server speaks.
+/// The language of a server.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Dialect {
     /// Pikepole.

@@ -41,7 +41,7 @@ macro_rules! statements {
     };
 }
 
-/// Why a statement failed, by what its caller can do.
+/// The failure of a statement, by what its caller can do.
 #[derive(Debug, thiserror::Error)]
 pub enum SessionError {
     /// Another transaction was in the way (a deadlock, a write of a row that changed): the transaction can be tried again.

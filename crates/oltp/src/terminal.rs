@@ -20,7 +20,7 @@ use std::task::{Context, Poll, Waker};
 
 /// Events taken from the system at once.
 const EVENTS_MAX: usize = 64;
-/// How long a server may take for its next answer.
+/// The longest time between two answers of a server.
 const ANSWER_TIME: Timespec = Timespec { tv_sec: 60, tv_nsec: 0 };
 
 /// A connection that runs transactions.

@@ -32,7 +32,7 @@ const fn kind(name: &'static str, weight: u32) -> Kind {
     Kind { name, weight }
 }
 
-/// How a transaction is to end.
+/// The end that a transaction is to have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Ending {
     /// By a commit.

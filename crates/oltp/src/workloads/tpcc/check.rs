@@ -10,7 +10,7 @@ struct Condition {
     violations: &'static str,
 }
 
-/// How a condition stands.
+/// The result of a condition.
 pub struct Verdict {
     /// Its number in 3.3.2.
     pub number: u32,

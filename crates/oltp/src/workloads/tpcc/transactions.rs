@@ -227,7 +227,7 @@ async fn oldest_new_order(terminal: &mut Terminal, warehouse: i32, district: i32
     Ok(None)
 }
 
-/// How many items of a district's last orders are short.
+/// Counts the items of a district's last orders that are short.
 pub async fn stock_level(terminal: &mut Terminal, warehouse: i32) -> Result<Ending, SessionError> {
     let (threshold, district) = (terminal.random.i32(10..=20), terminal.random.i32(1..=DISTRICTS));
     let next = terminal.run(GET_NEXT_ORDER, &[int(warehouse), int(district)]).await?.integer(0, 0)?;
