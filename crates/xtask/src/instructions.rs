@@ -107,7 +107,8 @@ impl Costs {
             } else if let Some(calls) = line.strip_prefix("calls=") {
                 of_call = true;
                 if ALLOCATORS.contains(&called) && !ALLOCATORS.contains(&function) {
-                    costs.allocations += calls.split(' ').next().and_then(|count| count.parse::<u64>().ok()).unwrap_or(0);
+                    costs.allocations +=
+                        calls.split(' ').next().and_then(|count| count.parse::<u64>().ok()).unwrap_or(0);
                 }
             } else if line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
                 let cost = line.split(' ').nth(1).and_then(|cost| cost.parse::<u64>().ok()).unwrap_or(0);

@@ -117,10 +117,7 @@ const CALLS: &[Call] = &[
     Call {
         name: "delivery: oldest by key",
         text: "SELECT TOP 1 o_id FROM dbo.order_line WHERE d_id = @d AND w_id = @w ORDER BY o_id ASC",
-        parameters: &[
-            ("@d", SqlType::Int, |number| Value::Int(number % 10)),
-            ("@w", SqlType::Int, |_| Value::Int(1)),
-        ],
+        parameters: &[("@d", SqlType::Int, |number| Value::Int(number % 10)), ("@w", SqlType::Int, |_| Value::Int(1))],
     },
     Call {
         name: "delivery: sum of an order",
@@ -257,8 +254,7 @@ impl Client {
             }
         };
         socket.set_nodelay(true)?;
-        let mut client =
-            Client { socket, tokens: TokenReader::default(), request: Vec::new(), packets: Vec::new() };
+        let mut client = Client { socket, tokens: TokenReader::default(), request: Vec::new(), packets: Vec::new() };
         client.request = client_pre_login(NO_ENCRYPTION);
         client.send(PacketKind::PreLogin)?;
         client.message()?;

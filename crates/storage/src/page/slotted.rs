@@ -126,16 +126,16 @@ impl PageMut<'_> {
         if image.len() < PAGE_HEADER_BYTES || image.len() > PAGE_BYTES {
             return Err(format!("an image of {} bytes", image.len()));
         }
-        self.0.fill(0);
-        self.0[..PAGE_HEADER_BYTES].copy_from_slice(&image[..PAGE_HEADER_BYTES]);
+        self.change_all().fill(0);
+        self.header().copy_from_slice(&image[..PAGE_HEADER_BYTES]);
         if self.as_page().kind() != Some(PageKind::Map) {
             let head = PAGE_HEADER_BYTES + SLOT_BYTES * self.as_page().slots();
             let start = self.as_page().start();
             if head > start || start > PAGE_BYTES || image.len() != head + PAGE_BYTES - start {
                 return Err(format!("an image of {} bytes with entries from {start}", image.len()));
             }
-            self.0[PAGE_HEADER_BYTES..head].copy_from_slice(&image[PAGE_HEADER_BYTES..head]);
-            self.0[start..].copy_from_slice(&image[head..]);
+            self.change(PAGE_HEADER_BYTES..head).copy_from_slice(&image[PAGE_HEADER_BYTES..head]);
+            self.change(start..PAGE_BYTES).copy_from_slice(&image[head..]);
         }
         self.as_page().validate_structure()
     }
@@ -154,13 +154,13 @@ impl PageMut<'_> {
         let at = PAGE_HEADER_BYTES + SLOT_BYTES * slot;
         let end = PAGE_HEADER_BYTES + SLOT_BYTES * slots;
         if at < end {
-            self.0.copy_within(at..end, at + SLOT_BYTES);
+            self.change(at..end + SLOT_BYTES).copy_within(..end - at, SLOT_BYTES);
         }
         let start = start - taken;
         self.put_slot(slot, start, len);
         self.put_u16(AT_SLOTS, slots + 1);
         self.put_u16(AT_START, start);
-        &mut self.0[start..start + len]
+        self.change(start..start + len)
     }
 
     /// Puts a row into a leaf at `slot`. The caller has checked [`Page::leaf_room`].
@@ -179,21 +179,34 @@ impl PageMut<'_> {
 
     /// Gives the row of a leaf at `slot` a new header and new columns. The caller has checked the room.
     pub fn replace_leaf(&mut self, slot: usize, header: RowHeader, key: &[u8], rest: &[u8]) {
-        let entry = self.replace_entry(slot, leaf_entry_bytes(key.len(), rest.len()));
-        put_leaf_entry(entry, header, key, rest);
+        let ((at, old), len) = (self.as_page().slot(slot), leaf_entry_bytes(key.len(), rest.len()));
+        if len == old {
+            return self.overwrite_row(at, len, header, rest);
+        }
+        put_leaf_entry(self.replace_entry(slot, len), header, key, rest);
     }
 
     /// The same in a heap page.
     pub fn replace_heap(&mut self, slot: usize, header: RowHeader, rest: &[u8]) {
-        let entry = self.replace_entry(slot, ROW_HEADER_BYTES + rest.len());
+        let ((at, old), len) = (self.as_page().slot(slot), ROW_HEADER_BYTES + rest.len());
+        if len == old {
+            return self.overwrite_row(at, len, header, rest);
+        }
+        let entry = self.replace_entry(slot, len);
         entry[..ROW_HEADER_BYTES].copy_from_slice(&header.0.to_le_bytes());
         entry[ROW_HEADER_BYTES..].copy_from_slice(rest);
+    }
+
+    /// Gives the row at `at` a new header and new columns of the length that they had. Its key stays.
+    fn overwrite_row(&mut self, at: usize, len: usize, header: RowHeader, rest: &[u8]) {
+        self.overwrite(at, &header.0.to_le_bytes());
+        self.overwrite(at + len - rest.len(), rest);
     }
 
     /// Changes the header of the row at `slot`.
     pub fn set_row_header(&mut self, slot: usize, header: RowHeader) {
         let (at, _) = self.as_page().slot(slot);
-        self.0[at..at + ROW_HEADER_BYTES].copy_from_slice(&header.0.to_le_bytes());
+        self.change(at..at + ROW_HEADER_BYTES).copy_from_slice(&header.0.to_le_bytes());
     }
 
     /// Takes the row at `slot` from a leaf or heap page.
@@ -203,7 +216,7 @@ impl PageMut<'_> {
 
     #[inline]
     fn lengthen(&mut self, key_len: usize) {
-        if key_len > get_u16(self.0, AT_LONGEST) as usize {
+        if key_len > get_u16(self.as_page().0, AT_LONGEST) as usize {
             self.put_u16(AT_LONGEST, key_len);
         }
     }
@@ -235,7 +248,7 @@ impl PageMut<'_> {
         let (at, len) = page.slot(slot);
         self.discard(at, len);
         let first = PAGE_HEADER_BYTES + SLOT_BYTES * slot;
-        self.0.copy_within(first + SLOT_BYTES..PAGE_HEADER_BYTES + SLOT_BYTES * slots, first);
+        self.change(first..PAGE_HEADER_BYTES + SLOT_BYTES * slots).copy_within(SLOT_BYTES.., 0);
         self.put_u16(AT_SLOTS, slots - 1);
     }
 
@@ -245,12 +258,9 @@ impl PageMut<'_> {
         self.as_page().free_bytes() + old >= self.occupied(len)
     }
 
-    /// Gives the entry at `slot` a new length; the caller fills all of the returned bytes.
-    pub fn replace_entry(&mut self, slot: usize, len: usize) -> &mut [u8] {
+    /// Gives the entry at `slot` another length; the caller fills all of the returned bytes.
+    fn replace_entry(&mut self, slot: usize, len: usize) -> &mut [u8] {
         let (at, old) = self.as_page().slot(slot);
-        if len == old {
-            return &mut self.0[at..at + len];
-        }
         self.discard(at, old);
         self.put_slot(slot, 0, 0);
         self.place(slot, len)
@@ -266,7 +276,7 @@ impl PageMut<'_> {
         let start = self.as_page().start() - taken;
         self.put_slot(slot, start, len);
         self.put_u16(AT_START, start);
-        &mut self.0[start..start + len]
+        self.change(start..start + len)
     }
 
     fn discard(&mut self, at: usize, len: usize) {
@@ -282,35 +292,35 @@ impl PageMut<'_> {
 
     fn put_slot(&mut self, slot: usize, at: usize, len: usize) {
         let place = PAGE_HEADER_BYTES + SLOT_BYTES * slot;
-        self.put_u16(place, at);
-        self.put_u16(place + 2, len);
+        debug_assert!(at <= PAGE_BYTES && len <= PAGE_BYTES);
+        self.change(place..place + SLOT_BYTES).copy_from_slice(&(at as u32 | (len as u32) << 16).to_le_bytes());
     }
 
     /// Writes all entries anew without garbage between them.
     pub fn compact(&mut self) {
-        let old = *self.0;
-        let page = Page(&old);
-        self.put_u16(AT_SLOTS, 0);
-        self.put_u16(AT_GARBAGE, 0);
-        self.put_u16(AT_START, PAGE_BYTES);
-        self.0[AT_FLAGS] &= !FLAG_HAS_HIGH;
-        self.put_u16(AT_LOW + 2, 0);
-        self.put_u16(AT_HIGH, 0);
-        self.put_u16(AT_HIGH + 2, 0);
-        self.set_fences(page.low_fence(), page.high_fence());
-        self.put_u16(AT_SLOTS, page.slots());
-        let mut start = self.as_page().start();
-        for slot in 0..page.slots() {
-            let (at, len) = page.slot(slot);
-            if at == 0 {
-                continue;
+        self.rearrange(|new, page| {
+            new.put_u16(AT_SLOTS, 0);
+            new.put_u16(AT_GARBAGE, 0);
+            new.put_u16(AT_START, PAGE_BYTES);
+            new.header()[AT_FLAGS] &= !FLAG_HAS_HIGH;
+            new.put_u16(AT_LOW + 2, 0);
+            new.put_u16(AT_HIGH, 0);
+            new.put_u16(AT_HIGH + 2, 0);
+            new.set_fences(page.low_fence(), page.high_fence());
+            new.put_u16(AT_SLOTS, page.slots());
+            let mut start = new.as_page().start();
+            for slot in 0..page.slots() {
+                let (at, len) = page.slot(slot);
+                if at == 0 {
+                    continue;
+                }
+                start -= new.occupied(len);
+                new.change(start..start + len).copy_from_slice(&page.0[at..at + len]);
+                new.put_slot(slot, start, len);
             }
-            start -= self.occupied(len);
-            self.0[start..start + len].copy_from_slice(&old[at..at + len]);
-            self.put_slot(slot, start, len);
-        }
-        self.put_u16(AT_START, start);
-        self.0[PAGE_HEADER_BYTES + SLOT_BYTES * page.slots()..start].fill(0);
+            new.put_u16(AT_START, start);
+            new.change(PAGE_HEADER_BYTES + SLOT_BYTES * page.slots()..start).fill(0);
+        });
     }
 
     /// Whether `truncate` has the room for this fence.
@@ -322,17 +332,17 @@ impl PageMut<'_> {
 
     /// Keeps the first `keep` entries and takes a new high fence and next page: the left page of a split.
     pub fn truncate(&mut self, keep: usize, high: &[u8], next: Option<PageId>) {
-        let old = *self.0;
-        let page = Page(&old);
-        self.put_u16(AT_SLOTS, 0);
-        self.put_u16(AT_GARBAGE, 0);
-        self.put_u16(AT_START, PAGE_BYTES);
-        self.set_fences(page.low_fence(), Some(high));
-        for slot in 0..keep {
-            let entry = page.entry(slot);
-            self.insert_entry(slot, entry.len()).copy_from_slice(entry);
-        }
-        self.set_next(next);
+        self.rearrange(|new, page| {
+            new.put_u16(AT_SLOTS, 0);
+            new.put_u16(AT_GARBAGE, 0);
+            new.put_u16(AT_START, PAGE_BYTES);
+            new.set_fences(page.low_fence(), Some(high));
+            for slot in 0..keep {
+                let entry = page.entry(slot);
+                new.insert_entry(slot, entry.len()).copy_from_slice(entry);
+            }
+            new.set_next(next);
+        });
     }
 
     /// Appends entries `from..` of `page` to this page.

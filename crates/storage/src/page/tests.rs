@@ -20,7 +20,7 @@ proptest! {
     #[test]
     fn a_leaf_is_an_ordered_map(ops in proptest::collection::vec((0..3u8, 0..200u8, 0..400usize), 1..400)) {
         let mut bytes = [0; PAGE_BYTES];
-        let mut page = PageMut(&mut bytes);
+        let mut page = PageMut::new(&mut bytes);
         page.format(PageId(7), 20, PageKind::Leaf, 0);
         page.set_fences(b"", Some(&[255]));
         let mut model: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
@@ -47,14 +47,14 @@ proptest! {
         let (head, tail) = page.as_page().image();
         let image = [head, tail].concat();
         let mut copy = [0; PAGE_BYTES];
-        PageMut(&mut copy).set_image(&image).expect("an image");
-        PageMut(&mut copy).seal();
+        PageMut::new(&mut copy).set_image(&image).expect("an image");
+        PageMut::new(&mut copy).seal();
         let page = Page(&copy);
         page.validate(PageId(7)).expect("a sound page");
         let rows: Vec<_> = (0..page.slots()).map(|slot| page.leaf_entry(slot)).collect();
         prop_assert!(rows.iter().map(|row| (row.key, row.rest)).eq(model.iter().map(|(k, r)| (&k[..], &r[..]))));
         for cut in (0..image.len()).step_by(97) {
-            prop_assert!(PageMut(&mut copy).set_image(&image[..cut]).is_err());
+            prop_assert!(PageMut::new(&mut copy).set_image(&image[..cut]).is_err());
         }
     }
 
@@ -65,7 +65,7 @@ proptest! {
         keys in proptest::collection::vec(proptest::collection::vec(0..3u8, 0..24), 1..50),
     ) {
         let mut bytes = [0; PAGE_BYTES];
-        let mut page = PageMut(&mut bytes);
+        let mut page = PageMut::new(&mut bytes);
         page.format(PageId(7), 20, PageKind::Inner, 1);
         page.add_child(PageId(1000), &[]);
         for (index, separator) in separators.iter().enumerate() {
@@ -96,7 +96,7 @@ proptest! {
 #[test]
 fn the_header_has_its_documented_places() {
     let mut bytes = [0; PAGE_BYTES];
-    let mut page = PageMut(&mut bytes);
+    let mut page = PageMut::new(&mut bytes);
     page.format(PageId(0x0403_0201), 0x0807_0605, PageKind::Leaf, 0);
     page.set_lsn(0x1122_3344_5566_7788);
     page.set_fences(b"low", Some(b"high"));
