@@ -96,6 +96,18 @@ impl<'a> Page<'a> {
         self.free_bytes().saturating_sub(kept)
     }
 
+    /// Bytes of garbage right behind the entry that ends at `end`.
+    fn garbage_from(self, end: usize) -> usize {
+        if self.garbage() == 0 {
+            return 0;
+        }
+        let fences =
+            [AT_LOW, AT_HIGH].map(|fence| (get_u16(self.0, fence) as usize, get_u16(self.0, fence + 2) as usize));
+        let used = (0..self.slots()).map(|slot| self.slot(slot)).chain(fences.into_iter().filter(|(_, len)| *len > 0));
+        let next = used.map(|(at, _)| at).filter(|at| *at >= end).min();
+        next.unwrap_or(PAGE_BYTES) - end
+    }
+
     /// Bytes that a heap page has for an entry with its slot.
     pub fn heap_room(self) -> usize {
         self.free_bytes()
@@ -179,17 +191,17 @@ impl PageMut<'_> {
 
     /// Gives the row of a leaf at `slot` a new header and new columns. The caller has checked the room.
     pub fn replace_leaf(&mut self, slot: usize, header: RowHeader, key: &[u8], rest: &[u8]) {
-        let ((at, old), len) = (self.as_page().slot(slot), leaf_entry_bytes(key.len(), rest.len()));
-        if len == old {
-            return self.overwrite_row(at, len, header, rest);
+        let len = leaf_entry_bytes(key.len(), rest.len());
+        match self.resize_in_place(slot, len) {
+            Some(at) => self.overwrite_row(at, len, header, rest),
+            None => put_leaf_entry(self.replace_entry(slot, len), header, key, rest),
         }
-        put_leaf_entry(self.replace_entry(slot, len), header, key, rest);
     }
 
     /// The same in a heap page.
     pub fn replace_heap(&mut self, slot: usize, header: RowHeader, rest: &[u8]) {
-        let ((at, old), len) = (self.as_page().slot(slot), ROW_HEADER_BYTES + rest.len());
-        if len == old {
+        let len = ROW_HEADER_BYTES + rest.len();
+        if let Some(at) = self.resize_in_place(slot, len) {
             return self.overwrite_row(at, len, header, rest);
         }
         let entry = self.replace_entry(slot, len);
@@ -197,7 +209,7 @@ impl PageMut<'_> {
         entry[ROW_HEADER_BYTES..].copy_from_slice(rest);
     }
 
-    /// Gives the row at `at` a new header and new columns of the length that they had. Its key stays.
+    /// Gives the row at `at`, which has `len` bytes already, a new header and new columns. Its key stays.
     fn overwrite_row(&mut self, at: usize, len: usize, header: RowHeader, rest: &[u8]) {
         self.overwrite(at, &header.0.to_le_bytes());
         self.overwrite(at + len - rest.len(), rest);
@@ -256,6 +268,55 @@ impl PageMut<'_> {
     pub fn replacement_fits(&self, slot: usize, len: usize) -> bool {
         let old = self.occupied(self.as_page().slot(slot).1);
         self.as_page().free_bytes() + old >= self.occupied(len)
+    }
+
+    /// Gives the entry at `slot` another length without moving its beginning away from its key, and returns its offset; `None` if
+    /// that takes more room than there is beside it. What an entry gives up is garbage, and its own again when it grows.
+    ///
+    /// Where the page is full, so that any other way would move all entries behind this one in the order of slots, those below it
+    /// are moved: they keep their room, and the entry has room from then on. After a few updates each row has the room of the
+    /// longest that it was, and updates change only the bytes of their row.
+    fn resize_in_place(&mut self, slot: usize, len: usize) -> Option<usize> {
+        let (at, old) = self.as_page().slot(slot);
+        let (taken, room) = (self.occupied(len), self.occupied(old));
+        let more = taken.saturating_sub(room);
+        let mut at = at;
+        if more > 0 && self.as_page().garbage_from(at + room) < more {
+            let gap = self.as_page().gap_bytes();
+            if gap < more || gap >= taken {
+                return None;
+            }
+            self.move_down(at + room, more);
+            at -= more;
+        }
+        if len != old {
+            self.put_slot(slot, at, len);
+            let garbage = self.as_page().garbage() + room - taken;
+            self.put_u16(AT_GARBAGE, garbage);
+        }
+        Some(at)
+    }
+
+    /// Moves all entries and fences that begin below `end` by so many bytes into the gap, which leaves as many of garbage at `end`.
+    fn move_down(&mut self, end: usize, by: usize) {
+        self.rearrange(|new, page| {
+            let start = page.start();
+            new.change(start - by..end - by).copy_from_slice(&page.0[start..end]);
+            for slot in 0..page.slots() {
+                let (at, len) = page.slot(slot);
+                if at != 0 && at < end {
+                    new.put_slot(slot, at - by, len);
+                }
+            }
+            for fence in [AT_LOW, AT_HIGH] {
+                let (at, len) = (get_u16(page.0, fence) as usize, get_u16(page.0, fence + 2));
+                if len > 0 && at < end {
+                    new.put_u16(fence, at - by);
+                }
+            }
+            new.put_u16(AT_START, start - by);
+            new.put_u16(AT_GARBAGE, page.garbage() + by);
+        });
     }
 
     /// Gives the entry at `slot` another length; the caller fills all of the returned bytes.

@@ -93,6 +93,49 @@ proptest! {
     }
 }
 
+/// A full page of rows of 980 bytes with a column that has another length with each change: the bytes that a change touches.
+fn bytes_changed(kind: PageKind, change: impl Fn(&mut PageMut<'_>, usize, &[u8])) -> Vec<usize> {
+    let mut bytes = [0; PAGE_BYTES];
+    let mut page = PageMut::new(&mut bytes);
+    page.format(PageId(7), 20, kind, 0);
+    let mut rows: Vec<Vec<u8>> = (0..8).map(|row| vec![row; 970]).collect();
+    for (slot, rest) in rows.iter().enumerate() {
+        match kind {
+            PageKind::Leaf => page.insert_leaf(slot, RowHeader::default(), &[slot as u8], rest),
+            _ => page.insert_heap(slot, RowHeader::default(), rest),
+        }
+    }
+    let mut random = crate::test_support::Random(5);
+    let mut counts = Vec::new();
+    for step in 0..2_000u64 {
+        let slot = random.below(8) as usize;
+        let len = 950 + random.below(41) as usize;
+        let rest = vec![step as u8; len];
+        let mut changed = PageMut::new(page.change_all());
+        change(&mut changed, slot, &rest);
+        counts.push(changed.changed().runs().map(|run| run.len()).sum());
+        rows[slot] = rest;
+        page.as_page().validate_structure().expect("a sound page");
+        for (slot, rest) in rows.iter().enumerate() {
+            let entry = page.as_page().entry(slot);
+            assert!(entry.ends_with(rest) && entry.len() < rest.len() + 11, "step {step}, slot {slot}");
+        }
+    }
+    counts
+}
+
+#[test]
+fn rows_that_change_their_length_keep_their_places() {
+    let leaf = bytes_changed(PageKind::Leaf, |page, slot, rest| {
+        page.replace_leaf(slot, RowHeader::default(), &[slot as u8], rest);
+    });
+    let heap = bytes_changed(PageKind::Heap, |page, slot, rest| page.replace_heap(slot, RowHeader::default(), rest));
+    for counts in [leaf, heap] {
+        let of_a_row = counts[200..].iter().filter(|bytes| **bytes <= 1_200).count();
+        assert!(of_a_row * 100 >= counts[200..].len() * 95, "{of_a_row} of {}", counts[200..].len());
+    }
+}
+
 #[test]
 fn the_header_has_its_documented_places() {
     let mut bytes = [0; PAGE_BYTES];
