@@ -202,6 +202,7 @@ counter_table! {
     CheckpointPages: "Buffer Manager", "Checkpoint pages/sec", PerSecond, "Pages written by checkpoints.";
     BackgroundWriterPages: "Buffer Manager", "Background writer pages/sec", PerSecond, "Pages written by the background writer.";
     LazyWrites: "Buffer Manager", "Lazy writes/sec", PerSecond, "Pages written by the lazy writer to free frames.";
+    DoubleWriteBytes: "Buffer Manager", "Double-write bytes/sec", PerSecond, "Bytes written to the double-write area, from which torn pages are rebuilt.";
     FreeListStalls: "Buffer Manager", "Free list stalls/sec", PerSecond, "Requests that had to wait for a free frame.";
     PageLifeExpectancy: "Buffer Manager", "Page life expectancy", Raw, "Seconds that a page stays in memory unused.";
     DatabasePages: "Buffer Manager", "Database pages", Raw, "Pages in the buffer pool.";

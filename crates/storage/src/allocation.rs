@@ -96,20 +96,22 @@ impl PageMut<'_> {
     /// Notes in a map page that `page` is in use and its extent belongs to `owner`.
     pub(crate) fn use_page(&mut self, page: PageId, owner: u32) {
         let at = entry_at(page);
-        self.0[at..at + 4].copy_from_slice(&owner.to_le_bytes());
-        self.0[at + 4] |= page_bit(page);
+        let entry = self.change(at..at + MAP_ENTRY_BYTES);
+        entry[..4].copy_from_slice(&owner.to_le_bytes());
+        entry[4] |= page_bit(page);
     }
 
     /// Notes in a map page that `page` is not in use; its extent stays with its owner.
     pub(crate) fn free_page(&mut self, page: PageId) {
-        self.0[entry_at(page) + 4] &= !page_bit(page);
+        let at = entry_at(page);
+        self.change(at..at + MAP_ENTRY_BYTES)[4] &= !page_bit(page);
     }
 
     /// Frees all extents of `owner` in a map page.
     pub(crate) fn free_extents(&mut self, owner: u32) {
-        for entry in self.0[PAGE_HEADER_BYTES..].chunks_exact_mut(MAP_ENTRY_BYTES) {
-            if get_u32(entry, 0) == owner {
-                entry.fill(0);
+        for at in (PAGE_HEADER_BYTES..PAGE_BYTES).step_by(MAP_ENTRY_BYTES) {
+            if get_u32(self.as_page().0, at) == owner {
+                self.change(at..at + MAP_ENTRY_BYTES).fill(0);
             }
         }
     }

@@ -147,7 +147,7 @@ impl Store {
             if self.pool.lookup(id).is_some() {
                 let mut copy = self.until_done(|| self.pool.shared(id).map(|guard| Box::new(*guard.page().0)));
                 if let Ok(bytes) = &mut copy {
-                    PageMut(bytes).seal();
+                    PageMut::new(bytes).seal();
                     if Page(bytes).is_whole(id) {
                         return copy.map(Some);
                     }

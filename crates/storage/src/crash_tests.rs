@@ -15,7 +15,7 @@ use crate::records::Record;
 use crate::test_support::{FOLDER, Fixture, LOG_FOLDER, Random, Rows, context, log_options, store_options};
 use crate::{
     BulkPages, ChangeOutcome, EXTENT_PAGES, EncodedRows, Heap, InsertOutcome, LogContext, MAP_EXTENTS, PAGES_FILE,
-    PageId, Redo, Rid, RowHeader, ScanRange, Stop, StorageError, Store, StoreOptions, Tree, TreeCursor,
+    PageId, Redo, Rid, RowHeader, ScanRange, Stop, StorageError, Store, StoreOptions, TornPages, Tree, TreeCursor,
 };
 
 const TREE: u32 = 20;
@@ -42,9 +42,15 @@ struct Work {
     checkpoints: bool,
 }
 
+thread_local! {
+    /// The policy under which the thread's workloads write their pages.
+    static TORN_PAGES: std::cell::Cell<TornPages> = const { std::cell::Cell::new(TornPages::Delta) };
+}
+
 impl Work {
     fn begin(disk: SimulatedDisk, seed: u64) -> Result<Work, StorageError> {
         let fixture = Fixture::on(disk, FRAMES)?;
+        fixture.store.set_torn_pages(TORN_PAGES.get());
         let tree = fixture.store.until_done(|| Tree::create(&fixture.store, TREE, KEY_BYTES))?;
         let heap = Heap::open(&fixture.store, HEAP);
         let (keys, rids) = (BTreeMap::new(), BTreeMap::new());
@@ -296,6 +302,15 @@ fn recovery_comes_to_the_state_of_the_log() {
     }
 }
 
+#[test]
+fn recovery_comes_to_the_state_of_the_log_also_with_whole_pages() {
+    TORN_PAGES.set(TornPages::Whole);
+    for seed in 1..=2 {
+        crashes(seed, 1500, 40).expect("a recovered database");
+    }
+    TORN_PAGES.set(TornPages::Delta);
+}
+
 /// Makes the file longer until it has a second map page, and has the disk keep that.
 fn grow_past_a_map_page(store: &Store) -> Result<(), StorageError> {
     while store.file_pages() <= MAP_EXTENTS * EXTENT_PAGES {
@@ -344,6 +359,26 @@ fn pages_ahead_of_the_log_are_noticed() {
 #[test]
 fn unprotected_torn_pages_are_noticed() {
     is_noticed(Fault::NoDoubleWrite);
+}
+
+#[test]
+fn changes_that_are_not_noted_are_noticed() {
+    plant(Some(Fault::UnnotedChanges));
+    // A build with debug assertions compares each page with the one on disk, also before the first crash.
+    let found = |seed: u64| !matches!(catch_unwind(|| crashes(seed, 1500, 40)), Ok(Ok(())));
+    let noticed = (1..=12).any(found);
+    plant(None);
+    assert!(noticed, "it was not noticed");
+}
+
+#[test]
+fn deltas_without_all_changes_are_noticed() {
+    is_noticed(Fault::ShortDelta);
+}
+
+#[test]
+fn deltas_that_are_applied_in_part_are_noticed() {
+    is_noticed(Fault::HalfRestored);
 }
 
 #[test]

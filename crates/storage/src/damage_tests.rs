@@ -100,7 +100,7 @@ fn a_page_with_a_good_checksum_and_a_bad_structure_is_refused() {
             let end = if random.below(2) == 0 { 200 } else { PAGE_BYTES as u64 };
             bytes[random.below(end) as usize] ^= 1 << random.below(8);
         }
-        PageMut(&mut bytes).seal();
+        PageMut::new(&mut bytes).seal();
         let page = Page(&bytes);
         match page.validate(root) {
             Err(_) => refused += 1,

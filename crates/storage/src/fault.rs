@@ -26,6 +26,12 @@ pub(crate) enum Fault {
     NoPageOrder,
     /// A page that is whole is taken for the newest one.
     TrustPages,
+    /// Changes of pages are not noted behind their headers.
+    UnnotedChanges,
+    /// The double-write area lacks the last of the lines of each page that were changed.
+    ShortDelta,
+    /// A torn page gets all but the last of the pieces that the double-write area has of it.
+    HalfRestored,
 }
 
 /// Plants `fault` for the calling thread, or clears it away.
@@ -68,4 +74,10 @@ questions! {
     no_page_order = NoPageOrder;
     /// True when pages are read without regard to their stamps.
     trust_pages = TrustPages;
+    /// Whether changed lines are forgotten.
+    unnoted_changes = UnnotedChanges;
+    /// Whether records of the double-write area are too short.
+    short_delta = ShortDelta;
+    /// Whether torn pages are rebuilt in part.
+    half_restored = HalfRestored;
 }

@@ -22,6 +22,8 @@ use pikepole_contention::sync::hint::spin_loop;
 use pikepole_contention::sync::thread;
 use pikepole_contention::{CachePadded, slot};
 
+use crate::page::Lines;
+
 const EXCLUSIVE: u64 = 1;
 const SHARER: u64 = 2;
 const SHARERS: u64 = 0xfffe;
@@ -50,6 +52,9 @@ pub(crate) struct FrameHeader {
     pub rec_lsn: AtomicU64,
     /// Start of the record that last rebuilt the page as a whole; 0: unknown (it was read from disk).
     pub format_lsn: AtomicU64,
+    /// The lines in which the page may differ from the one on disk, low half first. Changes under the exclusive latch, and by
+    /// the writer of pages under a shared one.
+    changed: [AtomicU64; 2],
 }
 
 impl FrameHeader {
@@ -60,6 +65,20 @@ impl FrameHeader {
 
     pub fn set_page(&self, page: Option<u32>) {
         self.page.store(page.map_or(0, |page| page + 1), Ordering::Relaxed);
+    }
+
+    /// The lines in which the page may differ from the one on disk.
+    #[inline]
+    pub fn changed(&self) -> Lines {
+        // Relaxed, here and below: the latch keeps the halves together.
+        let [low, high] = &self.changed;
+        Lines(u128::from(low.load(Ordering::Relaxed)) | u128::from(high.load(Ordering::Relaxed)) << 64)
+    }
+
+    #[inline]
+    pub fn set_changed(&self, lines: Lines) {
+        self.changed[0].store(lines.0 as u64, Ordering::Relaxed);
+        self.changed[1].store((lines.0 >> 64) as u64, Ordering::Relaxed);
     }
 
     #[inline]
@@ -198,6 +217,7 @@ mod tests {
             pinned: AtomicU8::new(0),
             rec_lsn: AtomicU64::new(0),
             format_lsn: AtomicU64::new(0),
+            changed: [AtomicU64::new(0), AtomicU64::new(0)],
         };
         let seen = frame.optimistic().expect("free");
         assert!(frame.try_shared() && frame.try_shared());

@@ -53,12 +53,14 @@ mod store;
 mod suspects;
 #[cfg(test)]
 mod test_support;
+#[cfg(test)]
+mod torn_page_tests;
 mod tree;
 
 pub use allocation::{EXTENT_PAGES, MAP_EXTENTS, OBJECT_FIRST};
 pub use backup::{PagesInUse, RestoredPages, check_page};
 pub use check::{CheckReport, Finding, ObjectReport};
-pub use checkpoint::{FORMAT_VERSION, Master};
+pub use checkpoint::{FORMAT_VERSION, Master, TornPages};
 pub use error::{Need, PageId, PageRun, Stop, StorageError};
 pub use glance::Glance;
 pub use growth::{FileGrowth, FileLimits};

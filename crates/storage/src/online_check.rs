@@ -154,7 +154,7 @@ fn ahead_of_disk(store: &Store, id: PageId) -> Option<Box<PageBytes>> {
         })
     });
     let mut page = copy.ok()??;
-    PageMut(&mut page).seal();
+    PageMut::new(&mut page).seal();
     Some(page)
 }
 

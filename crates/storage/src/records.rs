@@ -568,7 +568,7 @@ mod tests {
     #[test]
     fn lists_of_changes_are_read_back() {
         let mut bytes = [0; PAGE_BYTES];
-        let mut page = PageMut(&mut bytes);
+        let mut page = PageMut::new(&mut bytes);
         page.format(PageId(9), 20, PageKind::Leaf, 0);
         let mut list = ChangeList::new();
         list.image(page.as_page());

@@ -180,6 +180,11 @@ impl Stamps {
         }
     }
 
+    /// Whether a page is what was last written, or read, as far as that can be told.
+    pub fn is_last(&mut self, id: PageId, page: Page<'_>) -> bool {
+        self.block(id).is_ok_and(|block| block.stamp(id) == Stamp::of(page))
+    }
+
     /// Compares a page that was read, and found whole, with its stamp. A newer page is noted, so that no older one is
     /// taken for it later.
     ///

@@ -26,12 +26,12 @@ use pikepole_machine::memory::{Budget, Cache};
 use pikepole_machine::{AlignedBuffer, Disk, File, MemoryGrant, OpenOptions, Pages, clock, is_full};
 
 use crate::allocation::{EXTENT_PAGES, EXTENTS_FREE_MIN, Space};
-use crate::checkpoint::{Master, Writer};
+use crate::checkpoint::{Master, TornPages, Writer};
 use crate::error::{Need, PageId, Stop, StorageError};
 use crate::fault;
 use crate::growth::FileLimits;
 use crate::io_totals::{IoStats, IoTotals};
-use crate::page::{PAGE_BYTES, Page, PageBytes};
+use crate::page::{Lines, PAGE_BYTES, Page, PageBytes};
 use crate::parts::PartUse;
 use crate::pool::{FreeFrame, Pool, PoolGrowth};
 use crate::records::Record;
@@ -134,6 +134,7 @@ pub struct Store {
     is_poisoned: AtomicBool,
     poisoned: Mutex<Option<String>>,
     heap_insert_targets: AtomicU8,
+    torn_pages: AtomicU8,
 }
 
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
@@ -211,6 +212,8 @@ impl Store {
             writer.write_master(Master { sequence: master.sequence + 1, clean: false, ..master })?;
         } else {
             writer.restore_torn(&store.data)?;
+            // From here on the double-write area may have what builds of an older format do not know.
+            writer.write_master(Master { sequence: master.sequence + 1, ..master })?;
         }
         drop(writer);
         if !had_stamps {
@@ -275,6 +278,7 @@ impl Store {
             is_poisoned: AtomicBool::new(false),
             poisoned: Mutex::new(None),
             heap_insert_targets: AtomicU8::new(HeapInsertTargets::PerScheduler as u8),
+            torn_pages: AtomicU8::new(TornPages::Delta as u8),
             options,
         });
         if let Some(budget) = &store.options.budget {
@@ -296,6 +300,17 @@ impl Store {
         } else {
             HeapInsertTargets::PerScheduler
         }
+    }
+
+    /// Switches the part of a page that goes into the double-write area; takes effect with the next batch of pages.
+    pub fn set_torn_pages(&self, policy: TornPages) {
+        self.torn_pages.store(policy as u8, Ordering::Relaxed);
+    }
+
+    /// The policy in force.
+    pub fn torn_pages(&self) -> TornPages {
+        let is_whole = self.torn_pages.load(Ordering::Relaxed) == TornPages::Whole as u8;
+        if is_whole { TornPages::Whole } else { TornPages::Delta }
     }
 
     /// The log that this store writes to.
@@ -632,6 +647,7 @@ impl Store {
             }
             let level = content.level();
             if let Some(mut guard) = self.pool.publish(frame, page) {
+                guard.header().set_changed(Lines::NONE);
                 guard.set_level(level);
             }
         }

@@ -10,7 +10,9 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU
 use pikepole_log::{Log, LogOptions};
 use pikepole_machine::Disk;
 use pikepole_scheduler::Schedulers;
-use pikepole_storage::{Direction, HeapInsertTargets, PageId, ScanRange, StorageError, Store, StoreOptions, Tree};
+use pikepole_storage::{
+    Direction, HeapInsertTargets, PageId, ScanRange, StorageError, Store, StoreOptions, TornPages, Tree,
+};
 use pikepole_transaction::{
     Analysis, NestedTransactions, Structure, TableLock, TransactionId, TransactionIds, Transactions, WaitGraph,
 };
@@ -45,6 +47,7 @@ pub(crate) struct OpenContext {
     pub nested: NestedTransactions,
     pub trace_flags: Arc<TraceFlags>,
     pub heap_targets: HeapInsertTargets,
+    pub torn_pages: TornPages,
     /// Log bytes after which a checkpoint is due.
     pub checkpoint_bytes: u64,
     /// Is told of recoveries that take long.
@@ -204,6 +207,7 @@ impl Database {
             return Err(format!("the catalog is damaged: {damage}"));
         }
         store.set_heap_insert_targets(context.heap_targets);
+        store.set_torn_pages(context.torn_pages);
         let log = store.log().clone();
         let statistics = store.statistics().clone();
         let transactions = Transactions::new(log.clone(), statistics.clone(), next, context.ids, context.waits.clone());

@@ -16,7 +16,7 @@ use pikepole_log::{
 use pikepole_machine::memory::Budget;
 use pikepole_machine::{CpuLimits, Pages, Topology, affinity};
 use pikepole_scheduler::{CpuIdle, Schedulers, SignalledFirst};
-use pikepole_storage::{HeapInsertTargets, PoolGrowth, StoreOptions};
+use pikepole_storage::{HeapInsertTargets, PoolGrowth, StoreOptions, TornPages};
 use pikepole_transaction::{NestedTransactions, TransactionIds};
 use pikepole_types::SqlError;
 use serde::{Deserialize, Serialize};
@@ -30,7 +30,7 @@ use super::policy_table::{
     FIRST_NUMBER, HEAP_INSERT_TARGETS, ISOLATED, LARGE_PAGES, LOG_BLOCK, LOG_FLUSH_DELAY, LOG_FLUSH_QUEUE, LOG_IO,
     LOG_RESERVATION, LOG_WRITER_CPUS, LOG_WRITERS, MAX_DEGREE, NESTED_TRANSACTIONS, PER_NODE, POLICIES, POLICIES_NAME,
     POOL_GROWTH, PolicyDefinition, PolicySet, QUERY_MEMORY_MIN, QUERY_SHARE, QUERY_WAIT, RESERVED, SIGNALLED_FIRST,
-    TRANSACTION_IDS, TWICE_NODES, WORKSPACE_MEMORY,
+    TORN_PAGES, TRANSACTION_IDS, TWICE_NODES, WORKSPACE_MEMORY,
 };
 use crate::database::{Database, OpenContext};
 use crate::error::OpenError;
@@ -524,6 +524,10 @@ impl ServerConfiguration {
         }
     }
 
+    fn torn_pages(&self) -> TornPages {
+        if self.values[TORN_PAGES] == 0 { TornPages::Whole } else { TornPages::Delta }
+    }
+
     /// Workers of a statement at most; 0: as many as there are schedulers.
     pub(super) fn max_degree(&self) -> usize {
         self.values[MAX_DEGREE]
@@ -575,6 +579,7 @@ impl ServerConfiguration {
         database.transactions().set_ids(self.transaction_ids());
         database.transactions().set_nested(self.nested_transactions());
         database.store().set_heap_insert_targets(self.heap_targets());
+        database.store().set_torn_pages(self.torn_pages());
     }
 
     /// What databases are opened with.
@@ -625,6 +630,7 @@ impl ServerConfiguration {
             ids: self.transaction_ids(),
             nested: self.nested_transactions(),
             heap_targets: self.heap_targets(),
+            torn_pages: self.torn_pages(),
             recovery_watch: options.recovery_watch.clone(),
             opened: Arc::default(),
             waits: Arc::default(),

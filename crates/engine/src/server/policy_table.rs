@@ -112,12 +112,13 @@ pub(super) const POOL_GROWTH: usize = 14;
 pub(super) const COMMIT_ACKNOWLEDGE: usize = 15;
 pub(super) const CPU_IDLE: usize = 16;
 pub(super) const SIGNALLED_FIRST: usize = 17;
-pub(super) const WORKSPACE_MEMORY: usize = 18;
-pub(super) const QUERY_MEMORY_MIN: usize = 19;
-pub(super) const QUERY_SHARE: usize = 20;
-pub(super) const QUERY_WAIT: usize = 21;
-pub(super) const LOG_FLUSH_DELAY: usize = 22;
-pub(super) const CALL_TRACE: usize = 23;
+pub(super) const TORN_PAGES: usize = 18;
+pub(super) const WORKSPACE_MEMORY: usize = 19;
+pub(super) const QUERY_MEMORY_MIN: usize = 20;
+pub(super) const QUERY_SHARE: usize = 21;
+pub(super) const QUERY_WAIT: usize = 22;
+pub(super) const LOG_FLUSH_DELAY: usize = 23;
+pub(super) const CALL_TRACE: usize = 24;
 /// From here on options are numbers between the two that `allowed` has, kept as what they are above the least.
 pub(super) const FIRST_NUMBER: usize = WORKSPACE_MEMORY;
 
@@ -140,7 +141,7 @@ pub(super) const DEGREES: [&str; 65] = [
     "59", "60", "61", "62", "63", "64",
 ];
 
-pub(super) const POLICIES: [PolicyDefinition; 24] = [
+pub(super) const POLICIES: [PolicyDefinition; 25] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -322,6 +323,15 @@ pub(super) const POLICIES: [PolicyDefinition; 24] = [
         classic: Some(0),
         live: &[("BOOST_1000", &[StatisticsRow::Column("dm_os_workers.boost_count")])],
         description: "the runnable queue of a scheduler: a signalled task goes to its head, up to 1,000 times in a row, or behind those that were signalled before",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "TORN_PAGES",
+        allowed: &["WHOLE_PAGES", "DELTA"],
+        default: 1,
+        classic: None,
+        live: &[],
+        description: "what goes into the double-write area before a page is overwritten, to rebuild it if a crash tears it: the page, or the lines of it that differ from the page on disk",
         takes_effect: Effect::Now,
     },
     PolicyDefinition {

@@ -20,7 +20,10 @@ use crate::page::{get_u32, get_u64};
 use crate::store::MASTER_FILE;
 
 /// Version of the format of all files of a store.
-pub const FORMAT_VERSION: u32 = 1;
+pub const FORMAT_VERSION: u32 = 2;
+/// Version of a store that was closed in order: then the double-write area, which alone has another format since, holds nothing
+/// that counts. Builds that know no other version open such a store, and refuse the one whose torn pages they cannot rebuild.
+const FORMAT_VERSION_CLEAN: u32 = 1;
 
 const MAGIC: &[u8; 8] = b"PIKEMSTR";
 const BYTES: usize = 68;
@@ -84,7 +87,8 @@ impl Master {
     fn encode(&self) -> [u8; BYTES_ALL] {
         let mut bytes = [0; BYTES_ALL];
         bytes[..8].copy_from_slice(MAGIC);
-        bytes[8..12].copy_from_slice(&FORMAT_VERSION.to_le_bytes());
+        let version = if self.clean { FORMAT_VERSION_CLEAN } else { FORMAT_VERSION };
+        bytes[8..12].copy_from_slice(&version.to_le_bytes());
         let flags = [(self.clean, FLAG_CLEAN), (self.patched, FLAG_PATCHED), (self.stamps, FLAG_STAMPS)];
         let flags = flags.into_iter().fold(0, |flags, (is, flag)| flags | (u32::from(is) * flag));
         bytes[12..16].copy_from_slice(&flags.to_le_bytes());
@@ -139,8 +143,9 @@ impl Master {
             return Err("its checksum does not match".into());
         }
         let version = get_u32(bytes, 8);
-        if version != FORMAT_VERSION {
-            return Err(format!("format version {version}; this program knows {FORMAT_VERSION}"));
+        if !(FORMAT_VERSION_CLEAN..=FORMAT_VERSION).contains(&version) {
+            let known = format!("{FORMAT_VERSION_CLEAN} and {FORMAT_VERSION}");
+            return Err(format!("format version {version}; this program knows {known}"));
         }
         let lsn = |at| Lsn(get_u64(bytes, at));
         let sequence = get_u64(bytes, 16);

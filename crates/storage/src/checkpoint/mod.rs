@@ -10,10 +10,12 @@
 //! ```
 //! The log may be truncated below the smaller of C and the first record of the oldest open transaction.
 
+mod double_write;
 mod lazy;
 mod master;
 mod writer;
 
+pub use double_write::TornPages;
 pub use master::{FORMAT_VERSION, Master};
 pub(crate) use writer::{Purpose, Writer};
 
@@ -28,7 +30,7 @@ use crate::error::{PageId, StorageError};
 use crate::fault;
 use crate::records::Record;
 use crate::store::{Store, lock};
-use writer::BATCH_PAGES;
+use double_write::BATCH_PAGES;
 
 impl Store {
     /// Writes a checkpoint and returns the LSN below which the log is no longer needed. Blocks; work goes on meanwhile.

@@ -3,18 +3,15 @@
 //! ```text
 //!   dirty frames -> sorted by page -> copied under a shared latch (clean from then on) -> sealed
 //!     -> log durable up to their highest lsn
-//!     -> pages that overwrite an older image: first all into the double-write area, durably
+//!     -> pages that overwrite an older image: first what they change there into the double-write area, durably
 //!     -> runs of neighbouring pages, one write each
 //! ```
 //!
 //! Torn pages. A write of 8 KB can be cut by a crash. What is behind it then?
 //! - The page was rebuilt as a whole by a log record at or above the redo start (a fresh page): redo rebuilds it again.
 //!   Most pages of an insert load are of this kind, and cost nothing.
-//! - Otherwise its new image lies whole in the double-write area: that was durable before the page was touched. The area
-//!   is used again only when the pages that it covered were synced.
-//!
-//! An image of the area is believed only above the redo start. Were it older, the page would have been synced since (the
-//! checkpoint that moved the redo start did so), and what tore it was a write of a fresh page.
+//! - Otherwise all that it changes on disk lies in the double-write area ([`super::double_write`]): that was durable before
+//!   the page was touched. The area is used again only when the pages that it covered were synced.
 //!
 //! One batch is written at a time (the writer's lock), and the checkpoint syncs and names its redo start under the same
 //! lock: so no fresh page is in flight while the redo start passes its record.
@@ -24,17 +21,14 @@ use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::sync::thread;
 use pikepole_log::Lsn;
 use pikepole_machine::{AlignedBuffer, File, is_full};
-use std::collections::BTreeMap;
 
 use crate::checkpoint::Master;
+use crate::checkpoint::double_write::{BATCH_PAGES, DoubleWrite};
 use crate::error::{PageId, StorageError};
 use crate::fault;
 use crate::frame::{IO_IDLE, IO_WRITING};
-use crate::page::{PAGE_BYTES, Page, PageBytes, PageMut};
+use crate::page::{Lines, PAGE_BYTES, Page, PageBytes, PageMut};
 use crate::store::{Store, lock};
-
-/// Pages of a batch, and of the double-write area.
-pub(crate) const BATCH_PAGES: usize = 512;
 
 /// Who writes; decides what is counted.
 #[derive(Clone, Copy, PartialEq, Eq)]
@@ -47,9 +41,8 @@ pub(crate) enum Purpose {
 pub(crate) struct Writer {
     pub master: Master,
     master_file: File,
-    double_write: File,
+    double_write: DoubleWrite,
     batch: AlignedBuffer,
-    copies: AlignedBuffer,
     /// Pages were written in place since the last sync.
     pub unsynced: bool,
     /// Batches that failed.
@@ -62,6 +55,8 @@ struct Copied {
     page: PageId,
     rec_lsn: u64,
     fresh: bool,
+    /// The lines in which it may differ from the page on disk.
+    changed: Lines,
 }
 
 fn page_of(buffer: &mut AlignedBuffer, index: usize) -> &mut PageBytes {
@@ -74,9 +69,8 @@ impl Writer {
         Writer {
             master,
             master_file,
-            double_write,
+            double_write: DoubleWrite::new(double_write),
             batch: AlignedBuffer::new(),
-            copies: AlignedBuffer::new(),
             unsynced: false,
             failures: 0,
         }
@@ -87,8 +81,7 @@ impl Writer {
     /// # Errors
     /// No room for it.
     pub fn allocate(&self) -> Result<(), StorageError> {
-        let bytes = (BATCH_PAGES * PAGE_BYTES) as u64;
-        self.double_write.allocate(0, bytes).map_err(|error| StorageError::io("making the double-write area", error))
+        self.double_write.allocate().map_err(|error| StorageError::io("making the double-write area", error))
     }
 
     /// Makes a new master the one that counts.
@@ -98,42 +91,10 @@ impl Writer {
         Ok(())
     }
 
-    /// After a crash: puts the images that the double-write area holds over pages that are torn, and makes that durable
-    /// before the area is used again.
+    /// After a crash: rebuilds torn pages from the double-write area.
     pub fn restore_torn(&mut self, data: &File) -> Result<(), StorageError> {
-        let io = |error| StorageError::io("restoring torn pages", error);
-        let len = self.double_write.len().map_err(io)? as usize;
-        self.copies.resize((len / PAGE_BYTES).min(BATCH_PAGES) * PAGE_BYTES, 0);
-        if self.copies.is_empty() {
-            return Ok(());
-        }
-        self.double_write.read_at(&mut self.copies, 0).map_err(io)?;
-        let mut images: BTreeMap<PageId, usize> = BTreeMap::new();
-        let mut lsns: BTreeMap<PageId, u64> = BTreeMap::new();
-        for index in 0..self.copies.len() / PAGE_BYTES {
-            let page = Page(page_of(&mut self.copies, index));
-            let (id, lsn) = (page.id(), page.lsn());
-            // Only an image above the redo start is that of the write that a crash can have torn: see the module.
-            let believed = page.is_whole(id) && lsn > self.master.redo_lsn.0;
-            if believed && lsns.get(&id).is_none_or(|&other| other < lsn) {
-                images.insert(id, index);
-                lsns.insert(id, lsn);
-            }
-        }
-        let data_bytes = data.len().map_err(io)?;
-        self.batch.resize(PAGE_BYTES, 0);
-        for (id, index) in images {
-            let offset = id.0 as u64 * PAGE_BYTES as u64;
-            if offset + PAGE_BYTES as u64 <= data_bytes {
-                data.read_at(&mut self.batch, offset).map_err(io)?;
-                if Page(page_of(&mut self.batch, 0)).is_whole(id) {
-                    continue;
-                }
-            }
-            data.write_at(&self.copies[index * PAGE_BYTES..(index + 1) * PAGE_BYTES], offset).map_err(io)?;
-        }
-        // Also what the last run wrote and this one found whole must be durable before the area loses its images.
-        data.sync().map_err(io)
+        let restored = self.double_write.restore(data, self.master.redo_lsn.0);
+        restored.map_err(|error| StorageError::io("restoring torn pages", error))
     }
 }
 
@@ -192,8 +153,11 @@ impl Store {
             }
             *page_of(&mut writer.batch, batch.len()) = *guard.page().0;
             let format_lsn = header.format_lsn.load(Ordering::Relaxed);
+            let changed = header.changed();
+            header.set_changed(Lines::NONE);
             header.io.store(IO_WRITING, Ordering::Relaxed);
-            batch.push(Copied { frame, page, rec_lsn, fresh: format_lsn != 0 && format_lsn >= redo_lsn });
+            let fresh = format_lsn != 0 && format_lsn >= redo_lsn;
+            batch.push(Copied { frame, page, rec_lsn, fresh, changed });
         }
         batch
     }
@@ -201,7 +165,7 @@ impl Store {
     fn write_batch(&self, writer: &mut Writer, batch: &[Copied]) -> Result<(), StorageError> {
         let mut lsn = 0;
         for index in 0..batch.len() {
-            let mut page = PageMut(page_of(&mut writer.batch, index));
+            let mut page = PageMut::new(page_of(&mut writer.batch, index));
             page.seal();
             lsn = lsn.max(page.as_page().lsn());
         }
@@ -209,6 +173,8 @@ impl Store {
             self.flush_log_to(Lsn(lsn))?;
         }
         self.protect(writer, batch)?;
+        // Also if one of the writes fails: those before it must be durable before the area has another batch.
+        writer.unsynced |= !batch.is_empty();
         let mut first = 0;
         for next in 1..=batch.len() {
             if next < batch.len() && batch[next].page.0 == batch[next - 1].page.0 + 1 {
@@ -221,7 +187,6 @@ impl Store {
                 .map_err(|error| StorageError::io("writing pages", error))?;
             first = next;
         }
-        writer.unsynced |= !batch.is_empty();
         Ok(())
     }
 
@@ -233,22 +198,35 @@ impl Store {
         }
     }
 
-    /// Puts the pages that are not fresh into the double-write area.
+    /// Puts what the pages that are not fresh change on disk into the double-write area.
     fn protect(&self, writer: &mut Writer, batch: &[Copied]) -> Result<(), StorageError> {
-        let old: Vec<usize> = (0..batch.len()).filter(|&index| !batch[index].fresh).collect();
-        if old.is_empty() || fault::no_double_write() {
+        if batch.iter().all(|copied| copied.fresh) || fault::no_double_write() {
             return Ok(());
         }
         self.sync_data(writer)?;
-        writer.copies.resize(old.len() * PAGE_BYTES, 0);
-        for (to, &from) in old.iter().enumerate() {
-            *page_of(&mut writer.copies, to) = *page_of(&mut writer.batch, from);
-        }
-        writer.double_write.write_durable_at(&writer.copies, 0).map_err(|error| match is_full(&error) {
+        let pages = writer.batch.as_chunks::<PAGE_BYTES>().0;
+        let old = || batch.iter().zip(pages).filter(|(copied, _)| !copied.fresh);
+        debug_assert!(old().all(|(copied, page)| self.has_noted_changes(copied, page)), "changes that were not noted");
+        let old = old().map(|(copied, page)| (copied.page, page, copied.changed));
+        let bytes = writer.double_write.write(old, self.torn_pages()).map_err(|error| match is_full(&error) {
             // The area was cut, or is on a file system without preallocation. Nothing is lost: what it covered is synced.
             true => StorageError::io("writing the double-write area", error),
             false => self.poison(format!("writing the double-write area: {error}")),
-        })
+        })?;
+        self.pool.statistics.add(Counter::DoubleWriteBytes, bytes as u64);
+        Ok(())
+    }
+
+    /// Compares a page with the one on disk. True if they differ in noted lines only, or if that one is not what was last written.
+    fn has_noted_changes(&self, copied: &Copied, page: &PageBytes) -> bool {
+        let mut buffer = AlignedBuffer::zeroed(PAGE_BYTES);
+        if self.data.read_at(&mut buffer, copied.page.0 as u64 * PAGE_BYTES as u64).is_err() {
+            return true;
+        }
+        let old = page_of(&mut buffer, 0);
+        let noted = copied.changed.with(Lines::HEADER);
+        let is_last = Page(old).is_whole(copied.page) && lock(&self.stamps).is_last(copied.page, Page(old));
+        !is_last || noted.with(Lines::differing(old, page)) == noted
     }
 
     /// Makes the pages written so far durable. A failure is final.
@@ -272,6 +250,8 @@ impl Store {
                 }
             };
             header.rec_lsn.store(copied.rec_lsn, Ordering::Relaxed);
+            // What a failed write has left there is not known.
+            header.set_changed(Lines::ALL);
         }
         // Relaxed: whoever takes the frame next also takes its latch.
         header.io.store(IO_IDLE, Ordering::Relaxed);

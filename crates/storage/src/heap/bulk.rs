@@ -155,7 +155,7 @@ impl PageMut<'_> {
             }
             PAGE_BYTES - rows.count * taken_by(rows.row_bytes)
         };
-        self.0[slots_end..start].fill(0);
+        self.change(slots_end..start).fill(0);
         self.finish_heap(id, object, rows.count, start);
         Ok(())
     }
@@ -163,7 +163,7 @@ impl PageMut<'_> {
     fn fill_fixed<const ROW_BYTES: usize>(&mut self, header: RowHeader, body: &[u8]) {
         let taken = ROW_HEADER_BYTES + ROW_BYTES;
         let (rows, _) = body.as_chunks::<ROW_BYTES>();
-        let (slots, entries) = self.0.split_at_mut(PAGE_BYTES - rows.len() * taken);
+        let (slots, entries) = self.change_all().split_at_mut(PAGE_BYTES - rows.len() * taken);
         let slots = slots[PAGE_HEADER_BYTES..].chunks_exact_mut(SLOT_BYTES);
         let entries = entries.chunks_exact_mut(taken).rev();
         let mut at = PAGE_BYTES as u32;
@@ -206,8 +206,8 @@ impl PageMut<'_> {
     fn put_entry(&mut self, slot: usize, at: usize, header: RowHeader, row: &[u8], taken: usize) {
         let len = ROW_HEADER_BYTES + row.len();
         let place = PAGE_HEADER_BYTES + SLOT_BYTES * slot;
-        self.0[place..place + SLOT_BYTES].copy_from_slice(&(at as u32 | (len as u32) << 16).to_le_bytes());
-        let entry = &mut self.0[at..at + taken];
+        self.change(place..place + SLOT_BYTES).copy_from_slice(&(at as u32 | (len as u32) << 16).to_le_bytes());
+        let entry = self.change(at..at + taken);
         entry[..ROW_HEADER_BYTES].copy_from_slice(&header.0.to_le_bytes());
         copy_row(&mut entry[ROW_HEADER_BYTES..len], row);
         if len < taken {

@@ -338,7 +338,7 @@ impl Heap {
         let new = self.store.new_page(self.object, index, context.is_clr())?;
         let id = new.id;
         let mut bytes: PageBytes = [0; PAGE_BYTES];
-        let mut page = PageMut(&mut bytes);
+        let mut page = PageMut::new(&mut bytes);
         page.format(id, self.object, PageKind::Heap, 0);
         let mut changes = ChangeList::new();
         changes.image(page.as_page());

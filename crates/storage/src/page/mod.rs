@@ -31,6 +31,7 @@
 //! fences plus `garbage` fill that range exactly. Code that reads a validated page may therefore index freely.
 
 pub(crate) mod inner;
+mod lines;
 pub(crate) mod slotted;
 #[cfg(test)]
 mod tests;
@@ -38,6 +39,7 @@ mod tests;
 use pikepole_log::field::get_varint;
 
 use crate::error::{PageId, StorageError};
+pub(crate) use lines::{Lines, PageMut};
 
 /// Bytes of a page.
 pub const PAGE_BYTES: usize = 8192;
@@ -107,9 +109,6 @@ pub(crate) fn get_u64(bytes: &[u8], at: usize) -> u64 {
 /// A page to read.
 #[derive(Clone, Copy)]
 pub(crate) struct Page<'a>(pub &'a PageBytes);
-
-/// A page to change.
-pub(crate) struct PageMut<'a>(pub &'a mut PageBytes);
 
 impl<'a> Page<'a> {
     pub fn id(self) -> PageId {
@@ -279,67 +278,66 @@ impl<'a> Page<'a> {
 }
 
 impl PageMut<'_> {
-    pub fn as_page(&self) -> Page<'_> {
-        Page(self.0)
-    }
-
     /// Makes an empty page.
     pub fn format(&mut self, id: PageId, object: u32, kind: PageKind, level: u8) {
-        self.0.fill(0);
-        self.0[AT_ID..AT_ID + 4].copy_from_slice(&id.0.to_le_bytes());
-        self.0[AT_OBJECT..AT_OBJECT + 4].copy_from_slice(&object.to_le_bytes());
-        self.0[AT_KIND] = kind as u8;
-        self.0[AT_LEVEL] = level;
+        self.change_all().fill(0);
+        let header = self.header();
+        header[AT_ID..AT_ID + 4].copy_from_slice(&id.0.to_le_bytes());
+        header[AT_OBJECT..AT_OBJECT + 4].copy_from_slice(&object.to_le_bytes());
+        header[AT_KIND] = kind as u8;
+        header[AT_LEVEL] = level;
         self.put_u16(AT_START, if kind == PageKind::Map { PAGE_HEADER_BYTES } else { PAGE_BYTES });
     }
 
     /// Makes the header of a heap page whose slots and entries are in place already.
     pub(crate) fn finish_heap(&mut self, id: PageId, object: u32, slots: usize, start: usize) {
-        self.0[..PAGE_HEADER_BYTES].fill(0);
-        self.0[AT_ID..AT_ID + 4].copy_from_slice(&id.0.to_le_bytes());
-        self.0[AT_OBJECT..AT_OBJECT + 4].copy_from_slice(&object.to_le_bytes());
-        self.0[AT_KIND] = PageKind::Heap as u8;
+        let header = self.header();
+        header.fill(0);
+        header[AT_ID..AT_ID + 4].copy_from_slice(&id.0.to_le_bytes());
+        header[AT_OBJECT..AT_OBJECT + 4].copy_from_slice(&object.to_le_bytes());
+        header[AT_KIND] = PageKind::Heap as u8;
         self.put_u16(AT_SLOTS, slots);
         self.put_u16(AT_START, start);
     }
 
     /// Gives the page to another object.
     pub fn set_object(&mut self, object: u32) {
-        self.0[AT_OBJECT..AT_OBJECT + 4].copy_from_slice(&object.to_le_bytes());
+        self.header()[AT_OBJECT..AT_OBJECT + 4].copy_from_slice(&object.to_le_bytes());
     }
 
     pub fn set_lsn(&mut self, lsn: u64) {
-        self.0[AT_LSN..AT_LSN + 8].copy_from_slice(&lsn.to_le_bytes());
+        self.header()[AT_LSN..AT_LSN + 8].copy_from_slice(&lsn.to_le_bytes());
     }
 
     pub fn set_next(&mut self, next: Option<PageId>) {
-        self.0[AT_NEXT..AT_NEXT + 4].copy_from_slice(&next.unwrap_or_default().0.to_le_bytes());
+        self.header()[AT_NEXT..AT_NEXT + 4].copy_from_slice(&next.unwrap_or_default().0.to_le_bytes());
     }
 
     /// Stores the checksum: the last thing before the page is written.
     pub fn seal(&mut self) {
         let crc = self.as_page().crc();
-        self.0[AT_CRC..AT_CRC + 4].copy_from_slice(&crc.to_le_bytes());
+        self.header()[AT_CRC..AT_CRC + 4].copy_from_slice(&crc.to_le_bytes());
     }
 
-    pub(crate) fn put_u16(&mut self, at: usize, value: usize) {
+    /// Puts a number into the header.
+    fn put_u16(&mut self, at: usize, value: usize) {
         debug_assert!(value <= PAGE_BYTES);
-        self.0[at..at + 2].copy_from_slice(&(value as u16).to_le_bytes());
+        self.header()[at..at + 2].copy_from_slice(&(value as u16).to_le_bytes());
     }
 
     /// Gives an empty page its fences.
     pub fn set_fences(&mut self, low: &[u8], high: Option<&[u8]>) {
         assert!(self.as_page().slots() == 0 && self.as_page().start() == PAGE_BYTES, "fences go in first");
         let mut start = PAGE_BYTES - low.len();
-        self.0[start..PAGE_BYTES].copy_from_slice(low);
+        self.change(start..PAGE_BYTES).copy_from_slice(low);
         self.put_u16(AT_LOW, start);
         self.put_u16(AT_LOW + 2, low.len());
         if let Some(high) = high {
-            self.0[start - high.len()..start].copy_from_slice(high);
+            self.change(start - high.len()..start).copy_from_slice(high);
             start -= high.len();
             self.put_u16(AT_HIGH, start);
             self.put_u16(AT_HIGH + 2, high.len());
-            self.0[AT_FLAGS] |= FLAG_HAS_HIGH;
+            self.header()[AT_FLAGS] |= FLAG_HAS_HIGH;
         }
         self.put_u16(AT_START, start);
     }

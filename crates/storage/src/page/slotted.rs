@@ -96,6 +96,18 @@ impl<'a> Page<'a> {
         self.free_bytes().saturating_sub(kept)
     }
 
+    /// Bytes of garbage right behind the entry that ends at `end`.
+    fn garbage_from(self, end: usize) -> usize {
+        if self.garbage() == 0 {
+            return 0;
+        }
+        let fences =
+            [AT_LOW, AT_HIGH].map(|fence| (get_u16(self.0, fence) as usize, get_u16(self.0, fence + 2) as usize));
+        let used = (0..self.slots()).map(|slot| self.slot(slot)).chain(fences.into_iter().filter(|(_, len)| *len > 0));
+        let next = used.map(|(at, _)| at).filter(|at| *at >= end).min();
+        next.unwrap_or(PAGE_BYTES) - end
+    }
+
     /// Bytes that a heap page has for an entry with its slot.
     pub fn heap_room(self) -> usize {
         self.free_bytes()
@@ -126,16 +138,16 @@ impl PageMut<'_> {
         if image.len() < PAGE_HEADER_BYTES || image.len() > PAGE_BYTES {
             return Err(format!("an image of {} bytes", image.len()));
         }
-        self.0.fill(0);
-        self.0[..PAGE_HEADER_BYTES].copy_from_slice(&image[..PAGE_HEADER_BYTES]);
+        self.change_all().fill(0);
+        self.header().copy_from_slice(&image[..PAGE_HEADER_BYTES]);
         if self.as_page().kind() != Some(PageKind::Map) {
             let head = PAGE_HEADER_BYTES + SLOT_BYTES * self.as_page().slots();
             let start = self.as_page().start();
             if head > start || start > PAGE_BYTES || image.len() != head + PAGE_BYTES - start {
                 return Err(format!("an image of {} bytes with entries from {start}", image.len()));
             }
-            self.0[PAGE_HEADER_BYTES..head].copy_from_slice(&image[PAGE_HEADER_BYTES..head]);
-            self.0[start..].copy_from_slice(&image[head..]);
+            self.change(PAGE_HEADER_BYTES..head).copy_from_slice(&image[PAGE_HEADER_BYTES..head]);
+            self.change(start..PAGE_BYTES).copy_from_slice(&image[head..]);
         }
         self.as_page().validate_structure()
     }
@@ -154,13 +166,13 @@ impl PageMut<'_> {
         let at = PAGE_HEADER_BYTES + SLOT_BYTES * slot;
         let end = PAGE_HEADER_BYTES + SLOT_BYTES * slots;
         if at < end {
-            self.0.copy_within(at..end, at + SLOT_BYTES);
+            self.change(at..end + SLOT_BYTES).copy_within(..end - at, SLOT_BYTES);
         }
         let start = start - taken;
         self.put_slot(slot, start, len);
         self.put_u16(AT_SLOTS, slots + 1);
         self.put_u16(AT_START, start);
-        &mut self.0[start..start + len]
+        self.change(start..start + len)
     }
 
     /// Puts a row into a leaf at `slot`. The caller has checked [`Page::leaf_room`].
@@ -179,21 +191,34 @@ impl PageMut<'_> {
 
     /// Gives the row of a leaf at `slot` a new header and new columns. The caller has checked the room.
     pub fn replace_leaf(&mut self, slot: usize, header: RowHeader, key: &[u8], rest: &[u8]) {
-        let entry = self.replace_entry(slot, leaf_entry_bytes(key.len(), rest.len()));
-        put_leaf_entry(entry, header, key, rest);
+        let len = leaf_entry_bytes(key.len(), rest.len());
+        match self.resize_in_place(slot, len) {
+            Some(at) => self.overwrite_row(at, len, header, rest),
+            None => put_leaf_entry(self.replace_entry(slot, len), header, key, rest),
+        }
     }
 
     /// The same in a heap page.
     pub fn replace_heap(&mut self, slot: usize, header: RowHeader, rest: &[u8]) {
-        let entry = self.replace_entry(slot, ROW_HEADER_BYTES + rest.len());
+        let len = ROW_HEADER_BYTES + rest.len();
+        if let Some(at) = self.resize_in_place(slot, len) {
+            return self.overwrite_row(at, len, header, rest);
+        }
+        let entry = self.replace_entry(slot, len);
         entry[..ROW_HEADER_BYTES].copy_from_slice(&header.0.to_le_bytes());
         entry[ROW_HEADER_BYTES..].copy_from_slice(rest);
+    }
+
+    /// Gives the row at `at`, which has `len` bytes already, a new header and new columns. Its key stays.
+    fn overwrite_row(&mut self, at: usize, len: usize, header: RowHeader, rest: &[u8]) {
+        self.overwrite(at, &header.0.to_le_bytes());
+        self.overwrite(at + len - rest.len(), rest);
     }
 
     /// Changes the header of the row at `slot`.
     pub fn set_row_header(&mut self, slot: usize, header: RowHeader) {
         let (at, _) = self.as_page().slot(slot);
-        self.0[at..at + ROW_HEADER_BYTES].copy_from_slice(&header.0.to_le_bytes());
+        self.change(at..at + ROW_HEADER_BYTES).copy_from_slice(&header.0.to_le_bytes());
     }
 
     /// Takes the row at `slot` from a leaf or heap page.
@@ -203,7 +228,7 @@ impl PageMut<'_> {
 
     #[inline]
     fn lengthen(&mut self, key_len: usize) {
-        if key_len > get_u16(self.0, AT_LONGEST) as usize {
+        if key_len > get_u16(self.as_page().0, AT_LONGEST) as usize {
             self.put_u16(AT_LONGEST, key_len);
         }
     }
@@ -235,7 +260,7 @@ impl PageMut<'_> {
         let (at, len) = page.slot(slot);
         self.discard(at, len);
         let first = PAGE_HEADER_BYTES + SLOT_BYTES * slot;
-        self.0.copy_within(first + SLOT_BYTES..PAGE_HEADER_BYTES + SLOT_BYTES * slots, first);
+        self.change(first..PAGE_HEADER_BYTES + SLOT_BYTES * slots).copy_within(SLOT_BYTES.., 0);
         self.put_u16(AT_SLOTS, slots - 1);
     }
 
@@ -245,12 +270,58 @@ impl PageMut<'_> {
         self.as_page().free_bytes() + old >= self.occupied(len)
     }
 
-    /// Gives the entry at `slot` a new length; the caller fills all of the returned bytes.
-    pub fn replace_entry(&mut self, slot: usize, len: usize) -> &mut [u8] {
+    /// Gives the entry at `slot` another length without moving its beginning away from its key, and returns its offset; `None` if
+    /// that takes more room than there is beside it. What an entry gives up is garbage, and its own again when it grows.
+    ///
+    /// Where the page is full, so that any other way would move all entries behind this one in the order of slots, those below it
+    /// are moved: they keep their room, and the entry has room from then on. After a few updates each row has the room of the
+    /// longest that it was, and updates change only the bytes of their row.
+    fn resize_in_place(&mut self, slot: usize, len: usize) -> Option<usize> {
         let (at, old) = self.as_page().slot(slot);
-        if len == old {
-            return &mut self.0[at..at + len];
+        let (taken, room) = (self.occupied(len), self.occupied(old));
+        let more = taken.saturating_sub(room);
+        let mut at = at;
+        if more > 0 && self.as_page().garbage_from(at + room) < more {
+            let gap = self.as_page().gap_bytes();
+            if gap < more || gap >= taken {
+                return None;
+            }
+            self.move_down(at + room, more);
+            at -= more;
         }
+        if len != old {
+            self.put_slot(slot, at, len);
+            let garbage = self.as_page().garbage() + room - taken;
+            self.put_u16(AT_GARBAGE, garbage);
+        }
+        Some(at)
+    }
+
+    /// Moves all entries and fences that begin below `end` by so many bytes into the gap, which leaves as many of garbage at `end`.
+    fn move_down(&mut self, end: usize, by: usize) {
+        self.rearrange(|new, page| {
+            let start = page.start();
+            new.change(start - by..end - by).copy_from_slice(&page.0[start..end]);
+            for slot in 0..page.slots() {
+                let (at, len) = page.slot(slot);
+                if at != 0 && at < end {
+                    new.put_slot(slot, at - by, len);
+                }
+            }
+            for fence in [AT_LOW, AT_HIGH] {
+                let (at, len) = (get_u16(page.0, fence) as usize, get_u16(page.0, fence + 2));
+                if len > 0 && at < end {
+                    new.put_u16(fence, at - by);
+                }
+            }
+            new.put_u16(AT_START, start - by);
+            new.put_u16(AT_GARBAGE, page.garbage() + by);
+        });
+    }
+
+    /// Gives the entry at `slot` another length; the caller fills all of the returned bytes.
+    fn replace_entry(&mut self, slot: usize, len: usize) -> &mut [u8] {
+        let (at, old) = self.as_page().slot(slot);
         self.discard(at, old);
         self.put_slot(slot, 0, 0);
         self.place(slot, len)
@@ -266,7 +337,7 @@ impl PageMut<'_> {
         let start = self.as_page().start() - taken;
         self.put_slot(slot, start, len);
         self.put_u16(AT_START, start);
-        &mut self.0[start..start + len]
+        self.change(start..start + len)
     }
 
     fn discard(&mut self, at: usize, len: usize) {
@@ -282,35 +353,35 @@ impl PageMut<'_> {
 
     fn put_slot(&mut self, slot: usize, at: usize, len: usize) {
         let place = PAGE_HEADER_BYTES + SLOT_BYTES * slot;
-        self.put_u16(place, at);
-        self.put_u16(place + 2, len);
+        debug_assert!(at <= PAGE_BYTES && len <= PAGE_BYTES);
+        self.change(place..place + SLOT_BYTES).copy_from_slice(&(at as u32 | (len as u32) << 16).to_le_bytes());
     }
 
     /// Writes all entries anew without garbage between them.
     pub fn compact(&mut self) {
-        let old = *self.0;
-        let page = Page(&old);
-        self.put_u16(AT_SLOTS, 0);
-        self.put_u16(AT_GARBAGE, 0);
-        self.put_u16(AT_START, PAGE_BYTES);
-        self.0[AT_FLAGS] &= !FLAG_HAS_HIGH;
-        self.put_u16(AT_LOW + 2, 0);
-        self.put_u16(AT_HIGH, 0);
-        self.put_u16(AT_HIGH + 2, 0);
-        self.set_fences(page.low_fence(), page.high_fence());
-        self.put_u16(AT_SLOTS, page.slots());
-        let mut start = self.as_page().start();
-        for slot in 0..page.slots() {
-            let (at, len) = page.slot(slot);
-            if at == 0 {
-                continue;
+        self.rearrange(|new, page| {
+            new.put_u16(AT_SLOTS, 0);
+            new.put_u16(AT_GARBAGE, 0);
+            new.put_u16(AT_START, PAGE_BYTES);
+            new.header()[AT_FLAGS] &= !FLAG_HAS_HIGH;
+            new.put_u16(AT_LOW + 2, 0);
+            new.put_u16(AT_HIGH, 0);
+            new.put_u16(AT_HIGH + 2, 0);
+            new.set_fences(page.low_fence(), page.high_fence());
+            new.put_u16(AT_SLOTS, page.slots());
+            let mut start = new.as_page().start();
+            for slot in 0..page.slots() {
+                let (at, len) = page.slot(slot);
+                if at == 0 {
+                    continue;
+                }
+                start -= new.occupied(len);
+                new.change(start..start + len).copy_from_slice(&page.0[at..at + len]);
+                new.put_slot(slot, start, len);
             }
-            start -= self.occupied(len);
-            self.0[start..start + len].copy_from_slice(&old[at..at + len]);
-            self.put_slot(slot, start, len);
-        }
-        self.put_u16(AT_START, start);
-        self.0[PAGE_HEADER_BYTES + SLOT_BYTES * page.slots()..start].fill(0);
+            new.put_u16(AT_START, start);
+            new.change(PAGE_HEADER_BYTES + SLOT_BYTES * page.slots()..start).fill(0);
+        });
     }
 
     /// Whether `truncate` has the room for this fence.
@@ -322,17 +393,17 @@ impl PageMut<'_> {
 
     /// Keeps the first `keep` entries and takes a new high fence and next page: the left page of a split.
     pub fn truncate(&mut self, keep: usize, high: &[u8], next: Option<PageId>) {
-        let old = *self.0;
-        let page = Page(&old);
-        self.put_u16(AT_SLOTS, 0);
-        self.put_u16(AT_GARBAGE, 0);
-        self.put_u16(AT_START, PAGE_BYTES);
-        self.set_fences(page.low_fence(), Some(high));
-        for slot in 0..keep {
-            let entry = page.entry(slot);
-            self.insert_entry(slot, entry.len()).copy_from_slice(entry);
-        }
-        self.set_next(next);
+        self.rearrange(|new, page| {
+            new.put_u16(AT_SLOTS, 0);
+            new.put_u16(AT_GARBAGE, 0);
+            new.put_u16(AT_START, PAGE_BYTES);
+            new.set_fences(page.low_fence(), Some(high));
+            for slot in 0..keep {
+                let entry = page.entry(slot);
+                new.insert_entry(slot, entry.len()).copy_from_slice(entry);
+            }
+            new.set_next(next);
+        });
     }
 
     /// Appends entries `from..` of `page` to this page.

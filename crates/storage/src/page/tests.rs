@@ -20,7 +20,7 @@ proptest! {
     #[test]
     fn a_leaf_is_an_ordered_map(ops in proptest::collection::vec((0..3u8, 0..200u8, 0..400usize), 1..400)) {
         let mut bytes = [0; PAGE_BYTES];
-        let mut page = PageMut(&mut bytes);
+        let mut page = PageMut::new(&mut bytes);
         page.format(PageId(7), 20, PageKind::Leaf, 0);
         page.set_fences(b"", Some(&[255]));
         let mut model: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
@@ -47,14 +47,14 @@ proptest! {
         let (head, tail) = page.as_page().image();
         let image = [head, tail].concat();
         let mut copy = [0; PAGE_BYTES];
-        PageMut(&mut copy).set_image(&image).expect("an image");
-        PageMut(&mut copy).seal();
+        PageMut::new(&mut copy).set_image(&image).expect("an image");
+        PageMut::new(&mut copy).seal();
         let page = Page(&copy);
         page.validate(PageId(7)).expect("a sound page");
         let rows: Vec<_> = (0..page.slots()).map(|slot| page.leaf_entry(slot)).collect();
         prop_assert!(rows.iter().map(|row| (row.key, row.rest)).eq(model.iter().map(|(k, r)| (&k[..], &r[..]))));
         for cut in (0..image.len()).step_by(97) {
-            prop_assert!(PageMut(&mut copy).set_image(&image[..cut]).is_err());
+            prop_assert!(PageMut::new(&mut copy).set_image(&image[..cut]).is_err());
         }
     }
 
@@ -65,7 +65,7 @@ proptest! {
         keys in proptest::collection::vec(proptest::collection::vec(0..3u8, 0..24), 1..50),
     ) {
         let mut bytes = [0; PAGE_BYTES];
-        let mut page = PageMut(&mut bytes);
+        let mut page = PageMut::new(&mut bytes);
         page.format(PageId(7), 20, PageKind::Inner, 1);
         page.add_child(PageId(1000), &[]);
         for (index, separator) in separators.iter().enumerate() {
@@ -93,10 +93,53 @@ proptest! {
     }
 }
 
+/// A full page of rows of 980 bytes with a column that has another length with each change: the bytes that a change touches.
+fn bytes_changed(kind: PageKind, change: impl Fn(&mut PageMut<'_>, usize, &[u8])) -> Vec<usize> {
+    let mut bytes = [0; PAGE_BYTES];
+    let mut page = PageMut::new(&mut bytes);
+    page.format(PageId(7), 20, kind, 0);
+    let mut rows: Vec<Vec<u8>> = (0..8).map(|row| vec![row; 970]).collect();
+    for (slot, rest) in rows.iter().enumerate() {
+        match kind {
+            PageKind::Leaf => page.insert_leaf(slot, RowHeader::default(), &[slot as u8], rest),
+            _ => page.insert_heap(slot, RowHeader::default(), rest),
+        }
+    }
+    let mut random = crate::test_support::Random(5);
+    let mut counts = Vec::new();
+    for step in 0..2_000u64 {
+        let slot = random.below(8) as usize;
+        let len = 950 + random.below(41) as usize;
+        let rest = vec![step as u8; len];
+        let mut changed = PageMut::new(page.change_all());
+        change(&mut changed, slot, &rest);
+        counts.push(changed.changed().runs().map(|run| run.len()).sum());
+        rows[slot] = rest;
+        page.as_page().validate_structure().expect("a sound page");
+        for (slot, rest) in rows.iter().enumerate() {
+            let entry = page.as_page().entry(slot);
+            assert!(entry.ends_with(rest) && entry.len() < rest.len() + 11, "step {step}, slot {slot}");
+        }
+    }
+    counts
+}
+
+#[test]
+fn rows_that_change_their_length_keep_their_places() {
+    let leaf = bytes_changed(PageKind::Leaf, |page, slot, rest| {
+        page.replace_leaf(slot, RowHeader::default(), &[slot as u8], rest);
+    });
+    let heap = bytes_changed(PageKind::Heap, |page, slot, rest| page.replace_heap(slot, RowHeader::default(), rest));
+    for counts in [leaf, heap] {
+        let of_a_row = counts[200..].iter().filter(|bytes| **bytes <= 1_200).count();
+        assert!(of_a_row * 100 >= counts[200..].len() * 95, "{of_a_row} of {}", counts[200..].len());
+    }
+}
+
 #[test]
 fn the_header_has_its_documented_places() {
     let mut bytes = [0; PAGE_BYTES];
-    let mut page = PageMut(&mut bytes);
+    let mut page = PageMut::new(&mut bytes);
     page.format(PageId(0x0403_0201), 0x0807_0605, PageKind::Leaf, 0);
     page.set_lsn(0x1122_3344_5566_7788);
     page.set_fences(b"low", Some(b"high"));

@@ -170,14 +170,14 @@ impl Applier {
             return Err(StorageError::corrupt(page, "the log puts rows into a page of the allocation map"));
         }
         let mut bytes: Box<PageBytes> = Box::new([0; PAGE_BYTES]);
-        let filled = PageMut(&mut bytes).fill_heap(page, object, header, rows);
+        let filled = PageMut::new(&mut bytes).fill_heap(page, object, header, rows);
         filled.map_err(|why| StorageError::corrupt(page, format!("its rows in the log: {why}")))?;
         self.rebuilt(store, range, page, &mut bytes)
     }
 
     fn image(&mut self, store: &Store, range: LsnRange, page: PageId, image: &[u8]) -> Result<(), StorageError> {
         let mut bytes: Box<PageBytes> = Box::new([0; PAGE_BYTES]);
-        let mut built = PageMut(&mut bytes);
+        let mut built = PageMut::new(&mut bytes);
         built.set_image(image).map_err(|why| StorageError::corrupt(page, format!("its image in the log: {why}")))?;
         if is_map_page(page) {
             built.format_map(page);
@@ -202,7 +202,7 @@ impl Applier {
         if self.is_patched(store, range, page)? {
             return Ok(());
         }
-        PageMut(bytes).set_lsn(range.end.0);
+        PageMut::new(bytes).set_lsn(range.end.0);
         let bytes: &PageBytes = bytes;
         self.broken.remove(&page.0);
         self.unlogged.remove(&page.0);
@@ -299,7 +299,7 @@ fn apply_to(
         apply(&mut guard.page_mut())?;
     } else {
         let mut copy = Box::new(*guard.page().0);
-        let mut page = PageMut(&mut copy);
+        let mut page = PageMut::new(&mut copy);
         apply(&mut page)?;
         page.set_lsn(range.end.0);
         guard.set_page(&copy);

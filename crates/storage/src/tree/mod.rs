@@ -163,9 +163,9 @@ impl Tree {
         let page = store.new_page(object, slot::current(), false)?;
         let root = page.id;
         let mut bytes: PageBytes = [0; PAGE_BYTES];
-        PageMut(&mut bytes).format(root, object, PageKind::Leaf, 0);
+        PageMut::new(&mut bytes).format(root, object, PageKind::Leaf, 0);
         let mut changes = ChangeList::new();
-        changes.image(PageMut(&mut bytes).as_page());
+        changes.image(PageMut::new(&mut bytes).as_page());
         store.log_new_page(&LogContext::default(), 0, spare, page, &bytes, Some(changes))?;
         Ok(Tree { store: Arc::clone(store), object, root, key_bytes_max, unlogged: false })
     }

@@ -140,14 +140,14 @@ impl Tree {
             changes
         });
         let mut left = Box::new(*child.page().0);
-        PageMut(&mut left).truncate(cut.at, &cut.separator, Some(right_id));
+        PageMut::new(&mut left).truncate(cut.at, &cut.separator, Some(right_id));
         let mut above = Box::new(*parent.page().0);
-        PageMut(&mut above).add_child(right_id, &cut.separator);
+        PageMut::new(&mut above).add_child(right_id, &cut.separator);
 
         let page_lsn = child.page().lsn().max(parent.page().lsn());
         let range = self.store.log_new_page(context, page_lsn, spare, new, &right, changes)?;
         for (guard, bytes) in [(&mut child, &mut left), (parent, &mut above)] {
-            PageMut(bytes).set_lsn(range.end.0);
+            PageMut::new(bytes).set_lsn(range.end.0);
             guard.set_page(bytes);
             guard.logged(range);
         }
@@ -161,7 +161,7 @@ impl Tree {
         let level = root.page().level();
         let child = self.moved_page(root.page(), new.id, &Cut { at: 0, separator: Vec::new() });
         let mut above = Box::new([0; PAGE_BYTES]);
-        let mut grown = PageMut(&mut above);
+        let mut grown = PageMut::new(&mut above);
         grown.format(self.root, self.object, PageKind::Inner, level + 1);
         grown.add_child(new.id, &[]);
         let changes = (!self.unlogged).then(|| {
@@ -173,7 +173,7 @@ impl Tree {
 
         let page_lsn = root.page().lsn();
         let range = self.store.log_new_page(wanted.context, page_lsn, spare, new, &child, changes)?;
-        PageMut(&mut above).set_lsn(range.end.0);
+        PageMut::new(&mut above).set_lsn(range.end.0);
         root.set_page(&above);
         root.formatted(range);
         Ok(())
@@ -182,7 +182,7 @@ impl Tree {
     /// A page of the entries of `page` from the cut on.
     fn moved_page(&self, page: Page<'_>, id: PageId, cut: &Cut) -> Box<PageBytes> {
         let mut bytes = Box::new([0; PAGE_BYTES]);
-        let mut moved = PageMut(&mut bytes);
+        let mut moved = PageMut::new(&mut bytes);
         let inner = page.level() > 0;
         let kind = if inner { PageKind::Inner } else { PageKind::Leaf };
         moved.format(id, page.object(), kind, page.level());
@@ -308,7 +308,7 @@ impl Store {
         } else {
             // An inner page is never written in place: its lsn goes in with the copy.
             let mut copy = Box::new(*bytes);
-            PageMut(&mut copy).set_lsn(range.end.0);
+            PageMut::new(&mut copy).set_lsn(range.end.0);
             frame.set_page(&copy);
             frame.formatted(range);
         }
@@ -393,7 +393,7 @@ mod tests {
 
     fn leaf(keys: &[u8]) -> Box<PageBytes> {
         let mut bytes = Box::new([0; PAGE_BYTES]);
-        let mut page = PageMut(&mut bytes);
+        let mut page = PageMut::new(&mut bytes);
         page.format(PageId(1), 20, PageKind::Leaf, 0);
         for (slot, &key) in keys.iter().enumerate() {
             page.insert_leaf(slot, RowHeader::default(), &[key], &[0; 100]);

@@ -89,7 +89,7 @@ impl Tree {
         if guard.page().level() > 0 {
             // An inner page is never written in place: its lsn goes in with the copy.
             let mut copy = Box::new(*guard.page().0);
-            PageMut(&mut copy).set_lsn(range.end.0);
+            PageMut::new(&mut copy).set_lsn(range.end.0);
             guard.set_page(&copy);
         }
         guard.formatted(range);
