@@ -400,14 +400,6 @@ fn begin_at<'a>(
 ) -> Begun<'a> {
     let functions = context.function_context();
     let mut frame = context.spare_frames.take(program);
-    for (slot, parameter) in program.parameters.iter().enumerate() {
-        match (arguments.get_mut(slot), &parameter.default) {
-            // They are swapped back at the end.
-            (Some(value), _) => std::mem::swap(value, &mut frame.slots[slot]),
-            (None, Some(Expr::Const(value))) => frame.slots[slot].clone_from(value),
-            (None, _) => {}
-        }
-    }
     frame.transaction_count = context.state.transaction_count;
     context.state.nest_level = level;
     context.state.batch_aborted = false;
@@ -423,6 +415,14 @@ fn begin_at<'a>(
         context.state.last_error = fault.number;
         output.error(&fault);
         return Begun::Ended(Err(*fault));
+    }
+    for (slot, parameter) in program.parameters.iter().enumerate() {
+        match (arguments.get_mut(slot), &parameter.default) {
+            // They are swapped back at the end.
+            (Some(value), _) => std::mem::swap(value, &mut frame.slots[slot]),
+            (None, Some(Expr::Const(value))) => frame.slots[slot].clone_from(value),
+            (None, _) => {}
+        }
     }
     let mut machine = Machine {
         arguments,
@@ -449,7 +449,12 @@ fn begin_at<'a>(
     }
     let shown = machine.context.settings.show_plan;
     if let Some(format) = shown.filter(|_| !machine.frame.program.sets_show_plan()) {
-        return Begun::Waits(Box::pin(async move { machine.show_plans(format).await }));
+        let shown = async move {
+            let shown = machine.show_plans(format).await;
+            machine.return_arguments();
+            shown
+        };
+        return Begun::Waits(Box::pin(shown));
     }
     match machine.advance() {
         Ok(Pause::Instruction) if machine.is_at_end() => Begun::Ended(Ok(machine.end_program())),
@@ -579,7 +584,15 @@ impl Machine<'_> {
         self.leave_outermost();
     }
 
-    /// The outermost frame goes back for the next run, its variables to where the arguments came from.
+    /// The variables of the outermost frame go back to where the arguments came from.
+    fn return_arguments(&mut self) {
+        let parameters = self.frame.program.parameters.len();
+        for (argument, slot) in self.arguments.iter_mut().zip(&mut self.frame.slots[..parameters]) {
+            std::mem::swap(argument, slot);
+        }
+    }
+
+    /// The outermost frame goes back for the next run.
     fn leave_outermost(&mut self) {
         self.context.rand_state = Some(self.functions.rand_state());
         self.context.state.caught.clear();
@@ -588,12 +601,9 @@ impl Machine<'_> {
         self.context.state.procedure_id = 0;
         self.context.end_batch();
         self.context.rest();
+        self.return_arguments();
         let nothing = self.context.spare_frames.empty();
-        let mut frame = std::mem::replace(&mut self.frame, nothing);
-        let parameters = frame.program.parameters.len();
-        for (argument, slot) in self.arguments.iter_mut().zip(&mut frame.slots[..parameters]) {
-            std::mem::swap(argument, slot);
-        }
+        let frame = std::mem::replace(&mut self.frame, nothing);
         self.context.spare_frames.give(frame);
         if memory::task_heap().large > KEPT_BYTES_MAX {
             // The next batch may be long in coming, and may be of another kind.

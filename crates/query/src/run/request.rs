@@ -148,11 +148,8 @@ pub(super) async fn call_program(
         context.set_isolation(isolation);
         host.settings_changed(context);
     }
-    for (argument, slot) in arguments.iter_mut().zip(&room.places) {
-        if argument.output {
-            argument.ty = program.parameters[*slot].ty;
-        }
-        // Where no value is wanted back its room is.
+    for (argument, slot) in arguments.iter_mut().zip(&room.places).filter(|(argument, _)| argument.output) {
+        argument.ty = program.parameters[*slot].ty;
         std::mem::swap(&mut argument.value, &mut room.values[*slot]);
     }
     context.call_room = room;
@@ -250,8 +247,7 @@ pub(crate) struct CallRoom {
 }
 
 impl CallRoom {
-    /// Matches arguments with the program's parameters, in a database of a code page. A value that need not be converted is exchanged for
-    /// the room of the last one.
+    /// Matches arguments with the program's parameters, in a database of a code page.
     fn fill(
         &mut self,
         program: &Program,
@@ -283,7 +279,7 @@ impl CallRoom {
                 None if table.is_none() => {
                     let (from, to, place) = (&argument.ty, &parameter.ty, &mut self.values[slot]);
                     if argument.value.is_null() || from == to {
-                        std::mem::swap(&mut argument.value, place);
+                        place.clone_from(&argument.value);
                         continue;
                     }
                     let functions = functions.get_or_insert_with(|| {

@@ -3,8 +3,6 @@
 //! A scan copies the rows of one leaf at a time and holds nothing between two of them: it goes on at the fence where the
 //! last leaf ended, wherever that key lives by then. So every row that is there during the whole scan is met exactly once;
 //! one that comes or goes meanwhile may be met or not.
-//!
-//! The first batches are a few rows of a leaf, so that who wants one row copies no page; a scan that goes on copies whole leaves.
 
 use std::ops::Bound;
 
@@ -55,17 +53,13 @@ pub struct ScanRow<'a> {
 
 enum Position {
     Start,
-    /// Forward: at this key. Backward: at the keys below it.
+    /// Forward: the leaf that holds this key. Backward: the leaf that holds the keys below it.
     At,
     End,
 }
 
-/// Rows of the first batch; each further one may have twice as many.
-const FIRST_ROWS: usize = 16;
-/// Beyond so many rows, batches end with their leaves only.
-const LIMITED_ROWS: usize = 128;
-/// Room for copies that a scan keeps when it begins anew.
-const KEPT_BYTES: usize = 4 << 10;
+/// Room for copies that a scan keeps when it begins again: that of a leaf.
+const KEPT_BYTES: usize = 2 * crate::page::PAGE_BYTES;
 
 /// A scan; see the module.
 pub struct TreeScan {
@@ -78,8 +72,6 @@ pub struct TreeScan {
     /// The entries of the last leaf, one after the other, and where each ends.
     entries: Vec<u8>,
     ends: Vec<u32>,
-    /// Rows of the next batch at most.
-    limit: usize,
     ahead: ReadAhead,
 }
 
@@ -95,7 +87,6 @@ impl Tree {
             fence: Vec::new(),
             entries: Vec::new(),
             ends: Vec::new(),
-            limit: FIRST_ROWS,
             ahead: ReadAhead::new(self.object, 1),
         };
         scan.restart(self, range);
@@ -104,7 +95,7 @@ impl Tree {
 }
 
 impl TreeScan {
-    /// Begins anew with another range, of this tree or another; buffers are kept.
+    /// Begins again with another range, of this tree or another; buffers are kept.
     pub fn restart(&mut self, tree: &Tree, range: ScanRange<'_>) {
         if !self.tree.is(tree) {
             self.tree = tree.clone();
@@ -113,7 +104,6 @@ impl TreeScan {
         set_bound(&mut self.high, range.high);
         self.direction = range.direction;
         self.position = Position::Start;
-        self.limit = FIRST_ROWS;
         self.ahead = ReadAhead::new(tree.object, 1);
         self.entries.clear();
         self.entries.shrink_to(KEPT_BYTES);
@@ -141,11 +131,8 @@ impl TreeScan {
             if matches!(self.position, Position::Start) {
                 meter::scans(&tree.store, tree.object);
             }
-            match self.copy(guard.page()) {
-                Some(rest) => self.stay(guard.page(), rest),
-                None => self.go_on(guard.page()),
-            }
-            self.limit = if self.limit < LIMITED_ROWS { self.limit * 2 } else { usize::MAX };
+            self.copy(guard.page());
+            self.go_on(guard.page());
             if !self.ends.is_empty() {
                 return Ok(true);
             }
@@ -213,47 +200,21 @@ impl TreeScan {
         }
     }
 
-    /// Copies rows of a leaf: those of the range that have not been copied yet, as many as a batch may have. Where some are left, the
-    /// slot of the one that is next forward, and that was last backward.
-    fn copy(&mut self, page: Page<'_>) -> Option<usize> {
-        let (from, to) = self.slots(page);
-        let (first, last) = match self.direction {
-            Direction::Forward => (from, to.min(from.saturating_add(self.limit))),
-            Direction::Backward => (from.max(to.saturating_sub(self.limit)), to),
-        };
-        for slot in first..last {
-            self.entries.extend_from_slice(page.entry(slot));
-            self.ends.push(self.entries.len() as u32);
-        }
-        match self.direction {
-            Direction::Forward => (last < to).then_some(last),
-            Direction::Backward => (from < first).then_some(first),
-        }
-    }
-
-    /// The slots of a leaf that the rest of the range has.
-    fn slots(&self, page: Page<'_>) -> (usize, usize) {
-        let is_on = matches!(self.position, Position::At);
+    fn copy(&mut self, page: Page<'_>) {
         let from = match &self.low {
-            _ if is_on && self.direction == Direction::Forward => page.find(&self.fence).unwrap_or_else(|slot| slot),
             Bound::Unbounded => 0,
             Bound::Included(key) => page.find(key).unwrap_or_else(|slot| slot),
             Bound::Excluded(key) => page.find(key).map_or_else(|slot| slot, |slot| slot + 1),
         };
         let to = match &self.high {
-            _ if is_on && self.direction == Direction::Backward => page.find(&self.fence).unwrap_or_else(|slot| slot),
             Bound::Unbounded => page.slots(),
             Bound::Included(key) => page.find(key).map_or_else(|slot| slot, |slot| slot + 1),
             Bound::Excluded(key) => page.find(key).unwrap_or_else(|slot| slot),
         };
-        (from, to)
-    }
-
-    /// Stays in the leaf, whose row in this slot is the next one forward, and was the last one backward.
-    fn stay(&mut self, page: Page<'_>, slot: usize) {
-        self.fence.clear();
-        self.fence.extend_from_slice(LeafEntry::of(page.entry(slot)).key);
-        self.position = Position::At;
+        for slot in from..to {
+            self.entries.extend_from_slice(page.entry(slot));
+            self.ends.push(self.entries.len() as u32);
+        }
     }
 
     /// Moves the position to the neighbour of the leaf that was copied.
