@@ -1,6 +1,6 @@
 //! `cargo xtask instructions --wire`: what a call over the wire costs the server, in instructions and in allocations.
 //!
-//! A server runs under valgrind's callgrind. One connection sends each call of [`CALLS`] many times, and callgrind writes what
+//! A server runs under valgrind's callgrind. One connection sends each call of a table many times, and callgrind writes what
 //! was spent between two moments; system calls count as nothing. Delayed durability leaves out waits for the disk.
 
 use crate::instructions::{Costs, Report};
