@@ -9,10 +9,12 @@ use hashbrown::hash_table::Entry as TableEntry;
 use std::hash::{BuildHasher, RandomState};
 use std::sync::{Arc, Weak};
 
+use crate::context::ExecutionContext;
 use crate::program::{Program, TextHandle};
 use crate::settings::Settings;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
+use pikepole_machine::clock::ticks;
 use pikepole_machine::memory::{Budget, Cache};
 
 /// Texts kept; beyond that the cache of a shard starts anew.
@@ -281,5 +283,15 @@ impl Cache for PlanCache {
             }
         }
         given
+    }
+}
+
+impl ExecutionContext {
+    /// Does what compiles, or looks up what has been compiled, and counts the time. What it calls may count too: the outermost counts.
+    pub(crate) fn count_compiling<T>(&self, compile: impl FnOnce() -> T) -> T {
+        let (before, began) = (self.compile_ticks.load(Ordering::Relaxed), ticks());
+        let done = compile();
+        self.compile_ticks.store(before + ticks().saturating_sub(began), Ordering::Relaxed);
+        done
     }
 }

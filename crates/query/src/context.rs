@@ -30,7 +30,6 @@ use pikepole_engine::{
     Catalog, Database, Durability, IndexDefinition, MASTER, Mark, Module, Need, Server, Transaction, UserMessage,
     awaited,
 };
-use pikepole_machine::clock::ticks;
 use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
 use pikepole_types::{Context, DateTime2, SqlError};
 use promise::Promise;
@@ -296,14 +295,6 @@ impl ExecutionContext {
             self.transaction.end_temporary_scope(level);
         }
         self.cursors.end_scope(level);
-    }
-
-    /// Does what compiles, or looks up what has been compiled, and counts the time. What it calls may count too: the outermost counts.
-    pub(crate) fn count_compiling<T>(&self, compile: impl FnOnce() -> T) -> T {
-        let (before, began) = (self.compile_ticks.load(Ordering::Relaxed), ticks());
-        let done = compile();
-        self.compile_ticks.store(before + ticks().saturating_sub(began), Ordering::Relaxed);
-        done
     }
 
     /// The batch ends: its table variables are dropped.

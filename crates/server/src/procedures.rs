@@ -53,11 +53,7 @@ impl Connection {
         if let Procedure::Name(name) = &call.procedure
             && plain_name(name).eq_ignore_ascii_case(RESET)
         {
-            self.reset(false).await;
-            let cancel = self.clear_cancel();
-            let server_name = self.shared.registry.server_name();
-            let mut reply = Reply::new(&mut self.sender, server_name, &cancel, Answering::Procedure);
-            reply.finish_call(Some(0), &[], more);
+            self.answer_reset(more).await;
             return Ok(true);
         }
         self.clock.step(Step::Decode);
@@ -142,6 +138,15 @@ impl Connection {
         drop(values);
         self.room.arguments = arguments;
         Ok(!given_up)
+    }
+
+    /// Answers what a pool of connections calls in place of the reset bits.
+    async fn answer_reset(&mut self, more: bool) {
+        self.reset(false).await;
+        let cancel = self.clear_cancel();
+        let server_name = self.shared.registry.server_name();
+        let mut reply = Reply::new(&mut self.sender, server_name, &cancel, Answering::Procedure);
+        reply.finish_call(Some(0), &[], more);
     }
 
     /// Answers a call with nothing but an error.
