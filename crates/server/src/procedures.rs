@@ -13,7 +13,7 @@ use pikepole_tds::{
     Argument as Given, Parameter as GivenParameter, Procedure, ReturnValue, Rpc, SystemProcedure, TableArgument,
     TypeToken,
 };
-use pikepole_types::{Length, SqlError, SqlType, Value};
+use pikepole_types::{Collation, Length, SqlError, SqlType, Value};
 use std::fmt::Write;
 
 /// What a call does.
@@ -110,15 +110,7 @@ impl Connection {
         let collation = self.told.collation;
         let result = ran.as_ref().ok().and_then(|ran| ran.result.clone());
         conclude(reply, watched, |reply| {
-            let returned = result.iter().map(|(ty, value)| ReturnValue {
-                is_result: true,
-                ordinal: 0,
-                name: "",
-                ty: *ty,
-                numeric: false,
-                collation,
-                value,
-            });
+            let returned = result.iter().map(|(ty, value)| result_of(*ty, value, collation));
             let returned: Vec<ReturnValue<'_>> = returned
                 .chain(values.iter().map(|value| match value {
                     Returned::Own { ordinal, name, value } => {
@@ -284,6 +276,11 @@ impl Ran {
         }));
         returned
     }
+}
+
+/// The value of a function, as it goes back.
+fn result_of(ty: SqlType, value: &Value, collation: Collation) -> ReturnValue<'_> {
+    ReturnValue { is_result: true, ordinal: 0, name: "", ty, numeric: false, collation, value }
 }
 
 fn is_called_numeric(given: &GivenParameter<'_>) -> bool {
