@@ -10,7 +10,7 @@
 //! gets an error or waits for minutes. Nor may a debug build make a block of 32 MB that it has not asked for: in
 //! this run there may be room for it, in another there is none.
 //!
-//! `cargo test -p pikepole --test memory -- [--seconds N] [--seed N] [--limit MB] [--sessions N] [--kind N] [--binary PATH]`
+//! `cargo test -p pikepole --test memory_fuzz -- [--seconds N] [--seed N] [--limit MB] [--sessions N] [--kind N] [--binary PATH]`
 //!
 //! With `--binary` it runs another build: one that counts no memory does not survive this.
 
