@@ -206,7 +206,7 @@ counter_table! {
     FreeListStalls: "Buffer Manager", "Free list stalls/sec", PerSecond, "Requests that had to wait for a free frame.";
     PageLifeExpectancy: "Buffer Manager", "Page life expectancy", Raw, "Seconds that a page stays in memory unused.";
     DatabasePages: "Buffer Manager", "Database pages", Raw, "Pages in the buffer pool.";
-    TargetPages: "Buffer Manager", "Target pages", Raw, "Frames of the buffer pool.";
+    TargetPages: "Buffer Manager", "Target pages", Raw, "Pages that the buffer pool is to hold at most.";
 
     PageSplits: "Access Methods", "Page Splits/sec", PerSecond, "Pages split because an entry did not fit.";
     PagesAllocated: "Access Methods", "Pages Allocated/sec", PerSecond, "Pages given to tables and indexes.";
@@ -225,6 +225,10 @@ counter_table! {
     UserConnections: "General Statistics", "User Connections", Raw, "Sessions that are connected.";
     Logins: "General Statistics", "Logins/sec", PerSecond, "Sessions begun.";
     Logouts: "General Statistics", "Logouts/sec", PerSecond, "Sessions ended.";
+    LoginsFromCache: "General Statistics", "Logins Verified From Cache/sec", PerSecond, "Passwords of logins known to be right from one that was verified before: no hash was computed.";
+    PasswordHashes: "General Statistics", "Password Hashes/sec", PerSecond, "Passwords of logins that were hashed to be compared.";
+    TlsHandshakes: "General Statistics", "TLS Handshakes/sec", PerSecond, "TLS handshakes completed.";
+    TlsResumptions: "General Statistics", "TLS Resumptions/sec", PerSecond, "TLS handshakes that resumed a session, and so needed no signature.";
     ProcessesBlocked: "General Statistics", "Processes blocked", Raw, "Tasks that wait for another transaction.";
 
     LockRequests: "Locks", "Lock Requests/sec", PerSecond, "Locks asked for.";

@@ -12,6 +12,7 @@ use crate::incoming::{Broken, Incoming};
 use crate::options::{Options, TlsMode};
 use crate::tls::Tls;
 use crate::transport::{self, Sender};
+use pikepole_contention::Counter;
 use pikepole_engine::LoginPrincipal;
 use pikepole_tds::{
     Done, DoneKind, Limits, Login7, MessageWriter, PacketKind, PreLogin, PreLoginReply, Reassembler, Secrecy, TdsError,
@@ -168,8 +169,8 @@ async fn hear(socket: TcpStream, shared: &Arc<Shared>) -> Result<Heard, LoginErr
         let Some(tls) = &shared.tls else {
             return Err(LoginError::Refused("it begins with TLS, which is off here".to_string()));
         };
-        let (receiver, early) = incoming.parts();
-        transport::encrypt(receiver, &mut sender, Tls::new(&tls.strict)?, false, early).await?;
+        let tls = Tls::new(&tls.strict)?;
+        encrypt(&mut incoming, &mut sender, tls, false, shared).await?;
     } else if !FIRST_KINDS.contains(&first) {
         return Err(LoginError::Refused(format!("it begins with the byte 0x{first:02X}, which is no login")));
     }
@@ -235,11 +236,27 @@ async fn pre_login(
         }
         Secrecy::LoginOnly | Secrecy::Full => {
             let tls = shared.tls.as_ref().ok_or_else(|| io::Error::other("TLS is off"))?;
-            let (receiver, early) = incoming.parts();
-            transport::encrypt(receiver, sender, Tls::new(&tls.wrapped)?, true, early).await?;
+            let tls = Tls::new(&tls.wrapped)?;
+            encrypt(incoming, sender, tls, true, shared).await?;
         }
     }
     Ok((secrecy, mars))
+}
+
+/// Makes a TLS handshake, and counts it.
+async fn encrypt(
+    incoming: &mut Incoming,
+    sender: &mut Sender,
+    tls: Tls,
+    wrapped: bool,
+    shared: &Shared,
+) -> io::Result<()> {
+    let (receiver, early) = incoming.parts();
+    let is_resumed = transport::encrypt(receiver, sender, tls, wrapped, early).await?;
+    let statistics = shared.server.statistics();
+    statistics.add(Counter::TlsHandshakes, 1);
+    statistics.add(Counter::TlsResumptions, u64::from(is_resumed));
+    Ok(())
 }
 
 /// Who the client is; the inner error is to be told to it.

@@ -1,19 +1,26 @@
 //! Certificates, and TLS without sockets: bytes in, bytes out.
 //!
 //! TLS within PRELOGIN packets stops at version 1.2: with 1.3 the server sends tickets after the handshake, when several
-//! drivers do not unwrap packets any more. A client that begins with TLS (TDS 8.0) may use 1.3.
+//! drivers do not unwrap packets any more; the ticket of 1.2 comes within it. A client that begins with TLS (TDS 8.0) may use 1.3.
+//!
+//! A client that comes again may resume its session, which costs neither side a signature, nor under 1.2 an exchange of keys: by a
+//! ticket, or, without tickets, by the session's id. Keys of tickets are drawn at the start and by the first handshake after six hours;
+//! each is good for the time of the next one too. After a restart, or with an older ticket, a whole handshake follows.
 
 use crate::StartError;
 use pikepole_machine::Disk;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
-use rustls::{ServerConfig, ServerConnection};
+use rustls::server::ServerSessionMemoryCache;
+use rustls::{HandshakeKind, ServerConfig, ServerConnection};
 use std::io::{self, Read, Write};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 /// The protocol's name in the handshake of TDS 8.0.
 const ALPN: &[u8] = b"tds/8.0";
+/// Sessions kept for clients of TLS 1.2 that resume by an id; a few hundred bytes each.
+const SESSIONS_MAX: usize = 1_024;
 /// The files of the certificate that is made when none is given.
 const CERTIFICATE_FILE: &str = "server-certificate.pem";
 const KEY_FILE: &str = "server-key.pem";
@@ -71,6 +78,9 @@ impl TlsSettings {
             if alpn {
                 config.alpn_protocols = vec![ALPN.to_vec()];
             }
+            // The two ways have keys and sessions of their own: what was begun in one is not resumed in the other.
+            config.ticketer = rustls::crypto::ring::Ticketer::new().map_err(|error| error.to_string())?;
+            config.session_storage = ServerSessionMemoryCache::new(SESSIONS_MAX);
             Ok::<_, String>(Arc::new(config))
         };
         Ok(TlsSettings {
@@ -237,6 +247,11 @@ impl Tls {
         // What waits to be written is bounded by whoever writes.
         connection.set_buffer_limit(None);
         Ok(Tls { connection })
+    }
+
+    /// Whether the handshake resumed a session.
+    pub(crate) fn is_resumed(&self) -> bool {
+        self.connection.handshake_kind() == Some(HandshakeKind::Resumed)
     }
 
     /// Whether the handshake goes on.

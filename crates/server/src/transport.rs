@@ -60,7 +60,7 @@ pub(crate) fn decrypt(receiver: &mut Receiver, sender: &mut Sender) {
 }
 
 /// Makes a TLS handshake and turns TLS on for both halves. `plain` holds what came behind what was read so far; afterwards what
-/// came behind the handshake. A wrapped handshake travels in PRELOGIN packets.
+/// came behind the handshake. A wrapped handshake travels in PRELOGIN packets. Returns whether a session was resumed.
 ///
 /// # Errors
 /// What the socket says; bytes that are no TLS; the end of the stream.
@@ -70,7 +70,7 @@ pub(crate) async fn encrypt(
     mut tls: Tls,
     wrapped: bool,
     plain: &mut Vec<u8>,
-) -> io::Result<()> {
+) -> io::Result<bool> {
     let mut early = std::mem::take(plain);
     while tls.is_handshaking() {
         let arrived =
@@ -105,10 +105,11 @@ pub(crate) async fn encrypt(
     if !early.is_empty() {
         tls.receive(&early, plain)?;
     }
+    let is_resumed = tls.is_resumed();
     let shared = Arc::new(Mutex::new(tls));
     receiver.tls = Some(Arc::clone(&shared));
     sender.tls = Some(shared);
-    Ok(())
+    Ok(is_resumed)
 }
 
 /// Takes the payload of the first packet, when it is whole.

@@ -15,7 +15,8 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, AtomicUsize, Ordering};
+use pikepole_contention::Counter;
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Condvar, Mutex, MutexGuard};
 use pikepole_types::{Language, SqlError};
 
@@ -151,8 +152,6 @@ pub(crate) struct LoginGate {
     times: HashTimes,
     hashing: Mutex<usize>,
     hashed: Condvar,
-    /// Passwords of logins that were hashed to be compared.
-    compared: AtomicU64,
 }
 
 impl Default for LoginGate {
@@ -165,7 +164,6 @@ impl Default for LoginGate {
             times: HashTimes::default(),
             hashing: Mutex::new(0),
             hashed: Condvar::new(),
-            compared: AtomicU64::new(0),
         }
     }
 }
@@ -307,12 +305,6 @@ impl Server {
         }
     }
 
-    /// Passwords of logins that were hashed to be compared since the start.
-    pub fn logins_hashed(&self) -> u64 {
-        // Relaxed: a count.
-        self.login_gate().compared.load(Ordering::Relaxed)
-    }
-
     /// Who it is; else why not, and how long after its arrival the answer comes at the soonest.
     async fn look_at_login(
         self: &Arc<Self>,
@@ -336,7 +328,7 @@ impl Server {
             return Err((reason, gate.times.draw()));
         };
         let is_right = match known {
-            Some(known) => known == Known::Right,
+            Some(known) => self.is_known_right(known),
             None => self.compare(id, &hash, attempt).await.map_err(|why| (why, Duration::ZERO))?,
         };
         if !is_right {
@@ -354,13 +346,12 @@ impl Server {
         // Others of the same name may have failed meanwhile, or shown what it is.
         let known = gate.verified.known(id, hash, password);
         if let Some(known) = known {
-            return Ok(known == Known::Right);
+            return Ok(self.is_known_right(known));
         }
         if gate.failures.may_look(attempt.name, attempt.host, attempt.arrived_us).is_err() {
             return Err(LoginFailureReason::TooSoon);
         }
-        // Relaxed: a count.
-        gate.compared.fetch_add(1, Ordering::Relaxed);
+        self.statistics().add(Counter::PasswordHashes, 1);
         let (hash_too, password_too) = (hash.to_owned(), password.to_owned());
         let work = move || {
             // The turn ends with the work, also when its client has gone.
@@ -371,6 +362,13 @@ impl Server {
         gate.times.note(attempt.arrived.elapsed());
         gate.verified.keep(id, hash, password, is_right);
         Ok(is_right)
+    }
+
+    /// True for a right password; counts it.
+    fn is_known_right(&self, known: Known) -> bool {
+        let is_right = known == Known::Right;
+        self.statistics().add(Counter::LoginsFromCache, u64::from(is_right));
+        is_right
     }
 
     /// Hashes something once, to know how long that takes.
@@ -413,7 +411,9 @@ impl Server {
     pub fn set_sa_password(&self, password: &str) -> Result<(), SqlError> {
         let hash = self.login_gate().hash(|| self.password_cost().hash(password))?;
         let master = self.database(MASTER)?;
-        self.schedulers().block_on(set_password(&master, SA, hash))
+        let set = self.schedulers().block_on(set_password(&master, SA, hash));
+        self.forget_verified_password(SA);
+        set
     }
 
     /// Sets a login's own password, durably, for one that has just said its old one.
@@ -422,7 +422,9 @@ impl Server {
     /// 15117 for one that is too long; what keeps master from being changed.
     pub async fn change_password(self: &Arc<Self>, login: i32, password: &str) -> Result<(), SqlError> {
         let hash = self.hash_password(password).await?;
-        set_password(&*self.database(MASTER)?, login, hash).await
+        let set = set_password(&*self.database(MASTER)?, login, hash).await;
+        self.forget_verified_password(login);
+        set
     }
 
     /// The PHC string of a password, computed on a thread that may block.
@@ -440,6 +442,11 @@ impl Server {
         let Ok(logins) = self.logins() else { return false };
         let attempt = Attempt { name, password, host: "", arrived: Instant::now(), arrived_us: now_us() };
         self.look_at_login(&logins, &attempt).await.is_ok()
+    }
+
+    /// ALTER LOGIN, DROP LOGIN: the next password of the login is hashed, whatever was verified before.
+    pub fn forget_verified_password(&self, login: i32) {
+        self.login_gate().verified.forget(login);
     }
 
     /// ALTER LOGIN ... UNLOCK: the failures of a name count no more.

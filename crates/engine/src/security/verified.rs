@@ -1,10 +1,11 @@
 //! Passwords that were looked at lately: a login that comes again costs microseconds, and so does a wrong password that is
 //! tried again and again.
 //!
-//! What is kept is no password but a tag: BLAKE2b over the login's stored hash and the password, with a key that is drawn when
-//! the process starts. The stored hash has a random salt, so a changed password, or another login under the old id, has other
-//! tags, and nothing has to be told of a change. Whether the login is disabled is asked of the catalog each time. Without the
-//! key a tag says nothing; who can read the key out of the process's memory can read passwords on their way as well.
+//! What is kept is no password but a tag: BLAKE2b over the login's id, its stored hash and the password, with a key that is drawn when
+//! the process starts; it is never written down. The stored hash has a random salt, so a changed password, or another login under
+//! the old id, has other tags: an entry that is not dropped in time is worthless. Whether the login is disabled is asked of the
+//! catalog each time. Without the key a tag says nothing; a program that can read the key out of the process's memory can read
+//! passwords on their way as well.
 
 use std::collections::{HashMap, HashSet, VecDeque};
 
@@ -46,12 +47,13 @@ pub(super) struct VerifiedPasswords {
 }
 
 impl VerifiedPasswords {
-    fn mac(&self, hash: &str, password: &str) -> Option<Blake2bMac<U32>> {
+    fn mac(&self, id: i32, hash: &str, password: &str) -> Option<Blake2bMac<U32>> {
         let key = self.key.get_or_init(|| {
             let (first, second) = (random_bytes().ok()?, random_bytes().ok()?);
             Some([first, second].concat())
         });
         let mut mac = Blake2bMac::new_from_slice(key.as_ref()?).ok()?;
+        mac.update(&id.to_le_bytes());
         // A PHC string has no zero byte: the two parts cannot be taken for others.
         mac.update(hash.as_bytes());
         mac.update(&[0]);
@@ -65,7 +67,7 @@ impl VerifiedPasswords {
 
     /// What is known of the password of the login `id`, whose stored hash is `hash`.
     pub fn known(&self, id: i32, hash: &str, password: &str) -> Option<Known> {
-        let mac = self.mac(hash, password)?;
+        let mac = self.mac(id, hash, password)?;
         let right = self.tags().right.get(&id).copied();
         // Compares in constant time.
         if right.is_some_and(|right| mac.clone().verify_slice(&right).is_ok()) {
@@ -75,9 +77,14 @@ impl VerifiedPasswords {
         self.tags().wrong.contains(&tag).then_some(Known::Wrong)
     }
 
+    /// Drops the right password of a login that is altered or dropped.
+    pub fn forget(&self, id: i32) {
+        self.tags().right.remove(&id);
+    }
+
     /// Keeps what a hash has shown.
     pub fn keep(&self, id: i32, hash: &str, password: &str, is_right: bool) {
-        let Some(mac) = self.mac(hash, password) else { return };
+        let Some(mac) = self.mac(id, hash, password) else { return };
         let tag: Tag = mac.finalize().into_bytes().into();
         let mut tags = self.tags();
         if is_right {
@@ -110,12 +117,16 @@ mod tests {
         assert_eq!(verified.known(7, "hash", "wrong"), Some(Known::Wrong));
         assert_eq!(verified.known(7, "hash", "other"), None);
         assert_eq!(verified.known(8, "hash", "right"), None, "another login");
+        assert_eq!(verified.known(8, "hash", "wrong"), None, "nor is it known to be wrong there");
         assert_eq!(verified.known(7, "changed", "right"), None, "the password was changed");
         assert_eq!(verified.known(7, "changed", "wrong"), None, "and may be what was wrong before");
         let another_process = VerifiedPasswords::default();
         another_process.keep(7, "hash", "right", true);
         let tag = |verified: &VerifiedPasswords| verified.tags().right[&7];
         assert_ne!(tag(&verified), tag(&another_process));
+        verified.forget(7);
+        assert_eq!(verified.known(7, "hash", "right"), None);
+        assert_eq!(verified.known(7, "hash", "wrong"), Some(Known::Wrong), "a wrong one stays wrong for this hash");
     }
 
     #[test]

@@ -104,7 +104,8 @@ impl Client {
 
     /// Makes a TLS handshake in PRELOGIN packets, and turns TLS on.
     pub fn encrypt_within_prelogin(&mut self, mut tls: ClientConnection) {
-        while tls.is_handshaking() {
+        // The client's is the last word when a session is resumed.
+        while tls.is_handshaking() || tls.wants_write() {
             let mut bytes = Vec::new();
             while tls.wants_write() {
                 tls.write_tls(&mut bytes).expect("into memory");

@@ -7,7 +7,7 @@ use pikepole_tds::PacketKind;
 use pikepole_types::Value;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
-use rustls::{ClientConfig, ClientConnection, ProtocolVersion, RootCertStore};
+use rustls::{ClientConfig, ClientConnection, HandshakeKind, ProtocolVersion, RootCertStore};
 use std::io::Write;
 use std::sync::Arc;
 
@@ -23,6 +23,11 @@ fn fixture(tls: TlsMode) -> Fixture {
 
 /// A client's TLS that trusts the certificate which the server has made, and no other.
 fn tls(fixture: &Fixture, protocols: &[&[u8]]) -> ClientConnection {
+    connection(&config(fixture, protocols))
+}
+
+/// What clients need who resume each other's sessions.
+fn config(fixture: &Fixture, protocols: &[&[u8]]) -> Arc<ClientConfig> {
     let certificate =
         CertificateDer::from_pem_file(fixture.folder().join("server-certificate.pem")).expect("it is made");
     let mut roots = RootCertStore::empty();
@@ -33,7 +38,26 @@ fn tls(fixture: &Fixture, protocols: &[&[u8]]) -> ClientConnection {
         .expect("a version");
     let mut config = config.with_root_certificates(roots).with_no_client_auth();
     config.alpn_protocols = protocols.iter().map(|name| name.to_vec()).collect();
-    ClientConnection::new(Arc::new(config), "localhost".try_into().expect("a name")).expect("a client")
+    Arc::new(config)
+}
+
+fn connection(config: &Arc<ClientConfig>) -> ClientConnection {
+    ClientConnection::new(Arc::clone(config), "localhost".try_into().expect("a name")).expect("a client")
+}
+
+/// A client that has logged in with TLS, before all else or within PRELOGIN, and the kind of its handshake.
+fn log_in(fixture: &Fixture, config: &Arc<ClientConfig>) -> (Client, Option<HandshakeKind>) {
+    let mut client = Client::connect(fixture.address());
+    if config.alpn_protocols.is_empty() {
+        client.pre_login(ON);
+        client.encrypt_within_prelogin(connection(config));
+    } else {
+        client.encrypt_first(connection(config));
+        client.pre_login(ON);
+    }
+    assert!(is_in(&client.log_in_encrypted("sa", PASSWORD, false)));
+    let kind = client.tls().and_then(|tls| tls.handshake_kind());
+    (client, kind)
 }
 
 /// The session says whether it is encrypted; an answer of many records and a request of many packets go through.
@@ -60,6 +84,47 @@ fn a_client_that_wishes_is_encrypted_within_prelogin() {
         assert_eq!(client.tls().and_then(|tls| tls.protocol_version()), Some(ProtocolVersion::TLSv1_2));
         works(&mut client, "TRUE");
     }
+}
+
+/// Handshakes, and sessions resumed, as the counters say.
+fn handshakes(client: &mut Client) -> [Value; 2] {
+    ["TLS Handshakes/sec", "TLS Resumptions/sec"].map(|name| {
+        client.scalar(&format!("SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = '{name}'"))
+    })
+}
+
+#[test]
+fn a_client_that_comes_again_resumes_its_session_until_the_server_is_started_again() {
+    for protocols in [&[][..], &[&b"tds/8.0"[..]]] {
+        let fixture = fixture(TlsMode::Required);
+        let config = config(&fixture, protocols);
+        assert_eq!(log_in(&fixture, &config).1, Some(HandshakeKind::Full), "{protocols:?}");
+        for number in 1..=3 {
+            let (mut client, kind) = log_in(&fixture, &config);
+            assert_eq!(kind, Some(HandshakeKind::Resumed), "{protocols:?}");
+            assert_eq!(handshakes(&mut client), [1 + number, number].map(Value::BigInt));
+            works(&mut client, "TRUE");
+        }
+        let other = fixture.restart_with(|options| options.tls = TlsMode::Required);
+        let (mut client, kind) = log_in(&other, &config);
+        assert_eq!(kind, Some(HandshakeKind::Full), "its keys went with the server");
+        assert_eq!(handshakes(&mut client), [1, 0].map(Value::BigInt));
+        works(&mut client, "TRUE");
+        drop(client);
+        assert_eq!(log_in(&other, &config).1, Some(HandshakeKind::Resumed));
+    }
+}
+
+#[test]
+fn a_session_of_one_way_is_not_resumed_in_the_other() {
+    let fixture = fixture(TlsMode::Required);
+    let config = config(&fixture, &[]);
+    assert_eq!(log_in(&fixture, &config).1, Some(HandshakeKind::Full));
+    let mut client = Client::connect(fixture.address());
+    client.encrypt_first(connection(&config));
+    assert_eq!(client.tls().and_then(|tls| tls.handshake_kind()), Some(HandshakeKind::Full));
+    client.pre_login(ON);
+    assert!(is_in(&client.log_in_encrypted("sa", PASSWORD, false)));
 }
 
 #[test]

@@ -72,11 +72,16 @@ impl Fixture {
         client
     }
 
-    /// Ends the server and opens the folder again.
-    pub fn restart(mut self) -> Fixture {
+    /// Ends the server and opens the folder again, without TLS.
+    pub fn restart(self) -> Fixture {
+        self.restart_with(|_| {})
+    }
+
+    /// The same with options of its own.
+    pub fn restart_with(mut self, change: impl FnOnce(&mut Options)) -> Fixture {
         let folder = self.folder.clone();
         self.stop();
-        let other = Fixture::open(folder, |_| {});
+        let other = Fixture::open(folder, change);
         self.folder = PathBuf::new();
         other
     }

@@ -196,6 +196,7 @@ pub(super) async fn alter(
     if options.unlock {
         host.server.forget_login_failures(&login.name);
     }
+    let id = login.id;
     let alter = Change::alter(login, move |login| {
         if let Some(name) = options.name.clone() {
             login.name = name;
@@ -204,7 +205,9 @@ pub(super) async fn alter(
         details.disabled = enabled.map_or(details.disabled, |enabled| !enabled);
         options.fill(hash, details)
     });
-    apply(host, context, vec![alter]).await
+    apply(host, context, vec![alter]).await?;
+    host.server.forget_verified_password(id);
+    Ok(())
 }
 
 /// Only who may do everything changes one who may.
@@ -234,5 +237,7 @@ pub(super) async fn drop(
     if host.registry.rows().iter().any(|session| session.login_id == login.id) {
         return Err(SqlError::login_is_in_use(&login.name));
     }
-    apply(host, context, vec![Change::Drop(login.id, PrincipalKind::Login)]).await
+    apply(host, context, vec![Change::Drop(login.id, PrincipalKind::Login)]).await?;
+    host.server.forget_verified_password(login.id);
+    Ok(())
 }

@@ -146,11 +146,43 @@ fn a_login_of_another_database_waits_for_no_transaction_of_its_maker() {
     fixture.succeeds(&mut owner, "ROLLBACK; DROP LOGIN eve");
 }
 
+/// Passwords that were hashed, and those that were known to be right without, as the counters say.
+fn verified(fixture: &Fixture) -> [i64; 2] {
+    let mut sa = fixture.sa();
+    ["Password Hashes/sec", "Logins Verified From Cache/sec"].map(|name| {
+        let sql = format!("SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = '{name}'");
+        fixture.value(&mut sa, &sql).as_i64().expect("a count")
+    })
+}
+
+#[test]
+fn a_login_that_comes_again_costs_no_hash_until_it_is_altered() {
+    let fixture = Fixture::with_logins(&["ann"]);
+    let mut sa = fixture.sa();
+    let [hashed, known] = verified(&fixture);
+    assert_eq!(reason(&fixture, "ann", PASSWORD), None);
+    assert_eq!(verified(&fixture), [hashed + 1, known]);
+    for number in 1..=3 {
+        assert_eq!(reason(&fixture, "ann", PASSWORD), None);
+        assert_eq!(verified(&fixture), [hashed + 1, known + number]);
+    }
+    assert_eq!(reason(&fixture, "ann", "guess").map(|found| found.1), Some(18456));
+    assert_eq!(verified(&fixture), [hashed + 2, known + 3], "a wrong one is hashed");
+    fixture.succeeds(&mut sa, "ALTER LOGIN ann WITH DEFAULT_DATABASE = master");
+    assert_eq!(reason(&fixture, "ann", PASSWORD), None);
+    assert_eq!(verified(&fixture), [hashed + 3, known + 3], "what was verified is dropped");
+    fixture.succeeds(&mut sa, "ALTER LOGIN ann WITH PASSWORD = 'Another 1'");
+    assert_eq!(reason(&fixture, "ann", PASSWORD).map(|found| found.1), Some(18456));
+    assert_eq!(verified(&fixture), [hashed + 4, known + 3]);
+    assert_eq!(reason(&fixture, "ann", "Another 1"), None);
+    assert_eq!(verified(&fixture), [hashed + 5, known + 3]);
+}
+
 #[test]
 fn only_a_password_that_is_not_known_yet_is_hashed() {
     let fixture = Fixture::with_logins(&["ann"]);
     let server = &fixture.server;
-    let hashed = || server.logins_hashed();
+    let hashed = || verified(&fixture)[0];
     let from = |name: &str, password: &str, host: &str| {
         server.verify_login_from(name, password, host).map(|login| login.name).map_err(|failure| failure.reason)
     };
