@@ -175,6 +175,9 @@ fn of_policy(place: usize, policy: &PolicyRow) -> ConfigurationOption {
     }
 }
 
+/// The option whose change may wait for a start in some parts.
+const MAX_SERVER_MEMORY: &str = "max server memory (MB)";
+
 /// The name that sets all policies.
 pub(crate) const POLICIES: &str = "POLICIES";
 
@@ -217,7 +220,12 @@ pub(crate) fn set(server: &Server, name: &str, value: &str) -> Result<SqlError, 
         (Kind::Policy, Effect::Now) => "",
         (Kind::Policy, Effect::NextStart) => " It takes effect at the next start.",
     };
-    let text = format!("Configuration option '{}' changed from {before} to {after}.{note}", option.name);
+    let mut text = format!("Configuration option '{}' changed from {before} to {after}.{note}", option.name);
+    if option.name == MAX_SERVER_MEMORY {
+        for sentence in server.memory_waiting_for_start() {
+            text = format!("{text} {sentence}");
+        }
+    }
     Ok(SqlError::new(15457, 0, 1, text))
 }
 

@@ -28,6 +28,11 @@ struct Fixture {
 impl Fixture {
     /// A server in a control group with so many megabytes.
     fn new(name: &str, megabytes: u64) -> Fixture {
+        Fixture::with(name, megabytes, |_| {})
+    }
+
+    /// The same with options of its own.
+    fn with(name: &str, megabytes: u64, change: impl FnOnce(&mut ServerOptions)) -> Fixture {
         let folder = std::env::temp_dir().join(format!("pikepole-memory-{name}-{}", std::process::id()));
         let cpus: Vec<String> = ["online", "present"].map(|of| format!("sys/devices/system/cpu/{of} 0-1\n")).into();
         let machine = SystemFiles::listing(&format!(
@@ -37,8 +42,9 @@ impl Fixture {
             megabytes * MB
         ));
         let schedulers = SchedulerChoice::Threads { cpus: None, pin: false };
-        let server = Server::open(ServerOptions { machine, schedulers, ..ServerOptions::new(&folder) });
-        let server = server.expect("a folder of its own");
+        let mut options = ServerOptions { machine, schedulers, ..ServerOptions::new(&folder) };
+        change(&mut options);
+        let server = Server::open(options).expect("a folder of its own");
         let registry = Registry::of_server(&server);
         Fixture { server, registry, folder }
     }
@@ -50,12 +56,17 @@ impl Fixture {
 
     /// Runs a batch as a task of its own; its rows as texts, and its errors.
     fn run(&self, session: Session, sql: &str) -> (Session, Vec<String>, Vec<SqlError>) {
+        let (session, output) = self.collect(session, sql);
+        let errors = output.errors().into_iter().cloned().collect();
+        (session, texts(&output), errors)
+    }
+
+    fn collect(&self, session: Session, sql: &str) -> (Session, Collected) {
         let sql = sql.to_owned();
         let running = self.server.schedulers().spawn(session.task_info(), Placement::LeastLoaded, async move {
             let (mut session, mut output) = (session, Collected::default());
             session.run(&sql, &mut [], &mut output).await;
-            let errors = output.errors().into_iter().cloned().collect();
-            (session, texts(&output), errors)
+            (session, output)
         });
         self.server.schedulers().block_on(running).expect("no panic")
     }
@@ -164,6 +175,85 @@ fn the_limit_is_the_group_s_and_can_be_set_while_the_server_runs() {
     assert_eq!(fixture.rows(big), ["60000000"]);
     fixture.rows("EXEC sp_configure 'max server memory (MB)', 2147483647; RECONFIGURE");
     assert_eq!(fixture.rows(info), ["1000|800"]);
+}
+
+/// Megabytes that the pool of master is to have at most and has, by the views, and those of the server.
+const POOL: &str =
+    "SELECT target_kb / 1024 / (SELECT COUNT(*) FROM sys.dm_os_memory_clerks WHERE type = 'MEMORYCLERK_SQLBUFFERPOOL'),
+                           (SELECT committed_target_kb / 1024 FROM sys.dm_os_sys_info)
+                    FROM sys.dm_os_memory_nodes";
+
+#[test]
+fn the_pool_is_as_large_as_the_limit_of_now_leaves_it() {
+    let _turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let fixture = Fixture::with("follows", 1000, |options| {
+        options.policies = vec![("max server memory (MB)".to_string(), "128".to_string())];
+    });
+    assert_eq!(fixture.rows(POOL), ["96|128"], "a quarter is left to others");
+    let change = |megabytes: u32| {
+        let sql = format!("EXEC sp_configure 'max server memory (MB)', {megabytes}; RECONFIGURE");
+        let (_, output) = fixture.collect(fixture.session(), &sql);
+        output.messages().join("\n")
+    };
+    let pages = || fixture.number("SELECT COUNT(*) * 8 / 1024 FROM sys.dm_os_buffer_descriptors");
+    fixture.rows(
+        "CREATE TABLE dbo.big (id int IDENTITY PRIMARY KEY, v varchar(8000) NOT NULL);
+         INSERT dbo.big (v) SELECT TOP (19000) REPLICATE('v', 7000) FROM sys.all_columns AS a CROSS JOIN sys.all_columns AS b",
+    );
+    let scan = || {
+        // What is read is worth frames.
+        for _ in 0..3 {
+            assert_eq!(fixture.rows("SELECT COUNT(*), MAX(id) FROM dbo.big WHERE v <> 'w'"), ["19000|19000"]);
+        }
+    };
+    scan();
+    assert!(pages() <= 96, "{} MB of pages", pages());
+    let said = change(700);
+    assert!(said.ends_with("to install. Log buffers keep their size until the next start."), "{said}");
+    assert_eq!(fixture.rows(POOL), ["525|700"]);
+    scan();
+    assert!(pages() > 128, "the pool has outgrown what the server was started with: {} MB of pages", pages());
+    let said = change(160);
+    assert!(said.ends_with("to install."), "what a start would choose is there: {said}");
+    assert_eq!(fixture.rows(POOL), ["120|160"]);
+    eventually(|| pages() <= 120, || format!("{} MB of pages", pages()));
+    scan();
+    assert!(pages() <= 120, "{} MB of pages", pages());
+}
+
+#[test]
+fn a_table_larger_than_its_pool_works() {
+    const PAGES: u64 = 16 << 20 >> 13;
+    let _turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let fixture = Fixture::with("small", 1000, |options| options.buffer_pool_bytes = Some(16 << 20));
+    assert_eq!(fixture.rows(POOL), ["16|800"]);
+    fixture.rows(
+        "CREATE TABLE dbo.big (id int PRIMARY KEY, n int NOT NULL, v varchar(8000) NOT NULL);
+         INSERT dbo.big SELECT TOP (8000) ROW_NUMBER() OVER (ORDER BY (SELECT NULL)), 0, REPLICATE('v', 7000)
+         FROM sys.all_columns AS a CROSS JOIN sys.all_columns AS b;
+         CREATE INDEX n ON dbo.big (n) INCLUDE (v);
+         UPDATE dbo.big SET n = id; DELETE dbo.big WHERE id % 10 = 0",
+    );
+    assert_eq!(fixture.rows("SELECT COUNT(*), SUM(n) FROM dbo.big WITH (INDEX (1)) WHERE v <> 'w'"), ["7200|28800000"]);
+    assert_eq!(fixture.rows("SELECT COUNT(*), SUM(n) FROM dbo.big WITH (INDEX (n)) WHERE v <> 'w'"), ["7200|28800000"]);
+    let pages = fixture.number("SELECT COUNT(*) FROM sys.dm_os_buffer_descriptors WHERE database_id = DB_ID()");
+    assert!((PAGES / 2..=PAGES).contains(&pages), "{pages} pages");
+    let counter = "SELECT cntr_value FROM sys.dm_os_performance_counters WHERE counter_name = 'Target pages'";
+    assert_eq!(fixture.number(counter), PAGES);
+}
+
+#[test]
+fn what_a_start_has_set_for_its_run_is_not_kept() {
+    let _turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let info = "SELECT committed_target_kb / 1024 FROM sys.dm_os_sys_info";
+    let fixture = Fixture::with("run", 1000, |options| {
+        options.policies = vec![("max server memory (MB)".to_string(), "300".to_string())];
+    });
+    assert_eq!(fixture.rows(info), ["300"]);
+    fixture.rows("EXEC sp_configure 'query wait (s)', 7");
+    assert_eq!(fixture.rows(info), ["300"]);
+    let file = std::fs::read_to_string(fixture.folder.join("pikepole.toml")).expect("it is written");
+    assert!(file.contains("query wait") && !file.contains("server memory"), "{file}");
 }
 
 #[test]

@@ -71,8 +71,10 @@ pub(crate) struct Untouched {
 pub struct PartUse {
     /// The memory node that its memory comes from; `None`: nobody said which.
     pub node: Option<usize>,
-    /// Its frames.
+    /// Its frames: addresses, with memory or without.
     pub frames: u64,
+    /// Those of them that are to hold pages at most.
+    pub target: u64,
     /// Those that hold a page.
     pub pages: u64,
 }
@@ -238,12 +240,14 @@ impl Parts {
         Used { ranges: self.parts.iter().map(used).collect() }
     }
 
-    /// What each part holds.
-    pub fn uses(&self) -> impl Iterator<Item = PartUse> {
-        self.parts.iter().map(|part| {
+    /// What each part holds, where so many frames of all are to hold pages.
+    pub fn uses(&self, target: usize) -> impl Iterator<Item = PartUse> {
+        let all: u64 = self.parts.iter().map(|part| part.frames.len() as u64).sum();
+        self.parts.iter().map(move |part| {
             let free = part.free.lock();
             let pages = (free.fresh - part.frames.start) as u64 - (free.list.len() + free.cold.len()) as u64;
-            PartUse { node: part.node, frames: part.frames.len() as u64, pages }
+            let frames = part.frames.len() as u64;
+            PartUse { node: part.node, frames, target: frames * target as u64 / all.max(1), pages }
         })
     }
 
@@ -320,7 +324,8 @@ mod tests {
         for (frames, nodes) in [(10_000, &[][..]), (10_000, &[3]), (PART_UNIT + 1, &[0, 1])] {
             let parts = parts(frames, nodes);
             assert!(parts.of_region(PAGE_BYTES).is_empty());
-            assert_eq!(parts.uses().collect::<Vec<_>>(), [PartUse { node: None, frames: frames.into(), pages: 0 }]);
+            let whole = PartUse { node: None, frames: frames.into(), target: 1_000, pages: 0 };
+            assert_eq!(parts.uses(1_000).collect::<Vec<_>>(), [whole]);
         }
     }
 
@@ -344,7 +349,8 @@ mod tests {
         parts.give(PART_UNIT + 1);
         assert_eq!(take_near(&parts, Some(4), 2), [1, 2]);
         assert_eq!(take_near(&parts, Some(7), 2), [PART_UNIT + 1, PART_UNIT + 3]);
-        assert_eq!(parts.uses().map(|part| (part.node, part.pages)).collect::<Vec<_>>(), [(Some(4), 3), (Some(7), 4)]);
+        let uses: Vec<_> = parts.uses(100).map(|part| (part.node, part.target, part.pages)).collect();
+        assert_eq!(uses, [(Some(4), 50, 3), (Some(7), 50, 4)]);
         let rest = take_near(&parts, Some(7), 2 * PART_UNIT as usize - 7);
         assert_eq!((rest[0], rest[rest.len() - 1]), (PART_UNIT + 4, PART_UNIT - 1), "the other part's come last");
         assert_eq!(parts.take(), None);
@@ -363,7 +369,7 @@ mod tests {
         parts.cool(&[0]);
         assert_eq!(parts.granted(), 2);
         assert_eq!((parts.take(), parts.take()), (Some(2), None));
-        assert_eq!(parts.uses().map(|part| part.pages).sum::<u64>(), 2);
+        assert_eq!(parts.uses(1).map(|part| part.pages).sum::<u64>(), 2);
         assert_eq!(parts.grant(2), 2);
         assert_eq!((parts.take(), parts.take(), parts.take()), (Some(0), Some(3), None), "cold ones first");
         assert_eq!(parts.grant(10_000), 2 * PART_UNIT as usize - 4);

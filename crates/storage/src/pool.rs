@@ -135,10 +135,13 @@ pub(crate) struct Pool {
     frames: u32,
     /// The source of its memory; `None`: all of it is its own.
     budget: Option<Arc<Budget>>,
+    /// Frames that it is to have at most ([`Pool::set_target`]).
+    target: AtomicUsize,
     /// Frames that it can have as long as memory is short; more than there are: it is not.
     limit: AtomicUsize,
     /// How many frames are to be in use at the most; above that pages are written and leave.
     worth: AtomicUsize,
+    growth: PoolGrowth,
     map: PageMap,
     parts: Parts,
     /// How many frames are free.
@@ -172,7 +175,7 @@ pub(crate) struct Swept {
 
 impl Pool {
     pub fn new(options: &StoreOptions, statistics: &Arc<Statistics>) -> std::io::Result<Pool> {
-        let mut bytes = options.pool_bytes;
+        let mut bytes = options.pool_bytes.max(options.pool_bytes_max);
         loop {
             match Pool::of_bytes(bytes, options, statistics) {
                 // Addresses cost nothing, but a limit of the process or a system that promises no more than it has may withhold them.
@@ -182,9 +185,9 @@ impl Pool {
         }
     }
 
-    fn of_bytes(pool_bytes: usize, options: &StoreOptions, statistics: &Arc<Statistics>) -> std::io::Result<Pool> {
+    fn of_bytes(region_bytes: usize, options: &StoreOptions, statistics: &Arc<Statistics>) -> std::io::Result<Pool> {
         let pages = options.memory_pages;
-        let frames = (pool_bytes / PAGE_BYTES).clamp(FRAMES_MIN, u32::MAX as usize / 2);
+        let frames = (region_bytes / PAGE_BYTES).clamp(FRAMES_MIN, u32::MAX as usize / 2);
         let is_granted = options.budget.is_none() || pages == Pages::Reserved;
         let parts = Parts::new(frames as u32, &options.memory_nodes, is_granted, statistics);
         let region = |frame_bytes| Region::granted(frames * frame_bytes, pages, &parts.of_region(frame_bytes));
@@ -195,32 +198,28 @@ impl Pool {
         if !options.touch_ahead || grant.got == Pages::Reserved {
             parts.touch_nothing();
         }
-        let first = match options.pool_growth {
-            PoolGrowth::Demand => frames,
-            PoolGrowth::Reads => {
-                let share = (frames / FIRST_SHARE).min(FIRST_BYTES_MAX / PAGE_BYTES);
-                share.max(FIRST_BYTES_MIN / PAGE_BYTES).min(frames)
-            }
-        };
         if let Some(budget) = options.budget.as_ref().filter(|_| is_granted) {
             budget.map(Clerk::BufferPool, (frames * PAGE_BYTES) as i64);
         }
-        statistics.add(Counter::TargetPages, frames as u64);
-        Ok(Pool {
+        let pool = Pool {
             headers,
             bytes,
             grant,
             frames: frames as u32,
             budget: options.budget.clone(),
+            target: AtomicUsize::new(0),
             limit: AtomicUsize::new(usize::MAX),
-            worth: AtomicUsize::new(first),
+            worth: AtomicUsize::new(0),
+            growth: options.pool_growth,
             map: PageMap::new(),
             parts,
             free_count: AtomicUsize::new(frames),
             hand: Mutex::new(0),
             readers: Readers::new(),
             statistics: Arc::clone(statistics),
-        })
+        };
+        pool.set_target(options.pool_bytes);
+        Ok(pool)
     }
 
     /// The kind of pages that its memory is in.
@@ -228,9 +227,33 @@ impl Pool {
         &self.grant
     }
 
+    /// Changes how much it is to have at most, as far as its addresses go. What is above that leaves as memory is asked back and as the
+    /// lazy writer makes room; what is below is taken as pages need it.
+    pub fn set_target(&self, bytes: usize) {
+        let target = (bytes / PAGE_BYTES).clamp(FRAMES_MIN, self.frames as usize);
+        let before = self.target.swap(target, Ordering::Relaxed);
+        if before == target {
+            return;
+        }
+        self.statistics.add(Counter::TargetPages, target as u64);
+        self.statistics.subtract(Counter::TargetPages, before as u64);
+        let first = match self.growth {
+            PoolGrowth::Demand => target,
+            PoolGrowth::Reads => {
+                let share = (target / FIRST_SHARE).min(FIRST_BYTES_MAX / PAGE_BYTES);
+                share.max(FIRST_BYTES_MIN / PAGE_BYTES).min(target)
+            }
+        };
+        self.worth.fetch_min(target, Ordering::Relaxed);
+        self.worth.fetch_max(first, Ordering::Relaxed);
+        if target > before {
+            self.lift_limit();
+        }
+    }
+
     /// Frames that it can have now.
     pub fn frames(&self) -> usize {
-        self.limit.load(Ordering::Relaxed).min(self.frames as usize)
+        self.limit.load(Ordering::Relaxed).min(self.target.load(Ordering::Relaxed))
     }
 
     /// Frames that hold a page, or are about to.
@@ -329,7 +352,7 @@ impl Pool {
 
     /// What each of its parts holds.
     pub fn part_uses(&self) -> impl Iterator<Item = PartUse> {
-        self.parts.uses()
+        self.parts.uses(self.target.load(Ordering::Relaxed))
     }
 
     /// Whether too little has been touched of the memory that will be used next.

@@ -137,13 +137,24 @@ pub(crate) struct Stamps {
     incomplete: bool,
 }
 
+/// Blocks that are kept beside a pool of so many bytes.
+fn blocks_max(pool_bytes: usize) -> usize {
+    (pool_bytes / 16 / BLOCK_BYTES).max(BLOCKS_MIN)
+}
+
 impl Stamps {
     /// The stamps in `file`, which count if the master that the store is opened with `says` so.
     pub fn new(file: File, says: bool, opened_redo_lsn: Lsn, pool_bytes: usize) -> Stamps {
-        let blocks_max = (pool_bytes / 16 / BLOCK_BYTES).max(BLOCKS_MIN);
         let opened_redo_lsn = opened_redo_lsn.0;
         let (blocks, unsaved) = (HashMap::new(), BTreeSet::new());
+        let blocks_max = blocks_max(pool_bytes);
         Stamps { file, blocks, unsaved, blocks_max, opened_redo_lsn, counts: says, incomplete: false }
+    }
+
+    /// Takes the size that suits a pool of so many bytes; blocks beyond it that are on disk leave.
+    pub fn fit(&mut self, pool_bytes: usize) {
+        self.blocks_max = blocks_max(pool_bytes);
+        self.forget(self.blocks.len().saturating_sub(self.blocks_max));
     }
 
     /// Forgets what a program left in the file that does not know it.
@@ -264,11 +275,15 @@ impl Stamps {
 
     /// Makes room for one more block, if there are too many.
     fn forget_some(&mut self) {
-        if self.blocks.len() < self.blocks_max {
-            return;
+        if self.blocks.len() >= self.blocks_max {
+            self.forget(self.blocks_max / 8);
         }
+    }
+
+    /// Drops so many blocks that are on disk, or as many as there are.
+    fn forget(&mut self, count: usize) {
         let saved = self.blocks.keys().filter(|number| !self.unsaved.contains(number));
-        let out: Vec<u32> = saved.copied().take(self.blocks_max / 8).collect();
+        let out: Vec<u32> = saved.copied().take(count).collect();
         for number in out {
             self.blocks.remove(&number);
         }

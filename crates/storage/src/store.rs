@@ -55,8 +55,11 @@ const READS_A_THREAD: usize = 8;
 /// Sizes of a store.
 #[derive(Clone, Debug)]
 pub struct StoreOptions {
-    /// Bytes of pages kept in memory; at least 64 pages are.
+    /// Bytes of pages kept in memory at most, until [`Store::set_pool_bytes`] says otherwise; at least 64 pages are.
     pub pool_bytes: usize,
+    /// Bytes that [`Store::set_pool_bytes`] can raise that to: addresses are reserved for so many. No more than `pool_bytes` unless it
+    /// is greater.
+    pub pool_bytes_max: usize,
     /// The source of their memory; `None`: all of them are the store's own.
     pub budget: Option<Arc<Budget>>,
     /// The pages of the system that they are kept in.
@@ -82,6 +85,7 @@ impl Default for StoreOptions {
     fn default() -> StoreOptions {
         StoreOptions {
             pool_bytes: 256 << 20,
+            pool_bytes_max: 0,
             budget: None,
             memory_pages: Pages::default(),
             memory_nodes: Vec::new(),
@@ -331,6 +335,13 @@ impl Store {
     /// Bytes of the pool's frames that have memory.
     pub fn pool_bytes(&self) -> u64 {
         self.pool.granted_bytes()
+    }
+
+    /// Changes how many bytes of pages are kept at most, up to [`StoreOptions::pool_bytes_max`]. Pages beyond it leave as memory is asked
+    /// back from the store, which is a cache of its budget, and as the lazy writer makes room.
+    pub fn set_pool_bytes(&self, bytes: usize) {
+        self.pool.set_target(bytes);
+        self.stamps.lock().unwrap_or_else(|poisoned| poisoned.into_inner()).fit(bytes);
     }
 
     /// Memory is not short any more: the pool may ask for frames again.

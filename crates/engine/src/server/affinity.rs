@@ -68,16 +68,14 @@ impl Server {
             ProcessAffinity::Cpus(_) | ProcessAffinity::Nodes(_) => return Err(mask_mismatch()),
         };
         let mut configuration = lock(&self.configuration);
-        let mut changed = configuration.clone();
-        changed.affinity = mask.map(|mut cpus| {
+        let mask = mask.map(|mut cpus| {
             cpus.sort_unstable();
             cpus
         });
-        if !self.online(&changed).contains(&true) {
-            return Err(mask_mismatch());
-        }
-        self.write_configuration(&changed)?;
-        *configuration = changed;
+        self.change_configuration(&mut configuration, |changed| {
+            changed.affinity.clone_from(&mask);
+            if self.online(changed).contains(&true) { Ok(()) } else { Err(mask_mismatch()) }
+        })?;
         self.put_schedulers_online(&configuration)
     }
 
@@ -139,12 +137,10 @@ impl Server {
     /// # Errors
     /// When the configuration cannot be written.
     pub fn set_soft_numa(&self, on: bool) -> Result<(), SqlError> {
-        let mut configuration = lock(&self.configuration);
-        let mut changed = configuration.clone();
-        changed.soft_numa = on;
-        self.write_configuration(&changed)?;
-        *configuration = changed;
-        Ok(())
+        self.change_configuration(&mut lock(&self.configuration), |changed| {
+            changed.soft_numa = on;
+            Ok(())
+        })
     }
 
     /// Whether large nodes are split, since the start.
@@ -152,8 +148,24 @@ impl Server {
         self.started.soft_numa
     }
 
-    /// Writes the configuration down; the caller has its lock.
-    pub(super) fn write_configuration(&self, configuration: &ServerConfiguration) -> Result<(), SqlError> {
+    /// Changes the configuration in force, of which the caller has the lock, and that of the file, which lacks what was set for this run
+    /// only.
+    pub(super) fn change_configuration<T>(
+        &self,
+        in_force: &mut ServerConfiguration,
+        change: impl Fn(&mut ServerConfiguration) -> Result<T, SqlError>,
+    ) -> Result<T, SqlError> {
+        let mut changed = in_force.clone();
+        let done = change(&mut changed)?;
+        let mut of_file = lock(&self.configuration_of_file);
+        let mut written = of_file.clone();
+        change(&mut written)?;
+        self.write_configuration(&written)?;
+        (*in_force, *of_file) = (changed, written);
+        Ok(done)
+    }
+
+    fn write_configuration(&self, configuration: &ServerConfiguration) -> Result<(), SqlError> {
         let file = self.options.folder.join(CONFIGURATION_FILE);
         let written = self.options.disk.replace(&file, configuration.to_text().as_bytes());
         written.map_err(|error| match is_full(&error) {

@@ -4,6 +4,8 @@
 //! |---|---|
 //! | the limit | four fifths of what the control group, or else the machine, has; `max server memory (MB)` when that is less |
 //! | what caches keep | `min server memory (MB)` |
+//! | a buffer pool | [`ServerOptions::buffer_pool_bytes`], or else what caches may have of the limit |
+//! | log buffers, and the pages that memory is in | the limit at the start |
 //! | the monitor | looks twice a second at what the process really has, has caches give way, and has the allocator give back what was freed |
 
 use std::sync::{Arc, Weak};
@@ -15,7 +17,7 @@ use pikepole_log::LogOptions;
 use pikepole_machine::memory::{Budget, Clerk, LimitSource, MemoryLimit};
 use pikepole_machine::{Pages, SystemFiles, allocator};
 use pikepole_scheduler as scheduler;
-use pikepole_storage::StoreOptions;
+use pikepole_storage::{Store, StoreOptions};
 
 use super::configuration::ServerConfiguration;
 use super::{Databases, Entry, Server, ServerOptions, read};
@@ -43,26 +45,45 @@ const RING_BYTES_MIN: usize = 8 << 20;
 /// Bytes of a pool in reserved large pages, which are taken at once, unless a size is set.
 const RESERVED_POOL_BYTES: u64 = 1 << 30;
 
-/// Sizes that suit the server's memory.
+/// The largest ring of a log in a server that is started with so little memory; `None`: no memory is as little.
+fn ring_bytes_max(limit: u64) -> Option<usize> {
+    let ring = usize::try_from(limit / RING_PART).unwrap_or(usize::MAX).next_power_of_two() / 2;
+    (limit < SMALL_SERVER_BYTES).then_some(ring.max(RING_BYTES_MIN))
+}
+
+/// Sizes that suit the server's memory. Buffer pools have addresses for all that the limit can become while the server runs.
 pub(super) fn fit_to_memory(
     budget: &Arc<Budget>,
+    system: MemoryLimit,
     options: &ServerOptions,
     log: &mut LogOptions,
     store: &mut StoreOptions,
 ) {
-    let limit = budget.limit();
-    if limit < SMALL_SERVER_BYTES {
+    if let Some(ring) = ring_bytes_max(budget.limit()) {
         log.memory_pages = log.memory_pages.min(Pages::Small);
         store.memory_pages = store.memory_pages.min(Pages::Small);
         log.record_bytes_max = log.record_bytes_max.min(24 << 10);
-        let ring = usize::try_from(limit / RING_PART).unwrap_or(usize::MAX).next_power_of_two() / 2;
-        log.ring_bytes = log.ring_bytes.min(ring.max(RING_BYTES_MIN));
+        log.ring_bytes = log.ring_bytes.min(ring);
     }
-    if options.buffer_pool_bytes.is_none() && !options.small {
-        let most = if store.memory_pages == Pages::Reserved { RESERVED_POOL_BYTES.min(limit / 4) } else { limit };
-        store.pool_bytes = usize::try_from(most).unwrap_or(usize::MAX);
+    let bytes = |bytes: u64| usize::try_from(bytes).unwrap_or(usize::MAX);
+    if store.memory_pages == Pages::Reserved {
+        if options.buffer_pool_bytes.is_none() && !options.small {
+            store.pool_bytes = bytes(RESERVED_POOL_BYTES.min(budget.limit() / 4));
+        }
+    } else {
+        let set = (options.buffer_pool_bytes.is_some() || options.small).then_some(store.pool_bytes);
+        store.pool_bytes_max = set.unwrap_or_else(|| bytes(of_system(system)));
+        store.pool_bytes = store.pool_bytes_max.min(bytes(budget.caches_most()));
     }
     store.budget = Some(Arc::clone(budget));
+}
+
+/// What a server takes at most of the memory that the system has.
+fn of_system(system: MemoryLimit) -> u64 {
+    match system.source {
+        LimitSource::Unknown => LIMIT_UNKNOWN,
+        LimitSource::Machine | LimitSource::ControlGroup => system.bytes / 5 * 4,
+    }
 }
 
 /// The memory that a server may have.
@@ -77,12 +98,8 @@ pub struct ServerMemory {
 impl ServerConfiguration {
     /// Limit and floor of the server's memory where the system has so much.
     fn memory_limits(&self, system: MemoryLimit) -> (u64, u64) {
-        let of_system = match system.source {
-            LimitSource::Unknown => LIMIT_UNKNOWN,
-            LimitSource::Machine | LimitSource::ControlGroup => system.bytes / 5 * 4,
-        };
         let (most, least) = self.server_memory();
-        let limit = most.unwrap_or(u64::MAX).min(of_system);
+        let limit = most.unwrap_or(u64::MAX).min(of_system(system));
         (limit, least.min(limit))
     }
 
@@ -109,6 +126,28 @@ impl Server {
     /// The limit, and its source.
     pub fn memory_limit(&self) -> ServerMemory {
         ServerMemory { system: self.memory_system, limit: self.budget.limit() }
+    }
+
+    /// Gives a buffer pool the size that the limit of now leaves it. Where reserved large pages are asked for, it keeps its own.
+    pub(super) fn put_pool_in_force(&self, store: &Store) {
+        let options = &self.context.store;
+        if options.budget.is_some() && options.memory_pages != Pages::Reserved {
+            let most = usize::try_from(self.budget.caches_most()).unwrap_or(usize::MAX);
+            store.set_pool_bytes(options.pool_bytes_max.min(most));
+        }
+    }
+
+    /// What does not follow the limit before the next start, where it would be another one then: sentences for people.
+    pub fn memory_waiting_for_start(&self) -> Vec<&'static str> {
+        let (at_start, _) = self.started.memory_limits(self.memory_system);
+        let mut waiting = Vec::new();
+        if ring_bytes_max(at_start) != ring_bytes_max(self.budget.limit()) {
+            waiting.push("Log buffers keep their size until the next start.");
+        }
+        if self.context.store.memory_pages == Pages::Reserved {
+            waiting.push("Buffer pools keep their size until the next start, because LARGE_PAGES is RESERVED.");
+        }
+        waiting
     }
 
     /// Starts the task that looks after the server's memory.

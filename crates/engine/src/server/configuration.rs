@@ -13,7 +13,7 @@ use pikepole_log::{
     CommitBy, FLUSH_DELAY_MIN, FlushQueue, Gathering, LOG_WRITERS_MAX, LogIo, LogOptions, LogWriters, Policy,
     Reservation,
 };
-use pikepole_machine::memory::Budget;
+use pikepole_machine::memory::{Budget, MemoryLimit};
 use pikepole_machine::{CpuLimits, Pages, Topology, affinity};
 use pikepole_scheduler::{CpuIdle, Schedulers, SignalledFirst};
 use pikepole_storage::{HeapInsertTargets, PoolGrowth, StoreOptions, TornPages};
@@ -433,7 +433,7 @@ impl ServerConfiguration {
         FLUSH_DELAY_MIN + Duration::from_millis(self.values[LOG_FLUSH_DELAY] as u64)
     }
 
-    /// How many requests are traced.
+    /// The number of requests that are traced.
     pub(super) fn traced_calls(&self) -> usize {
         self.values[CALL_TRACE]
     }
@@ -589,7 +589,7 @@ impl ServerConfiguration {
         schedulers: &Arc<Schedulers>,
         statistics: &Arc<Statistics>,
         trace_flags: &Arc<TraceFlags>,
-        budget: Option<&Arc<Budget>>,
+        memory: Option<(&Arc<Budget>, MemoryLimit)>,
     ) -> OpenContext {
         let mut log = if options.small { small_log() } else { LogOptions::default() };
         log.memory_pages = self.memory_pages();
@@ -616,8 +616,8 @@ impl ServerConfiguration {
         if let Some(bytes) = options.buffer_pool_bytes {
             store.pool_bytes = bytes as usize;
         }
-        if let Some(budget) = budget {
-            super::budget::fit_to_memory(budget, options, &mut log, &mut store);
+        if let Some((budget, system)) = memory {
+            super::budget::fit_to_memory(budget, system, options, &mut log, &mut store);
         }
         OpenContext {
             disk: options.disk.clone(),

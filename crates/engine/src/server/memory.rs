@@ -30,8 +30,10 @@ pub struct DatabaseMemory {
 pub struct NodeMemory {
     /// The node, as the hardware counts.
     pub node: usize,
-    /// Frames of its memory.
+    /// Frames with addresses of its memory.
     pub frames: u64,
+    /// Those that are to hold pages at most.
+    pub target: u64,
     /// Those that hold a page.
     pub pages: u64,
 }
@@ -80,15 +82,16 @@ impl Server {
     pub fn memory_nodes(&self) -> Vec<NodeMemory> {
         let near: BTreeSet<usize> = self.placement.nodes.iter().map(|node| node.memory_node).collect();
         let mut nodes: Vec<NodeMemory> =
-            near.into_iter().map(|node| NodeMemory { node, frames: 0, pages: 0 }).collect();
+            near.into_iter().map(|node| NodeMemory { node, frames: 0, target: 0, pages: 0 }).collect();
         if nodes.is_empty() {
-            nodes.push(NodeMemory { node: 0, frames: 0, pages: 0 });
+            nodes.push(NodeMemory { node: 0, frames: 0, target: 0, pages: 0 });
         }
         for entry in read(&self.databases).values() {
             let Entry::Online(database) = entry else { continue };
             for part in database.store().pool_parts() {
                 let at = nodes.iter().position(|known| Some(known.node) == part.node).unwrap_or(0);
                 nodes[at].frames += part.frames;
+                nodes[at].target += part.target;
                 nodes[at].pages += part.pages;
             }
         }

@@ -180,6 +180,8 @@ pub struct Server {
     statistics: Arc<Statistics>,
     schedulers: Arc<Schedulers>,
     configuration: Mutex<ServerConfiguration>,
+    /// The configuration without what [`ServerOptions::policies`] set for this run; locked while `configuration` is.
+    configuration_of_file: Mutex<ServerConfiguration>,
     /// The configuration that the server was started with.
     started: ServerConfiguration,
     trace_flags: Arc<TraceFlags>,
@@ -193,7 +195,7 @@ pub struct Server {
     /// Numbers drawn for backup sets.
     ids_drawn: AtomicU64,
     closed: AtomicBool,
-    /// How many requests over the network are traced: `call trace`, where each request looks.
+    /// The number of requests over the network that are traced: `call trace`, where each request looks.
     traced_calls: AtomicUsize,
     login_gate: LoginGate,
     statement_folders: StatementFolders,
@@ -257,7 +259,7 @@ impl Server {
             None => Arc::new(Server::lock_folder(&options.disk, &options.folder)?),
         };
         let statistics = Statistics::new();
-        let configuration = read_configuration(&options)?;
+        let (of_file, configuration) = read_configuration(&options)?;
         let trace_flags = Arc::new(TraceFlags::new(options.trace_flags.iter().copied()));
         let mut started = configuration.clone();
         if trace_flags.is_on(TraceFlag::LargePages) {
@@ -270,7 +272,8 @@ impl Server {
         let is_simulated = matches!(options.schedulers, SchedulerChoice::Simulated { .. });
         let shared_budget = (!is_simulated).then_some(&budget);
         let schedulers = start_schedulers(&options, &placement, &statistics, shared_budget)?;
-        let mut context = started.context(&options, &schedulers, &statistics, &trace_flags, shared_budget);
+        let memory = shared_budget.map(|budget| (budget, memory_system));
+        let mut context = started.context(&options, &schedulers, &statistics, &trace_flags, memory);
         context.log.writers = log_writers(&configuration, &trace_flags, &placement);
         context.log.memory_node = placement.log_memory_node(&topology);
         context.store.memory_nodes = placement.memory_nodes();
@@ -285,6 +288,7 @@ impl Server {
             started,
             traced_calls: AtomicUsize::new(configuration.traced_calls()),
             configuration: Mutex::new(configuration),
+            configuration_of_file: Mutex::new(of_file),
             trace_flags,
             databases: Arc::new(RwLock::new(Databases::new())),
             context,
@@ -621,6 +625,7 @@ impl Server {
     fn put_in_force(&self, configuration: &ServerConfiguration, database: &Database) {
         let writers = log_writers(configuration, &self.trace_flags, &self.placement);
         configuration.apply(database, writers, self.log_writer_cpus(configuration));
+        self.put_pool_in_force(database.store());
     }
 
     /// Ends the server's work: every database writes a last checkpoint, so that the next start has nothing to recover. The
@@ -662,7 +667,7 @@ impl Server {
             ..ServerOptions::new(folder)
         };
         let statistics = Statistics::new();
-        let configuration = read_configuration(&options)?;
+        let (_, configuration) = read_configuration(&options)?;
         let schedulers = start_schedulers(&options, &PlacementPlan::default(), &statistics, None)?;
         let context = configuration.context(&options, &schedulers, &statistics, &Arc::default(), None);
         let mut report = CheckReport::default();

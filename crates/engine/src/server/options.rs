@@ -38,7 +38,7 @@ pub struct ServerOptions {
     pub machine: SystemFiles,
     /// What runs its tasks.
     pub schedulers: SchedulerChoice,
-    /// Bytes of pages in memory for each database; None: as the store's own default has it.
+    /// Bytes of pages in memory for each database at most; None: all databases share what the server's memory leaves them.
     pub buffer_pool_bytes: Option<u64>,
     /// Bytes of all log segments of a database at most; None: as the log's own default has it.
     pub log_bytes_max: Option<u64>,

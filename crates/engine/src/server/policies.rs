@@ -25,7 +25,7 @@ impl Server {
         lock(&self.configuration).acknowledge()
     }
 
-    /// How many of the last requests over the network have their time lines kept; 0: none is timed.
+    /// The number of last requests over the network whose time lines are kept; 0: none is timed.
     #[inline]
     pub fn traced_calls(&self) -> usize {
         self.traced_calls.load(Ordering::Relaxed)
@@ -69,11 +69,11 @@ impl Server {
     /// 15123 for a name and 15129 for a value that is not one, saying which there are.
     pub fn set_policy(&self, name: &str, value: &str) -> Result<Effect, SqlError> {
         let mut configuration = lock(&self.configuration);
-        let mut changed = configuration.clone();
-        let effect = changed.set(name, value)?;
-        changed.log_writer_home()?;
-        self.write_configuration(&changed)?;
-        *configuration = changed;
+        let effect = self.change_configuration(&mut configuration, |changed| {
+            let effect = changed.set(name, value)?;
+            changed.log_writer_home()?;
+            Ok(effect)
+        })?;
         configuration.apply_to_schedulers(&self.schedulers);
         self.put_schedulers_online(&configuration)?;
         configuration.put_memory_in_force(&self.budget, self.memory_system);

@@ -10,8 +10,10 @@ use super::{CONFIGURATION_FILE, SchedulerChoice, ServerConfiguration, ServerOpti
 use crate::error::OpenError;
 use crate::placement::PlacementPlan;
 
-/// The configuration of the folder, with the policies of this start.
-pub(super) fn read_configuration(options: &ServerOptions) -> Result<ServerConfiguration, OpenError> {
+/// The configuration of the folder, and that with the policies of this start.
+pub(super) fn read_configuration(
+    options: &ServerOptions,
+) -> Result<(ServerConfiguration, ServerConfiguration), OpenError> {
     let file = options.folder.join(CONFIGURATION_FILE);
     let mut configuration = ServerConfiguration::default();
     if options.disk.exists(&file) {
@@ -24,10 +26,11 @@ pub(super) fn read_configuration(options: &ServerOptions) -> Result<ServerConfig
             return Err(OpenError::Configuration { file, why });
         }
     }
+    let of_file = configuration.clone();
     for (name, value) in &options.policies {
         configuration.set(name, value).map_err(OpenError::Option)?;
     }
-    Ok(configuration)
+    Ok((of_file, configuration))
 }
 
 /// The schedulers that a plan wants.

@@ -37,12 +37,17 @@ fn the_variables_of_the_vendors_image_start_a_server() {
         ("MSSQL_PASSWORD", "Sea-Weed77"),
     ];
     let variables = [IMAGE.as_slice(), &more].concat();
-    let serving = Serving::start_bare(&folder, &variables, &[]);
+    let serving = Serving::start_bare(&folder, &variables, &["--buffer-pool", "16"]);
     assert_eq!(serving.address, format!("127.0.0.1:{port}"));
     assert_eq!(
         serving.value("SELECT CAST(value_in_use AS int) FROM sys.configurations WHERE name = 'max server memory (MB)'"),
         "600"
     );
+    assert_eq!(serving.value("SELECT committed_target_kb / 1024 FROM sys.dm_os_sys_info"), "600");
+    let target =
+        "SELECT MAX(cntr_value) / COUNT(*) FROM sys.dm_os_performance_counters CROSS JOIN sys.dm_os_memory_clerks
+                  WHERE counter_name = 'Target pages' AND type = 'MEMORYCLERK_SQLBUFFERPOOL'";
+    assert_eq!(serving.value(target), "2048", "16 MB of pages for each database");
     assert_eq!(serving.value("SELECT SUSER_SNAME(owner_sid) FROM sys.databases WHERE name = 'shop'"), "ann");
     let owner = serving.query_as("ann", "Sea-Weed77", "CREATE TABLE dbo.t (i int); SELECT DB_NAME(), USER_NAME()");
     assert!(owner.out.ends_with("shop,dbo\n"), "{owner:?}");

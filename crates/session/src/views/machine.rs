@@ -201,15 +201,15 @@ fn memory_nodes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         let is_near = |node: usize| server.placement().nodes.get(node).is_none_or(|of| of.memory_node == memory.node);
         let near = schedulers.iter().zip(&of_node).filter(|(row, node)| row.is_online && is_near(**node));
         let cpus = topology.cpus.iter().filter(|cpu| cpu.node == memory.node);
-        let (pages_kb, target_kb) = (memory.pages * PAGE_KB, memory.frames * PAGE_KB);
+        let pages_kb = memory.pages * PAGE_KB;
         view.row()
             .integer("memory_node_id", memory.node as u64)
-            .integer("virtual_address_space_reserved_kb", target_kb)
+            .integer("virtual_address_space_reserved_kb", memory.frames * PAGE_KB)
             .integer("virtual_address_space_committed_kb", pages_kb)
             .integer("pages_kb", pages_kb)
             .integer("cpu_affinity_mask", mask(cpus.map(|cpu| cpu.id)))
             .integer("online_scheduler_mask", mask(near.map(|(row, _)| row.scheduler_id as usize)))
-            .integer("target_kb", target_kb)
+            .integer("target_kb", memory.target * PAGE_KB)
             .done()
     };
     Ok(server.memory_nodes().iter().map(row).collect())

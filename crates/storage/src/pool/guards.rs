@@ -86,7 +86,7 @@ impl<'a> Exclusive<'a> {
     fn bytes_mut(&mut self) -> &mut PageBytes {
         assert!(self.header().level.load(Ordering::Relaxed) == 0, "inner pages are changed in a copy");
         // SAFETY: the exclusive latch excludes all holders of latches; the level is 0, and no optimistic reader that saw
-        // a higher level of this frame is still inside (`retype` and `discard` waited), so nobody else reads these bytes.
+        // a higher level of this frame is still inside (`retype` and `discard` waited), so no other thread reads these bytes.
         unsafe { &mut *self.pool.bytes_at(self.frame) }
     }
 

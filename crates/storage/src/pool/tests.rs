@@ -35,6 +35,32 @@ fn a_pool_on_demand_takes_what_there_is() {
 }
 
 #[test]
+fn a_pool_takes_another_size_within_its_addresses() {
+    const MB: usize = 1 << 20;
+    let statistics = Statistics::new();
+    let target = || statistics.counter(Counter::TargetPages) as usize;
+    for pool_growth in [PoolGrowth::Demand, PoolGrowth::Reads] {
+        let options = StoreOptions {
+            pool_bytes: 32 * MB,
+            pool_bytes_max: 64 * MB,
+            touch_ahead: false,
+            pool_growth,
+            ..StoreOptions::default()
+        };
+        let before = target();
+        let pool = Pool::new(&options, &statistics).expect("memory that is not touched yet");
+        assert_eq!((pool.frames(), target() - before), (32 * MB / PAGE_BYTES, 32 * MB / PAGE_BYTES));
+        for (asked, got) in [(48 * MB, 48 * MB), (1 << 40, 64 * MB), (8 * MB, 8 * MB), (0, FRAMES_MIN * PAGE_BYTES)] {
+            pool.set_target(asked);
+            let frames = got / PAGE_BYTES;
+            assert_eq!((pool.frames(), target() - before), (frames, frames));
+            assert_eq!(pool.part_uses().map(|part| part.target).sum::<u64>(), frames as u64);
+            assert_eq!(unhindered(&pool), frames - frames / 8 + 1, "{pool_growth:?}: it grows to that and no further");
+        }
+    }
+}
+
+#[test]
 fn pools_share_a_budget_and_give_way() {
     let budget = Budget::new(1 << 40);
     let options = StoreOptions {

@@ -77,6 +77,9 @@ pub struct Arguments {
     /// A policy of the server for this run; may be given several times
     #[arg(long = "policy", value_name = "NAME=VALUE")]
     policies: Vec<String>,
+    /// Buffer pool of each database in megabytes at most [without it: what `max server memory (MB)` leaves]
+    #[arg(long, value_name = "MB", value_parser = clap::value_parser!(u64).range(1..=1 << 24))]
+    buffer_pool: Option<u64>,
     #[command(flatten)]
     folders: super::FileFolders,
     /// Binds the process to the CPUs and the memory of this NUMA node, as `pikepole lab topology` numbers the hardware's
@@ -261,6 +264,9 @@ impl Start<'_> {
         }
         for flag in &arguments.trace_flags {
             options = options.trace_flag(*flag);
+        }
+        if let Some(megabytes) = arguments.buffer_pool {
+            options = options.buffer_pool_bytes(megabytes << 20);
         }
         options = arguments.folders.add_to(options);
         if let Some(folder) = &settings.backups {
