@@ -615,7 +615,7 @@ impl Database {
         self.satisfy_own(tx, need).await
     }
 
-    /// What is rarely needed is behind a pointer: no wait for the log carries its state along.
+    /// The rarely needed parts are behind a pointer: no wait for the log carries its state along.
     pub(crate) async fn satisfy_own(&self, tx: &mut Transaction, need: Need) -> Result<(), SqlError> {
         let satisfied = match need {
             Need::Storage(need) => {

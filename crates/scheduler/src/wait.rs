@@ -190,7 +190,7 @@ pub fn cpu_time_us() -> u64 {
     pikepole_machine::clock::ticks_to_us(reading.own + reading.workers)
 }
 
-/// How long the current task has waited so far; nothing outside of tasks.
+/// The waits of the current task so far; nothing outside of tasks.
 pub fn wait_times() -> WaitTimes {
     context::with_current(|_, task| task.waits.times()).unwrap_or_default()
 }

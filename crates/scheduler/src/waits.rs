@@ -7,7 +7,7 @@ use pikepole_contention::sync::OnceLock;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::{WaitRow, WaitType};
 
-/// How long a task has waited so far, in microseconds.
+/// The waits of a task so far, in microseconds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct WaitTimes {
     /// For the log: WRITELOG.

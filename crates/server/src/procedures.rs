@@ -128,6 +128,7 @@ impl Connection {
             reply.finish_call(status, &returned, more);
         })?;
         drop(values);
+        Value::keep_room(arguments.iter_mut().map(|argument| &mut argument.value));
         self.room.arguments = arguments;
         Ok(!given_up)
     }

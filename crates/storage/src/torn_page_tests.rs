@@ -35,7 +35,7 @@ fn overwritten() -> (Fixture, PageId, [Vec<u8>; 2]) {
     (fixture, rids[0].page, versions)
 }
 
-/// Puts a page on a disk that nobody has open.
+/// Puts a page on a disk that no store has open.
 fn put_on_disk(disk: &SimulatedDisk, page: PageId, bytes: &[u8]) {
     let file = Disk::simulated(disk.clone()).open(path(PAGES_FILE), OpenOptions::default()).expect("the pages");
     file.write_durable_at(bytes, page.0 as u64 * PAGE_BYTES as u64).expect("a write");

@@ -59,6 +59,9 @@ pub enum Value {
     Node(Box<XmlNode>),
 }
 
+/// Memory that the values of a call keep for the next one.
+const ROOM_BYTES_MAX: usize = 16 << 10;
+
 impl Value {
     /// Whether this is NULL.
     #[inline]
@@ -74,6 +77,17 @@ impl Value {
             Value::Bin(bytes) => bytes.capacity(),
             Value::Variant(variant) => size_of::<Variant>() + variant.value().heap_bytes(),
             _ => 0,
+        }
+    }
+
+    /// Makes values NULL whose memory is beyond 16 KB of all: for values that one call leaves to the next, which finds their room again.
+    pub fn keep_room<'a>(values: impl IntoIterator<Item = &'a mut Value>) {
+        let mut left = ROOM_BYTES_MAX;
+        for value in values {
+            match left.checked_sub(value.heap_bytes()) {
+                Some(rest) => left = rest,
+                None => *value = Value::Null,
+            }
         }
     }
 
@@ -180,6 +194,17 @@ mod tests {
     #[test]
     fn a_value_is_32_bytes() {
         assert_eq!(std::mem::size_of::<Value>(), 32);
+    }
+
+    #[test]
+    fn values_keep_some_room_in_all() {
+        let mut values =
+            [Value::Int(1), Value::from("short"), Value::Bin(vec![0; ROOM_BYTES_MAX]), Value::from("short too")];
+        Value::keep_room(&mut values);
+        assert_eq!(values, [Value::Int(1), Value::from("short"), Value::Null, Value::from("short too")]);
+        let mut values: Vec<Value> = (0..20).map(|_| Value::Bin(vec![0; 1 << 10])).collect();
+        Value::keep_room(&mut values);
+        assert_eq!(values.iter().filter(|value| !value.is_null()).count(), 16);
     }
 
     #[test]

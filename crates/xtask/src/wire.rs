@@ -20,7 +20,7 @@ use std::{fs, thread};
 const WARM: i32 = 300;
 /// Calls that are counted.
 const COUNTED: i32 = 2_000;
-/// How long the server may take to its first answer.
+/// The time that the server may take to its first answer.
 const START: Duration = Duration::from_secs(120);
 const PASSWORD: &str = "Correct horse 1";
 /// PRELOGIN's word for a client without TLS.

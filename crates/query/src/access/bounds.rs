@@ -12,7 +12,7 @@ use pikepole_types::{Collation, SqlType, Value, compare};
 
 /// The bound of an equality: a value out of the column's range equals nothing, as NULL does.
 ///
-/// Where the order of the key is not that of the comparison it may leave all values.
+/// A key whose order is not that of the comparison may leave all values.
 pub(super) fn equal_bound(key: &KeyValue, run: &mut Run<'_>) -> Result<KeyBound, Fault> {
     let value = key.expr.eval(&mut run.env())?;
     if let (true, Value::Str(text)) = (key.plain_only, &value)

@@ -376,7 +376,7 @@ async fn run_at(
     }
 }
 
-/// How far a program has come that has been begun.
+/// The state of a program that has been begun.
 enum Begun<'a> {
     /// To its end.
     Ended(Result<i32, SqlError>),
@@ -387,7 +387,7 @@ enum Begun<'a> {
 /// Begins a program and runs it as far as it comes without a wait: for most calls of single statements that is the end, and nothing is
 /// allocated for them.
 ///
-/// What follows is a future behind a pointer so that all that the language does is compiled once, here: an `async fn` is compiled in each
+/// The rest is a future behind a pointer so that all that the language does is compiled once, here: an `async fn` is compiled in each
 /// crate whose task awaits it.
 fn begin_at<'a>(
     level: i32,
@@ -463,7 +463,7 @@ fn begin_at<'a>(
 }
 
 impl Machine<'_> {
-    /// Whether nothing of the program is left, and its end waits for nothing.
+    /// True when nothing of the program is left, and its end waits for nothing.
     fn is_at_end(&self) -> bool {
         let frame = &self.frame;
         frame.pc >= frame.program.instructions.len() && self.callers.is_empty() && !self.context.state.doomed

@@ -134,7 +134,7 @@ pub(super) async fn call_program(
     if let Err(error) = room.fill(program, prepared, arguments, &context.settings, page) {
         context.state.last_error = error.number;
         output.error(&error);
-        context.call_room = room;
+        context.call_room = room.kept();
         return Err(error);
     }
     let settings = context.settings.clone();
@@ -152,7 +152,7 @@ pub(super) async fn call_program(
         argument.ty = program.parameters[*slot].ty;
         std::mem::swap(&mut argument.value, &mut room.values[*slot]);
     }
-    context.call_room = room;
+    context.call_room = room.kept();
     result
 }
 
@@ -247,6 +247,13 @@ pub(crate) struct CallRoom {
 }
 
 impl CallRoom {
+    /// What is left to the next call.
+    fn kept(mut self) -> CallRoom {
+        Value::keep_room(&mut self.values);
+        self.tables.clear();
+        self
+    }
+
     /// Matches arguments with the program's parameters, in a database of a code page.
     fn fill(
         &mut self,

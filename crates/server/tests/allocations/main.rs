@@ -1,5 +1,5 @@
 //! Warm calls of single statements take no memory: what one call had, the next one uses again. A change keeps the row's former version,
-//! which lives longer than its call; an aggregate keeps its group.
+//! which lives longer than its call; an aggregate keeps its group. A long argument is let go of with its call.
 //!
 //! The process's allocator counts for every thread but the client's, so what is counted is the server's, with all that runs in its
 //! background.
@@ -16,10 +16,13 @@ use fixture::Fixture;
 use pikepole_types::{Decimal, Length, SqlType, Value};
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::Mutex;
+use std::sync::atomic::{AtomicI64, AtomicU64, Ordering};
 
 /// Blocks taken by other threads than a client's.
 static TAKEN: AtomicU64 = AtomicU64::new(0);
+/// Bytes that they have: what they took without what they gave back.
+static HELD: AtomicI64 = AtomicI64::new(0);
 
 thread_local! {
     static IS_CLIENT: Cell<bool> = const { Cell::new(false) };
@@ -28,33 +31,35 @@ thread_local! {
 /// The system's allocator, counted.
 struct Counted;
 
-fn count() {
+fn count(blocks: u64, bytes: i64) {
     if !IS_CLIENT.get() {
-        TAKEN.fetch_add(1, Ordering::Relaxed);
+        TAKEN.fetch_add(blocks, Ordering::Relaxed);
+        HELD.fetch_add(bytes, Ordering::Relaxed);
     }
 }
 
 // SAFETY: every call goes on to the system's allocator with what it was given; counting touches nothing of the blocks.
 unsafe impl GlobalAlloc for Counted {
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(1, layout.size() as i64);
         // SAFETY: the caller keeps the contract, which is the system's.
         unsafe { System.alloc(layout) }
     }
 
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
-        count();
+        count(1, layout.size() as i64);
         // SAFETY: as above.
         unsafe { System.alloc_zeroed(layout) }
     }
 
     unsafe fn dealloc(&self, pointer: *mut u8, layout: Layout) {
+        count(0, -(layout.size() as i64));
         // SAFETY: as above.
         unsafe { System.dealloc(pointer, layout) }
     }
 
     unsafe fn realloc(&self, pointer: *mut u8, layout: Layout, new_size: usize) -> *mut u8 {
-        count();
+        count(1, new_size as i64 - layout.size() as i64);
         // SAFETY: as above.
         unsafe { System.realloc(pointer, layout, new_size) }
     }
@@ -74,6 +79,8 @@ const WARM: i32 = 100;
 const COUNTED: i32 = 400;
 /// What the background takes meanwhile: far less than a block for each call.
 const BACKGROUND: u64 = 100;
+
+const EXECUTE_SQL: u16 = 10;
 
 /// A statement with its parameters' declarations; the blocks that a call of it may take; the values of the call of this number.
 type Statement = (&'static str, &'static str, u64, fn(Call, i32) -> Call);
@@ -114,11 +121,14 @@ fn taken(client: &mut Client, call: impl Fn(i32) -> Call) -> u64 {
     TAKEN.load(Ordering::Relaxed) - before
 }
 
+/// The counts are the process's.
+static TURN: Mutex<()> = Mutex::new(());
+
 #[test]
 fn a_warm_call_takes_no_memory() {
-    const EXECUTE_SQL: u16 = 10;
     const PREPARE: u16 = 11;
     const EXECUTE: u16 = 12;
+    let _turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
     let fixture = Fixture::new();
     IS_CLIENT.set(true);
     let mut client = fixture.client();
@@ -139,7 +149,42 @@ fn a_warm_call_takes_no_memory() {
         }
     }
     assert!(costly.is_empty(), "{}", costly.join("\n"));
-    // The count sees what a server takes: a text that nobody has sent is compiled.
+    // The count sees what a server takes: a new text is compiled.
     let new = taken(&mut client, |number| Call::number(EXECUTE_SQL).text(&format!("SELECT {number} AS n")));
     assert!(new > u64::from(COUNTED.unsigned_abs()) * 10, "{new}");
+}
+
+#[test]
+fn a_long_argument_is_let_go_of() {
+    const LENGTH: usize = 2 << 20;
+    const CLIENTS: i64 = 8;
+    const MANY: usize = 150;
+    let _turn = TURN.lock().unwrap_or_else(|poisoned| poisoned.into_inner());
+    let fixture = Fixture::new();
+    IS_CLIENT.set(true);
+    let long = Value::Bin(vec![7; LENGTH]);
+    let many = Value::from("x".repeat(4000));
+    let mut clients: Vec<Client> = (0..CLIENTS).map(|_| fixture.client()).collect();
+    let mut send = |value: &Value, ty: &SqlType, count: usize| {
+        let names: Vec<String> = (0..count).map(|number| format!("@p{number}")).collect();
+        let declared = if *ty == SqlType::VarBinary(Length::Max) { "varbinary(max)" } else { "varchar(4000)" };
+        let declarations: Vec<String> = names.iter().map(|name| format!("{name} {declared}")).collect();
+        let text = format!("SELECT DATALENGTH({}) AS n", names[count - 1]);
+        for client in &mut clients {
+            let mut call = Call::number(EXECUTE_SQL).text(&text).text(&declarations.join(", "));
+            for name in &names {
+                call = call.with(name, 0, ty, value);
+            }
+            assert_eq!(errors(&client.call(&[call])), [0; 0]);
+        }
+    };
+    let short = Value::Bin(vec![7; 16]);
+    send(&short, &SqlType::VarBinary(Length::Max), 1);
+    let before = HELD.load(Ordering::Relaxed);
+    send(&long, &SqlType::VarBinary(Length::Max), 1);
+    let of_long = (HELD.load(Ordering::Relaxed) - before) / CLIENTS;
+    assert!(of_long < LENGTH as i64 / 8, "{of_long} bytes of a connection");
+    send(&many, &SqlType::VarChar(Length::Limit(4000)), MANY);
+    let of_many = (HELD.load(Ordering::Relaxed) - before) / CLIENTS;
+    assert!(of_many < MANY as i64 * 4000 / 4, "{of_many} bytes of a connection");
 }

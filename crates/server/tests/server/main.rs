@@ -2,6 +2,7 @@
 
 mod browse;
 mod bulk;
+mod call_trace;
 mod client;
 mod column_types;
 mod cursor_changes;

@@ -147,9 +147,6 @@ pub struct Rpc<'a> {
 #[derive(Debug, Clone, Default)]
 pub struct ParameterRoom(Vec<Parameter<'static>>);
 
-/// A text or binary longer than this is not kept.
-const KEPT_BYTES_MAX: usize = 4 << 10;
-
 impl From<Vec<Parameter<'_>>> for ParameterRoom {
     fn from(parameters: Vec<Parameter<'_>>) -> ParameterRoom {
         let kept = |parameter: Parameter<'_>| {
@@ -157,17 +154,16 @@ impl From<Vec<Parameter<'_>>> for ParameterRoom {
                 Argument::Scalar { value, .. } => value,
                 Argument::Table(_) => Value::Null,
             };
-            let is_long = match &value {
-                Value::Str(text) => text.capacity() > KEPT_BYTES_MAX,
-                Value::Bin(bytes) => bytes.capacity() > KEPT_BYTES_MAX,
-                _ => false,
-            };
-            let value = if is_long { Value::Null } else { value };
             let argument = Argument::Scalar { info: TypeInfo::NULL, value };
             Parameter { name: parameter.name, argument, by_reference: false, default: false }
         };
         // The elements take the places that they had.
-        ParameterRoom(parameters.into_iter().map(kept).collect())
+        let mut room: Vec<Parameter<'static>> = parameters.into_iter().map(kept).collect();
+        Value::keep_room(room.iter_mut().filter_map(|parameter| match &mut parameter.argument {
+            Argument::Scalar { value, .. } => Some(value),
+            Argument::Table(_) => None,
+        }));
+        ParameterRoom(room)
     }
 }
 

@@ -97,7 +97,7 @@ fn mixes(old: &PageBytes, new: &PageBytes) -> Vec<PageBytes> {
     mixes
 }
 
-/// How many mixes are neither version after a restore.
+/// The number of mixes that are neither version after a restore.
 fn not_rebuilt(policy: TornPages) -> usize {
     let (old, new, changed) = versions();
     let files = Files::new();
