@@ -37,6 +37,10 @@ CREATE TABLE dbo.stock (w_id int NOT NULL, i_id int NOT NULL, quantity decimal(4
     order_cnt int NOT NULL, remote_cnt int NOT NULL, data varchar(50) NOT NULL, dist_01 char(24) NOT NULL, PRIMARY KEY (w_id, i_id));
 CREATE TABLE dbo.order_line (w_id int NOT NULL, d_id int NOT NULL, o_id int NOT NULL, number int NOT NULL, i_id int NOT NULL,
     amount decimal(6, 2) NOT NULL, dist_info char(24) NOT NULL, PRIMARY KEY (w_id, d_id, o_id, number));
+CREATE TABLE dbo.texts (id int NOT NULL PRIMARY KEY, a varchar(100) NULL, b varchar(100) NULL, c varchar(100) NULL, d varchar(100) NULL,
+    e varchar(100) NULL, f varchar(100) NULL, g varchar(100) NULL, h varchar(100) NULL, i varchar(100) NULL, j varchar(100) NULL);
+INSERT dbo.texts SELECT value, t, t, t, t, t, t, t, t, t, t
+FROM GENERATE_SERIES(0, 999) CROSS APPLY (SELECT REPLICATE(CHAR(65 + value % 26), 100) AS t) AS a;
 INSERT dbo.account SELECT value, CONCAT('account ', value), 1000 FROM GENERATE_SERIES(0, 9999);
 INSERT dbo.stock SELECT 1, value, 50, 0, 0, 0, 'stock', 'district' FROM GENERATE_SERIES(0, 9999);
 INSERT dbo.order_line SELECT 1, o.value % 10, o.value / 10, l.value, (o.value * 7 + l.value) % 10000, 1.5, 'info'
@@ -50,7 +54,12 @@ struct Call {
     name: &'static str,
     text: &'static str,
     parameters: &'static [Given],
+    /// It begins a transaction, and [`COMMIT`] follows: what a driver sends with autocommit off.
+    commits: bool,
 }
+
+/// The end of a transaction, as Microsoft's JDBC driver asks for it.
+const COMMIT: &str = "IF @@TRANCOUNT > 0 COMMIT TRAN";
 
 const DECIMAL: SqlType = SqlType::Decimal { precision: 8, scale: 2 };
 
@@ -63,21 +72,25 @@ const CALLS: &[Call] = &[
         name: "insert of a row",
         text: "INSERT INTO dbo.one (id, created, filler, a, b, c) VALUES (@id, GETDATE(), 'pikepole', 1, 2, NULL)",
         parameters: &[("@id", SqlType::BigInt, |number| Value::BigInt(number.into()))],
+        commits: false,
     },
     Call {
         name: "select by key",
         text: "SELECT name, balance FROM dbo.account WHERE id = @id",
         parameters: &[("@id", SqlType::Int, key)],
+        commits: false,
     },
     Call {
         name: "update by key",
         text: "UPDATE dbo.account SET balance = balance + @d WHERE id = @id",
         parameters: &[("@d", SqlType::Float, |_| Value::Float(1.5)), ("@id", SqlType::Int, key)],
+        commits: false,
     },
     Call {
         name: "new order: stock",
         text: "SELECT quantity, data, dist_01 FROM dbo.stock WITH (UPDLOCK) WHERE i_id = @i AND w_id = @w",
         parameters: &[("@i", SqlType::Int, key), ("@w", SqlType::Int, |_| Value::Int(1))],
+        commits: false,
     },
     Call {
         name: "new order: update of stock",
@@ -90,6 +103,7 @@ const CALLS: &[Call] = &[
             ("@i", SqlType::Int, key),
             ("@w", SqlType::Int, |_| Value::Int(1)),
         ],
+        commits: false,
     },
     Call {
         name: "new order: order line",
@@ -104,6 +118,7 @@ const CALLS: &[Call] = &[
             ("@a", DECIMAL, |_| decimal(1250)),
             ("@info", SqlType::VarChar(Length::Limit(24)), |_| Value::from("some district's info")),
         ],
+        commits: false,
     },
     Call {
         name: "order status: ten lines",
@@ -113,11 +128,13 @@ const CALLS: &[Call] = &[
             ("@d", SqlType::Int, |_| Value::Int(3)),
             ("@w", SqlType::Int, |_| Value::Int(1)),
         ],
+        commits: false,
     },
     Call {
         name: "delivery: oldest by key",
         text: "SELECT TOP 1 o_id FROM dbo.order_line WHERE d_id = @d AND w_id = @w ORDER BY o_id ASC",
         parameters: &[("@d", SqlType::Int, |number| Value::Int(number % 10)), ("@w", SqlType::Int, |_| Value::Int(1))],
+        commits: false,
     },
     Call {
         name: "delivery: sum of an order",
@@ -127,6 +144,25 @@ const CALLS: &[Call] = &[
             ("@d", SqlType::Int, |_| Value::Int(3)),
             ("@w", SqlType::Int, |_| Value::Int(1)),
         ],
+        commits: false,
+    },
+    Call {
+        name: "select of ten texts",
+        text: "SELECT * FROM dbo.texts WHERE id = @id",
+        parameters: &[("@id", SqlType::Int, |number| Value::Int(number % 1_000))],
+        commits: false,
+    },
+    Call {
+        name: "select of ten texts, committed",
+        text: "SELECT * FROM dbo.texts WHERE id = @id",
+        parameters: &[("@id", SqlType::Int, |number| Value::Int(number % 1_000))],
+        commits: true,
+    },
+    Call {
+        name: "update by key, committed",
+        text: "UPDATE dbo.account SET balance = balance + @d WHERE id = @id",
+        parameters: &[("@d", SqlType::Float, |_| Value::Float(1.5)), ("@id", SqlType::Int, key)],
+        commits: true,
     },
 ];
 
@@ -211,6 +247,11 @@ impl Counting<'_> {
 
     fn one(&mut self, call: &Call, by: By) -> io::Result<Costs> {
         let handle = if by == By::Handle { Some(self.client.prepare(call)?) } else { None };
+        self.client.batch(if call.commits {
+            "SET IMPLICIT_TRANSACTIONS ON"
+        } else {
+            "SET IMPLICIT_TRANSACTIONS OFF"
+        })?;
         // Keys of inserts that no other way has used.
         let first = if by == By::Handle { 1_000_000 } else { 0 };
         (first..first + WARM).try_for_each(|number| self.client.call(call, handle, number))?;
@@ -314,7 +355,8 @@ impl Client {
             self.put(false, ty, &value(number))?;
         }
         self.send(PacketKind::Rpc)?;
-        self.answer().map(|_| ())
+        self.answer()?;
+        if call.commits { self.batch(COMMIT) } else { Ok(()) }
     }
 
     fn put(&mut self, output: bool, ty: &SqlType, value: &Value) -> io::Result<()> {
