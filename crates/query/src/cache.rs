@@ -4,9 +4,9 @@
 //! procedure by its database and object id, and it counts only while the stored text is the one it was compiled from. Plans
 //! within a program follow the catalog by themselves, so a definition that changes drops no program.
 
-use hashbrown::HashTable;
 use hashbrown::hash_table::Entry as TableEntry;
-use std::hash::{BuildHasher, RandomState};
+use hashbrown::{DefaultHashBuilder, HashTable};
+use std::hash::BuildHasher;
 use std::sync::{Arc, Weak};
 
 use crate::context::ExecutionContext;
@@ -95,7 +95,7 @@ pub struct CachedProgram {
 /// The cache.
 pub struct PlanCache {
     shards: Vec<Mutex<Shard>>,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
     /// How often programs were dropped: who keeps one himself looks whether it may still be here.
     dropped: AtomicU64,
     /// Bytes that the programs are taken for.
@@ -114,7 +114,7 @@ impl Default for PlanCache {
         let shards = (0..SHARDS).map(|_| Mutex::new(Shard::new())).collect();
         PlanCache {
             shards,
-            hasher: RandomState::new(),
+            hasher: DefaultHashBuilder::default(),
             dropped: AtomicU64::new(0),
             bytes: AtomicU64::new(0),
             budget: None,

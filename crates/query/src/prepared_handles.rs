@@ -3,8 +3,8 @@
 //!
 //! A program is no part of it: whoever runs a text finds that in the cache, or keeps it beside the handle.
 
+use hashbrown::HashMap;
 use pikepole_types::SqlError;
-use std::collections::HashMap;
 
 /// Statements that a session may have prepared at a time.
 const PREPARED_MAX: usize = 16 * 1024;

@@ -30,6 +30,7 @@ mod options;
 mod procedures;
 mod reply;
 mod requests;
+mod sent_columns;
 mod tls;
 mod transport;
 

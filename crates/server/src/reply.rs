@@ -3,16 +3,14 @@
 //! The end of a statement is held back until it is known whether anything follows, because the last one says so. A statement
 //! that failed has an end too, which says that.
 
+use crate::sent_columns::column_of;
 use crate::transport::Sender;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::TEMPDB;
 use pikepole_session::{
-    BrowsedColumn, ColumnInfo, CursorTarget, DecimalName, Definition, Done as Ended, DoneKind as EndedKind, Output,
-    Provenance,
+    BrowsedColumn, ColumnInfo, CursorTarget, Definition, Done as Ended, DoneKind as EndedKind, Output,
 };
-use pikepole_tds::{
-    Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, MessageWriter, ReturnValue, SessionState,
-};
+use pikepole_tds::{Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, ReturnValue, SessionState};
 use pikepole_types::{CANCELLED, SqlError, SqlType, Value};
 use std::io;
 use std::task::{Context, Poll};
@@ -190,16 +188,20 @@ impl<'a> Reply<'a> {
         self.go_on();
         let version = self.sender.writer.version();
         let sent = |column| column_of(column, &self.sender.writer, self.text_bytes_max);
-        self.sender.columns = columns.iter().map(sent).collect();
+        let mut sent: Vec<Column> = columns.iter().map(sent).collect();
         let hidden = ColumnFlags { hidden: true, ..ColumnFlags::default() };
-        self.sender.columns.push(Column::new("ROWSTAT", SqlType::Int, hidden, version));
+        sent.push(Column::new("ROWSTAT", SqlType::Int, hidden, version));
+        if !is_known {
+            self.sender.writer.columns(&sent);
+        }
+        let count = sent.len();
+        self.sender.columns.set(sent);
         if is_known {
             return self.sender.writer.no_columns();
         }
-        self.sender.writer.columns(&self.sender.columns);
         let sources = target.map_or(&[][..], |target| &target.columns);
         let sources = sources.iter().chain(std::iter::repeat(&None));
-        let mut origins = Vec::with_capacity(self.sender.columns.len());
+        let mut origins = Vec::with_capacity(count);
         origins.extend(columns.iter().zip(sources).map(|(column, source)| ColumnOrigin {
             table: source.as_ref().map(|_| 0),
             base_name: source.as_deref().filter(|base| *base != column.name.as_str()),
@@ -326,33 +328,6 @@ fn definition_number(definition: Definition) -> u16 {
     }
 }
 
-fn column_of(column: &ColumnInfo, writer: &MessageWriter, text_bytes_max: u32) -> Column {
-    let mut sent = Column::new("", SqlType::Int, ColumnFlags::default(), writer.version());
-    set_column(&mut sent, column, writer, text_bytes_max);
-    sent
-}
-
-/// Makes a column this one, as it is sent; the name's room is used again.
-fn set_column(sent: &mut Column, column: &ColumnInfo, writer: &MessageWriter, text_bytes_max: u32) {
-    let (provenance, collation) = (column.provenance, column.collated.shown());
-    let flags = ColumnFlags {
-        nullable: column.nullable,
-        case_sensitive: column.ty.is_string() && collation.is_case_sensitive(),
-        identity: provenance == Provenance::Identity,
-        computed: matches!(provenance, Provenance::Computed | Provenance::Expression),
-        updateable: provenance == Provenance::Stored,
-        rowversion: provenance == Provenance::RowVersion,
-        hidden: column.origin.as_ref().is_some_and(|origin| origin.hidden),
-        numeric: column.decimal_name == DecimalName::Numeric,
-        ..ColumnFlags::default()
-    };
-    let ty = if column.ty == SqlType::Null { SqlType::Int } else { column.ty };
-    let ty = writer.type_sent(ty, collation);
-    sent.set(&column.name, ty, flags, writer.version());
-    sent.set_collation(collation);
-    sent.set_text_bytes_max(text_bytes_max);
-}
-
 impl Output for Reply<'_> {
     fn text_size(&mut self, bytes: i32) {
         // -1 is no limit.
@@ -365,14 +340,7 @@ impl Output for Reply<'_> {
         }
         self.go_on();
         let Sender { columns: sent, writer, .. } = &mut *self.sender;
-        sent.truncate(columns.len());
-        for (place, column) in columns.iter().enumerate() {
-            match sent.get_mut(place) {
-                Some(sent) => set_column(sent, column, writer, self.text_bytes_max),
-                None => sent.push(column_of(column, writer, self.text_bytes_max)),
-            }
-        }
-        writer.columns(sent);
+        sent.begin(columns, self.text_bytes_max, writer);
         self.browsed(columns);
     }
 
@@ -381,7 +349,7 @@ impl Output for Reply<'_> {
             return;
         }
         // The writer takes back what it has written of a row that fails.
-        if let Err(error) = self.sender.writer.row(&self.sender.columns, row) {
+        if let Err(error) = self.sender.writer.row(self.sender.columns.current(), row) {
             self.cut_short(&error.to_sql_error());
         }
     }
@@ -515,7 +483,7 @@ mod tests {
     use super::*;
     use crate::transport::halves;
     use pikepole_tds::{MessageWriter, TdsVersion};
-    use pikepole_types::{Collated, Collation, Length};
+    use pikepole_types::Length;
     use tokio::net::{TcpListener, TcpStream};
 
     /// What a batch of one query with a column of varchar(1) is answered, without the packet's header.
@@ -550,59 +518,6 @@ mod tests {
         });
         let done = |more: u8, rows: u8| [0xFD, 0x10 | more, 0, 0xC1, 0, rows, 0, 0, 0, 0, 0, 0, 0];
         assert_eq!(sent, [done(1, 1), done(0, 3)].concat());
-    }
-
-    #[test]
-    fn columns_carry_their_collations() {
-        let sent = |ty, collated| {
-            let column = ColumnInfo { collated, ..ColumnInfo::new("c", ty, true) };
-            column_of(&column, &MessageWriter::new(TdsVersion::V7_4, 51), u32::MAX).info().collation().to_bytes()
-        };
-        let text = SqlType::NVarChar(Length::Limit(9));
-        assert_eq!(sent(text, Collated::Default), Collation::default().wire_bytes());
-        assert_eq!(sent(text, Collated::Implicit(Collation::BINARY)), [0x09, 0x04, 0x00, 0x02, 0x00]);
-        let accents = Collation::by_name("Latin1_General_100_CI_AI").expect("a collation");
-        assert_eq!(sent(SqlType::Char(3), Collated::Explicit(accents)), [0x09, 0x04, 0xF0, 0x20, 0x00]);
-    }
-
-    #[test]
-    fn texts_in_utf8_are_sent_as_what_the_client_reads() {
-        let utf8 = Collation::by_name("Latin1_General_100_CI_AS_SC_UTF8").expect("a collation");
-        let sent = |ty, knows_utf8| {
-            let mut writer = MessageWriter::new(TdsVersion::V7_4, 51);
-            writer.set_knows_utf8(knows_utf8);
-            let collated = Collated::Implicit(utf8);
-            *column_of(&ColumnInfo { collated, ..ColumnInfo::new("c", ty, true) }, &writer, u32::MAX).sql_type()
-        };
-        let text = SqlType::VarChar(Length::Limit(8000));
-        assert_eq!(sent(text, true), text);
-        assert_eq!(sent(text, false), SqlType::NVarChar(Length::Max));
-        assert_eq!(sent(SqlType::Char(4000), false), SqlType::NChar(4000));
-        assert_eq!(sent(SqlType::Char(4001), false), SqlType::NVarChar(Length::Max));
-    }
-
-    /// The user type and the flags that a column is sent with.
-    fn flags_of(column: &ColumnInfo) -> (u8, u16) {
-        let mut writer = MessageWriter::new(TdsVersion::V7_4, 51);
-        writer.columns(&[column_of(column, &writer, u32::MAX)]);
-        writer.finish();
-        // Behind the packet's header, the token and the count.
-        let bytes = &writer.ready()[11..];
-        (bytes[0], u16::from_le_bytes([bytes[4], bytes[5]]))
-    }
-
-    #[test]
-    fn columns_tell_where_their_values_come_from() {
-        let sent = |provenance| flags_of(&ColumnInfo { provenance, ..ColumnInfo::new("c", SqlType::Int, false) });
-        assert_eq!(sent(Provenance::Stored), (0, 0x08));
-        assert_eq!(sent(Provenance::Identity), (0, 0x10));
-        assert_eq!(sent(Provenance::Computed), (0, 0x20));
-        assert_eq!(sent(Provenance::Expression), (0, 0x20));
-        assert_eq!(sent(Provenance::RowVersion), (80, 0));
-        let collated = Collated::Implicit(Collation::BINARY);
-        let text = ColumnInfo { collated, ..ColumnInfo::new("c", SqlType::VarChar(Length::Limit(1)), true) };
-        assert_eq!(flags_of(&text), (0, 0x0B));
-        assert_eq!(flags_of(&ColumnInfo { ty: SqlType::Int, ..text }), (0, 0x09));
     }
 
     #[test]

@@ -6,6 +6,7 @@ use crate::connection::{Connection, Told};
 use crate::cursors::Cursors;
 use crate::incoming::{Broken, Incoming, Noticed};
 use crate::reply::{Answering, Reply};
+use hashbrown::{DefaultHashBuilder, HashMap};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::Acknowledge;
 use pikepole_session::{Discard, Output as _, Prepared, PreparedHandle, Session, StateChange, TransactionMark};
@@ -15,9 +16,8 @@ use pikepole_tds::{
 };
 use pikepole_types::SqlError;
 use pikepole_types::memory;
-use std::collections::HashMap;
 use std::future::{Future, poll_fn};
-use std::hash::{BuildHasher, RandomState};
+use std::hash::BuildHasher;
 use std::pin::pin;
 use std::sync::Arc;
 use std::task::Poll;
@@ -35,7 +35,7 @@ pub(crate) struct RecentTexts {
     by_hash: HashMap<u64, Prepared>,
     /// Of all texts together.
     bytes: usize,
-    hasher: RandomState,
+    hasher: DefaultHashBuilder,
 }
 
 /// Texts that are kept, and their bytes; beyond that it starts over.

@@ -9,11 +9,10 @@
 //! request can be watched for an attention while its answer is being written.
 
 use crate::mars::Spool;
+use crate::sent_columns::SentColumns;
 use crate::tls::Tls;
 use pikepole_contention::sync::{Mutex, MutexGuard};
-use pikepole_tds::{
-    Column, HEADER_BYTES, MessageWriter, PACKET_BYTES_DEFAULT, PacketKind, PacketStatus, write_packets,
-};
+use pikepole_tds::{HEADER_BYTES, MessageWriter, PACKET_BYTES_DEFAULT, PacketKind, PacketStatus, write_packets};
 use std::io;
 use std::pin::{Pin, pin};
 use std::sync::Arc;
@@ -44,7 +43,7 @@ pub(crate) fn halves(socket: TcpStream, writer: MessageWriter) -> (Receiver, Sen
         socket: writing,
         tls: None,
         writer,
-        columns: Vec::new(),
+        columns: SentColumns::default(),
         spool: None,
         raw: Vec::new(),
         sent: 0,
@@ -173,7 +172,7 @@ pub(crate) struct Sender {
     /// Makes packets of tokens.
     pub(crate) writer: MessageWriter,
     /// The columns of the result set under way.
-    pub(crate) columns: Vec<Column>,
+    pub(crate) columns: SentColumns,
     /// Where packets wait for their sessions' windows, on a connection with MARS.
     spool: Option<Box<Spool>>,
     /// Bytes for the socket that go before the writer's packets: those of TLS, and frames.

@@ -54,8 +54,8 @@ pub use request::{
 };
 pub use smp::{FrameHeader, FrameKind, Mux, Queue, Region, SESSIONS_MAX, SMP_HEADER_BYTES};
 pub use token::{
-    Column, ColumnFlags, ColumnOrigin, Command, Done, DoneKind, EnvChange, FeatureAck, LoginAck, ReturnValue,
-    SessionState,
+    Column, ColumnFlags, ColumnOrigin, ColumnsToken, Command, Done, DoneKind, EnvChange, FeatureAck, LoginAck,
+    ReturnValue, SessionState,
 };
 pub use value::{TypeInfo, TypeToken, WireCollation};
 pub use version::TdsVersion;

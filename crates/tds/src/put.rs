@@ -36,7 +36,7 @@ impl Put for Vec<u8> {
     }
 
     fn put_utf16(&mut self, text: &str) {
-        if text.is_ascii() {
+        if is_ascii(text) {
             let at = self.len();
             self.resize(at + text.len() * 2, 0);
             self[at..].as_chunks_mut::<2>().0.iter_mut().zip(text.bytes()).for_each(|(unit, byte)| unit[0] = byte);
@@ -59,9 +59,15 @@ impl Put for Vec<u8> {
     }
 }
 
+/// Whether a text is in ASCII. It looks at all bytes without a branch: what is asked about is short, or copied next.
+#[inline]
+pub(crate) fn is_ascii(text: &str) -> bool {
+    text.bytes().fold(0, |all, byte| all | byte) < 0x80
+}
+
 /// The number of UTF-16 units of a text.
 pub(crate) fn utf16_units(text: &str) -> usize {
-    if text.is_ascii() { text.len() } else { text.encode_utf16().count() }
+    if is_ascii(text) { text.len() } else { text.encode_utf16().count() }
 }
 
 /// The longest start of a text that has at most `limit` UTF-16 units, and how many it has.

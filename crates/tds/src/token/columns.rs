@@ -104,9 +104,33 @@ impl Column {
     }
 }
 
+/// The token of a result set's columns as it was written, to be written again.
+#[derive(Debug, Default)]
+pub struct ColumnsToken(Vec<u8>);
+
 impl MessageWriter {
     /// A result set begins.
     pub fn columns(&mut self, columns: &[Column]) {
+        self.put_columns(columns);
+        self.cut();
+    }
+
+    /// The same, and keeps what is written.
+    pub fn columns_kept(&mut self, columns: &[Column], token: &mut ColumnsToken) {
+        let start = self.pending.len();
+        self.put_columns(columns);
+        token.0.clear();
+        token.0.extend_from_slice(&self.pending[start..]);
+        self.cut();
+    }
+
+    /// A result set begins with the columns of one before.
+    pub fn columns_again(&mut self, token: &ColumnsToken) {
+        self.pending.extend_from_slice(&token.0);
+        self.cut();
+    }
+
+    fn put_columns(&mut self, columns: &[Column]) {
         let version = self.version;
         let out = &mut self.pending;
         out.put_u8(COLUMNS);
@@ -125,7 +149,6 @@ impl MessageWriter {
             }
             out.put_short_text(&column.name);
         }
-        self.cut();
     }
 
     /// A result set begins whose columns the client knows, or which has none.

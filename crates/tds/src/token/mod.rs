@@ -14,7 +14,7 @@ mod origins;
 mod returns;
 mod session_state;
 
-pub use columns::{Column, ColumnFlags};
+pub use columns::{Column, ColumnFlags, ColumnsToken};
 pub use done::{Command, Done, DoneKind};
 pub use environment::EnvChange;
 pub use login::{FeatureAck, LoginAck};

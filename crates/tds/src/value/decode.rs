@@ -3,7 +3,7 @@
 use super::type_info::{Framing, TypeInfo, TypeToken as T, time_bytes};
 use super::variant::read_variant_value;
 use crate::error::TdsError;
-use crate::put::utf16_units;
+use crate::put::{is_ascii, utf16_units};
 use crate::read::{Reader, push_utf16};
 use pikepole_types::{
     CodePage, Date, DateTime, DateTime2, DateTimeOffset, Decimal, SmallDateTime, SqlType, Time, Value,
@@ -72,7 +72,7 @@ impl TypeInfo {
         let length = self.length() as usize;
         match (self.token(), value) {
             (T::Char, Value::Str(text)) => {
-                let count = if text.is_ascii() { text.len() } else { self.page_sent().units(text) };
+                let count = if is_ascii(text) { text.len() } else { self.page_sent().units(text) };
                 text.extend(std::iter::repeat_n(' ', length.saturating_sub(count)));
             }
             (T::NChar, Value::Str(text)) => {

@@ -4,7 +4,7 @@ use super::Place;
 use super::type_info::{Framing, TypeInfo, TypeToken as T, time_bytes};
 use super::variant::put_variant;
 use crate::error::TdsError;
-use crate::put::{Put, utf16_units};
+use crate::put::{Put, is_ascii, utf16_units};
 use pikepole_types::{CodePage, Decimal, SqlType, Value, write_text};
 
 /// Ticks of 1/300 s in a day, and of 100 ns.
@@ -103,16 +103,19 @@ impl TypeInfo {
     fn put_text(&self, text: &str, place: Place, out: &mut Vec<u8>) -> Option<()> {
         match self.token() {
             T::NChar | T::NVarChar | T::NText | T::Xml => {
-                let count = utf16_units(text) * 2;
-                self.put_length(count, place, out)?;
+                self.put_length(utf16_units(text) * 2, place, out)?;
+                out.put_utf16(text);
+            }
+            T::Char | T::VarChar | T::Text if is_ascii(text) => {
+                self.put_length(text.len(), place, out)?;
+                out.extend_from_slice(text.as_bytes());
             }
             T::Char | T::VarChar | T::Text => {
-                let count = if text.is_ascii() { text.len() } else { self.page_sent().units(text) };
-                self.put_length(count, place, out)?;
+                self.put_length(self.page_sent().units(text), place, out)?;
+                self.page_sent().encode(text, out);
             }
             _ => return None,
         }
-        self.put_text_bytes(text, out);
         self.put_end(out);
         Some(())
     }
@@ -121,7 +124,7 @@ impl TypeInfo {
     pub(super) fn put_text_bytes(&self, text: &str, out: &mut Vec<u8>) {
         match self.token() {
             T::NChar | T::NVarChar | T::NText | T::Xml => out.put_utf16(text),
-            _ if text.is_ascii() => out.extend_from_slice(text.as_bytes()),
+            _ if is_ascii(text) => out.extend_from_slice(text.as_bytes()),
             _ => self.page_sent().encode(text, out),
         }
     }
