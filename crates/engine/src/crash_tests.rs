@@ -69,12 +69,15 @@ enum Texts {
     Short,
     /// Every other one is longer than a page.
     Long,
+    /// They differ in the middle alone, and in length: of a change the log has a part.
+    Alike,
 }
 
 impl Texts {
     fn of(self, value: i32) -> String {
         match self {
             Texts::Long if value % 2 == 0 => crate::long_tests::text(value as usize, 8_000 + value as usize * 40),
+            Texts::Alike => format!("{}{}{}", "a".repeat(40), "m".repeat(value as usize % 13), "z".repeat(40)),
             _ => "v".repeat(value as usize % 50),
         }
     }
@@ -218,7 +221,7 @@ fn table_definition(base: Base, texts: Texts) -> TableDefinition {
         indexes.push(IndexDefinition { name: Some("by_s".into()), ..index(IndexKind::Index, true, &["s"]) });
     }
     match texts {
-        Texts::Short => definition("t", indexes),
+        Texts::Short | Texts::Alike => definition("t", indexes),
         Texts::Long => crate::long_tests::long_definition("t", indexes),
     }
 }
@@ -435,6 +438,15 @@ fn the_same_with_repeated_keys() {
     let (seeds, step) = extent(1, 7);
     for seed in 3_001..3_001 + seeds {
         crash_everywhere(seed, Base::Repeated, Texts::Short, step);
+    }
+}
+
+#[test]
+fn the_same_with_changes_of_a_part() {
+    // This seed finds a second recovery that puts a part into columns that have it already.
+    let (seeds, step) = extent(1, 1);
+    for seed in 4_003..4_003 + seeds {
+        crash_everywhere(seed, Base::Clustered, Texts::Alike, step);
     }
 }
 

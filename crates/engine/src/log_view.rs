@@ -16,7 +16,7 @@ use std::path::{Path, PathBuf};
 use pikepole_log::field::RecordError;
 use pikepole_log::{LogError, LogFiles, Lsn, Reader};
 use pikepole_machine::Disk;
-use pikepole_storage::records::Record;
+use pikepole_storage::records::{Record, splice};
 use pikepole_storage::{Glance, PageId};
 
 use crate::catalog::definition::{StoredObject, TableRecord};
@@ -128,6 +128,15 @@ impl LogView {
                 && self.glance.owner_of(PageId(page)) == Some(CATALOG_OBJECT)
             {
                 rows.insert(key.to_vec(), rest.to_vec());
+            }
+            if let Record::ReplacePart { page, key, at, old_part, part, .. } = record
+                && self.glance.owner_of(PageId(page)) == Some(CATALOG_OBJECT)
+                && let Some(row) = rows.get_mut(key)
+                // What the data file has may be newer.
+                && row.get(at as usize..).is_some_and(|row| row.starts_with(old_part))
+                && let Some(changed) = splice(row, at as usize, old_part.len(), part)
+            {
+                *row = changed;
             }
         }
         let mut decoder = Decoder::default();

@@ -242,7 +242,55 @@ record_table! {
             /// The tree.
             object: Varint32,
         },
+        /// A row of a tree gets a new header, and a part of its columns is replaced: [`Record::Replace`] without what stays as it is.
+        14 = ReplacePart {
+            /// Flags of the transaction.
+            flags: Byte,
+            /// The transaction.
+            xid: Xid,
+            /// The page.
+            page: Varint32,
+            /// The row's slot.
+            slot: Varint32,
+            /// The key.
+            key: Bytes,
+            /// The header before.
+            old_header: Header,
+            /// The header after.
+            new_header: Header,
+            /// Where the part begins in the columns.
+            at: Varint32,
+            /// The part before.
+            old_part: Bytes,
+            /// The part after.
+            part: Rest,
+        },
     }
+}
+
+/// Bytes that two versions of a row's columns have in common at their ends, for [`Record::ReplacePart`] to be worth it.
+const COMMON_BYTES_MIN: usize = 32;
+
+/// The bytes that differ between two versions of a row's columns: where they begin in both, and where they end in each. None: nearly all
+/// of them may.
+fn changed_part(old: &[u8], new: &[u8]) -> Option<(usize, usize, usize)> {
+    let shorter = old.len().min(new.len());
+    if shorter < COMMON_BYTES_MIN {
+        return None;
+    }
+    let same = |pairs: &mut dyn Iterator<Item = (&[u8], &[u8])>| pairs.take_while(|(old, new)| old == new).count();
+    let words = same(&mut old.chunks_exact(8).zip(new.chunks_exact(8))) * 8;
+    let first = words + same(&mut old[words..].chunks(1).zip(new[words..].chunks(1)));
+    let (old_tail, new_tail) = (&old[first..], &new[first..]);
+    let words = same(&mut old_tail.rchunks_exact(8).zip(new_tail.rchunks_exact(8))) * 8;
+    let (old_tail, new_tail) = (&old_tail[..old_tail.len() - words], &new_tail[..new_tail.len() - words]);
+    let last = words + same(&mut old_tail.rchunks(1).zip(new_tail.rchunks(1)));
+    (first + last >= COMMON_BYTES_MIN).then_some((first, old.len() - last, new.len() - last))
+}
+
+/// A row's columns after `bytes` of them from `at` on were replaced by `part`; None: there are not so many.
+pub fn splice(rest: &[u8], at: usize, bytes: usize, part: &[u8]) -> Option<Vec<u8>> {
+    Some([rest.get(..at)?, part, rest.get(at.checked_add(bytes)?..)?].concat())
 }
 
 /// What a row record did.
@@ -277,8 +325,21 @@ pub struct RowChange<'a> {
     pub new_header: Option<RowHeader>,
     /// The header before the change, when the row was there.
     pub old_header: Option<RowHeader>,
-    /// The other columns before the change, when it changed them.
+    /// The other columns before the change, when it changed them and has them whole.
     pub old_rest: Option<&'a [u8]>,
+    /// The part of them that it changed, when it has only that.
+    pub old_part: Option<OldPart<'a>>,
+}
+
+/// A part of a row's columns before a change.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub struct OldPart<'a> {
+    /// Where it begins.
+    pub at: usize,
+    /// What it was.
+    pub bytes: &'a [u8],
+    /// Bytes that it has become.
+    pub new_bytes: usize,
 }
 
 /// What the first fields of a row record say, for those who pass most records on or over: a tenth of the cost of
@@ -297,8 +358,8 @@ impl RowHead {
     /// The head of a record, if it is a row record.
     #[inline]
     pub fn peek(record: &[u8]) -> Option<RowHead> {
-        // The row records are the kinds 1 to 4 of the table, and begin with the same three fields.
-        let &[1..=4, flags, ref fields @ ..] = record else { return None };
+        // The row records are these kinds of the table, and begin with the same three fields.
+        let &[1..=4 | 14, flags, ref fields @ ..] = record else { return None };
         let mut fields = FieldReader::new(fields);
         let xid = fields.varint().ok()?;
         let page = u32::try_from(fields.varint().ok()?).ok()?;
@@ -312,6 +373,7 @@ impl<'a> Record<'a> {
         match *self {
             Record::Insert { xid, .. }
             | Record::Replace { xid, .. }
+            | Record::ReplacePart { xid, .. }
             | Record::SetHeader { xid, .. }
             | Record::Remove { xid, .. }
             | Record::InsertPage { xid, .. }
@@ -331,6 +393,7 @@ impl<'a> Record<'a> {
         match *self {
             Record::Insert { page, .. }
             | Record::Replace { page, .. }
+            | Record::ReplacePart { page, .. }
             | Record::SetHeader { page, .. }
             | Record::Remove { page, .. }
             | Record::InsertPage { page, .. }
@@ -358,9 +421,20 @@ impl<'a> Record<'a> {
         }
     }
 
+    /// A replacement without the columns that stay as they are, where they are many.
+    pub(crate) fn of_part(self) -> Record<'a> {
+        let Record::Replace { flags, xid, page, slot, key, old_header, new_header, old_rest, rest } = self else {
+            return self;
+        };
+        let Some((at, old_end, end)) = changed_part(old_rest, rest) else { return self };
+        let (at, old_part, part) = (at as u32, &old_rest[at..old_end], &rest[at..end]);
+        Record::ReplacePart { flags, xid, page, slot, key, old_header, new_header, at, old_part, part }
+    }
+
     /// The record as a row change, if it is one.
     pub fn row_change(&self) -> Option<RowChange<'a>> {
         use RowChangeKind as Kind;
+        let mut old_of_part = None;
         let (kind, flags, xid, page, slot, key, new_header, old_header, old_rest) = match *self {
             Record::Insert { flags, xid, page, slot, key, .. } => {
                 let header = RowHeader::new(flags >> 4, xid);
@@ -368,6 +442,10 @@ impl<'a> Record<'a> {
             }
             Record::Replace { flags, xid, page, slot, key, old_header, new_header, old_rest, .. } => {
                 (Kind::Replace, flags, xid, page, slot, key, Some(new_header), Some(old_header), Some(old_rest))
+            }
+            Record::ReplacePart { flags, xid, page, slot, key, old_header, new_header, at, old_part, part } => {
+                old_of_part = Some(OldPart { at: at as usize, bytes: old_part, new_bytes: part.len() });
+                (Kind::Replace, flags, xid, page, slot, key, Some(new_header), Some(old_header), None)
             }
             Record::SetHeader { flags, xid, page, slot, old_header, new_header, key } => {
                 (Kind::SetHeader, flags, xid, page, slot, key, Some(new_header), Some(old_header), None)
@@ -379,7 +457,18 @@ impl<'a> Record<'a> {
         };
         let (page, slot) = (PageId(page), slot as u16);
         let (new_header, old_header) = (new_header.map(RowHeader::public), old_header.map(RowHeader::public));
-        Some(RowChange { kind, flags: flags & 15, xid, page, slot, key, new_header, old_header, old_rest })
+        Some(RowChange {
+            kind,
+            flags: flags & 15,
+            xid,
+            page,
+            slot,
+            key,
+            new_header,
+            old_header,
+            old_rest,
+            old_part: old_of_part,
+        })
     }
 }
 
@@ -551,6 +640,18 @@ mod tests {
             Record::UsePage { flags: 0, xid, page, object: 20 },
             Record::FreePage { flags: 4, xid, page },
             Record::BulkPages { page, used: 0x81, object: 20 },
+            Record::ReplacePart {
+                flags: 2,
+                xid,
+                page,
+                slot,
+                key,
+                old_header: header,
+                new_header: header,
+                at: 9,
+                old_part: rest,
+                part: key,
+            },
         ];
         assert_eq!(records.len(), Record::TABLE.len(), "every kind of record");
         for record in records {
@@ -563,6 +664,34 @@ mod tests {
                 let _ = RowHead::peek(&bytes[..cut]);
             }
         }
+    }
+
+    #[test]
+    fn the_part_that_differs_makes_one_version_of_the_other() {
+        let long: Vec<u8> = (0..100).collect();
+        let with = |at: usize, bytes: usize, part: &[u8]| splice(&long, at, bytes, part).expect("it is long enough");
+        for (at, bytes, part) in
+            [(50, 3, &b"xyz"[..]), (50, 0, b"longer"), (10, 60, b""), (0, 1, b"x"), (99, 1, b"xyz"), (40, 8, b"")]
+        {
+            let new = with(at, bytes, part);
+            for (old, new) in [(&long, &new), (&new, &long)] {
+                let (first, old_end, new_end) = changed_part(old, new).expect("much is the same");
+                assert_eq!(splice(old, first, old_end - first, &new[first..new_end]), Some(new.clone()));
+                assert!(
+                    old_end - first <= bytes.max(part.len()) && new_end - first <= bytes.max(part.len()),
+                    "no more than differs"
+                );
+            }
+        }
+        // Repeated bytes: beginning and end do not overlap.
+        let (first, old_end, new_end) = changed_part(&[7; 90], &[7; 50]).expect("much is the same");
+        assert_eq!(splice(&[7; 90], first, old_end - first, &[7; 50][first..new_end]), Some(vec![7; 50]));
+        assert_eq!(changed_part(&long, &[1; 100]), None);
+        assert_eq!(changed_part(&long[..31], &long[..31]), None);
+        assert_eq!(
+            (splice(&long, 101, 0, b""), splice(&long, 50, 51, b""), splice(&long, 1, usize::MAX, b"")),
+            (None, None, None)
+        );
     }
 
     #[test]

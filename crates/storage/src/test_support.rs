@@ -8,7 +8,7 @@ use pikepole_log::field::get_varint;
 use pikepole_log::{Log, LogOptions, Lsn, LsnRange};
 use pikepole_machine::{Disk, SimulatedDisk};
 
-use crate::records::{Record, RowChange};
+use crate::records::{Record, RowChange, splice};
 use crate::{LogContext, PageId, Redo, Rid, RowHeader, StorageError, Store, StoreOptions};
 
 pub(crate) const FOLDER: &str = "/db/data";
@@ -127,6 +127,9 @@ impl Fixture {
                     Some(moved[&Rid::from_bytes(rest.try_into().expect("a rid"))].clone())
                 }
                 Record::Insert { rest, .. } | Record::Replace { rest, .. } => Some(rest.to_vec()),
+                Record::ReplacePart { at, old_part, part, key, .. } => {
+                    splice(&rows.tree[key].1, at as usize, old_part.len(), part)
+                }
                 _ => None,
             };
             if change.key.is_empty() {

@@ -51,6 +51,18 @@ fn samples() -> Vec<Vec<u8>> {
         Record::UsePage { flags: 1, xid: 700, page: 17, object: 32 },
         Record::FreePage { flags: 4, xid: 700, page: 17 },
         Record::BulkPages { page: 16, used: 3, object: 32 },
+        Record::ReplacePart {
+            flags: 0,
+            xid: 1,
+            page: 2,
+            slot: 3,
+            key: b"key",
+            old_header,
+            new_header,
+            at: 17,
+            old_part: &[5; 20],
+            part: b"new",
+        },
     ];
     assert_eq!(records.iter().map(Record::kind).max(), Record::TABLE.iter().map(|doc| doc.kind).max(), "all kinds");
     records.iter().map(encoded).collect()

@@ -14,7 +14,7 @@
 use std::collections::{HashMap, HashSet};
 
 use pikepole_log::Lsn;
-use pikepole_storage::records::{Record, RowChangeKind, RowHead};
+use pikepole_storage::records::{Record, RowChangeKind, RowHead, splice};
 use pikepole_storage::{LogContext, PageId, Rid, RowHeader, StorageError, Store, TreeCursor};
 
 use crate::error::{Need, Stop, TransactionError};
@@ -27,9 +27,31 @@ struct Change {
     page: PageId,
     name: Box<[u8]>,
     old_header: RowHeader,
+    /// The columns before, or the part of them that was changed.
     old_rest: Box<[u8]>,
+    /// Of a part: where it begins, and the bytes that it has become.
+    part: Option<(usize, usize)>,
     /// A page whose rows are not in the log.
     unlogged: bool,
+}
+
+impl Change {
+    /// The columns before a change of a part of them, if the change of transaction `id` still stands.
+    fn whole_before(
+        &self,
+        (at, bytes): (usize, usize),
+        structure: &Structure,
+        id: u64,
+    ) -> Result<Option<Vec<u8>>, Stop> {
+        let whole =
+            |header: RowHeader, rest: &[u8]| (header.xid() == id).then(|| splice(rest, at, bytes, &self.old_rest));
+        let Some(whole) = structure.get(&self.name, whole)?.flatten() else { return Ok(None) };
+        let no_part = || StorageError::BadFile {
+            file: "log".to_owned(),
+            why: "a changed row lacks the part that was changed".to_owned(),
+        };
+        whole.map(Some).ok_or_else(|| Stop::from(TransactionError::from(no_part())))
+    }
 }
 
 /// What the pass over the log finds out about transactions.
@@ -100,7 +122,8 @@ impl Analysis {
             page: change.page,
             name,
             old_header: public(change.old_header.unwrap_or_default()),
-            old_rest: change.old_rest.unwrap_or_default().into(),
+            old_rest: change.old_part.map(|part| part.bytes).or(change.old_rest).unwrap_or_default().into(),
+            part: change.old_part.map(|part| (part.at, part.new_bytes)),
             unlogged: false,
         });
         Ok(())
@@ -118,6 +141,7 @@ impl Analysis {
             name: Rid { page, slot: 0 }.to_bytes().into(),
             old_header: RowHeader::default(),
             old_rest: Box::default(),
+            part: None,
             unlogged,
         });
         Ok(())
@@ -167,11 +191,18 @@ impl Analysis {
                 let Some(structure) = structure_of(object)? else {
                     continue;
                 };
+                let whole = match change.part {
+                    None => None,
+                    Some(part) => match now(store, || change.whole_before(part, &structure, id))? {
+                        None => continue,
+                        whole => whole,
+                    },
+                };
                 let entry = UndoEntry {
                     kind: change.kind,
                     name: &change.name,
                     old_header: change.old_header,
-                    old_rest: &change.old_rest,
+                    old_rest: whole.as_deref().unwrap_or(&change.old_rest),
                 };
                 now(store, || {
                     undo_one(&structure, &mut cursor, TransactionId(id), Lsn::ZERO, &entry).map_err(Stop::from)

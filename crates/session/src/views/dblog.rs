@@ -6,7 +6,7 @@
 //! | record | `Operation` |
 //! |---|---|
 //! | Insert | `LOP_INSERT_ROWS` |
-//! | Replace | `LOP_MODIFY_ROW` |
+//! | Replace, ReplacePart | `LOP_MODIFY_ROW` |
 //! | SetHeader | `LOP_DELETE_ROWS` when the row becomes a ghost, else `LOP_MODIFY_HEADER` |
 //! | Remove | `LOP_DELETE_ROWS` when it undoes an insert, else `LOP_EXPUNGE_ROWS` |
 //! | Commit, Abort, Checkpoint | `LOP_COMMIT_XACT`, `LOP_ABORT_XACT`, `LOP_BEGIN_CKPT` |
@@ -147,6 +147,7 @@ fn log_row(view: &View, row: &LogRow<'_>, clustered: &HashMap<String, bool>) -> 
         Some(Record::Insert { rest, .. } | Record::Replace { rest, .. }) => {
             built.value("RowLog Contents 1", contents(rest)).done()
         }
+        Some(Record::ReplacePart { part, .. }) => built.value("RowLog Contents 1", contents(part)).done(),
         _ => built.done(),
     }
 }
@@ -167,7 +168,7 @@ fn becomes_ghost(change: &RowChange<'_>) -> bool {
 fn operation(record: &Record<'_>, change: Option<&RowChange<'_>>) -> &'static str {
     match record {
         Record::Insert { .. } => "LOP_INSERT_ROWS",
-        Record::Replace { .. } => "LOP_MODIFY_ROW",
+        Record::Replace { .. } | Record::ReplacePart { .. } => "LOP_MODIFY_ROW",
         Record::SetHeader { .. } if change.is_some_and(becomes_ghost) => "LOP_DELETE_ROWS",
         Record::SetHeader { .. } => "LOP_MODIFY_HEADER",
         Record::Remove { flags, .. } if flags & LogContext::CLR != 0 => "LOP_DELETE_ROWS",

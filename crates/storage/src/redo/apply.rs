@@ -12,7 +12,7 @@ use crate::heap::PackedRows;
 use crate::page::slotted::{leaf_entry_bytes, occupied};
 use crate::page::{PAGE_BYTES, Page, PageBytes, PageKind, PageMut, SLOT_BYTES};
 use crate::pool::{Exclusive, PAGES_MAX};
-use crate::records::{Changes, PageChange, Record};
+use crate::records::{Changes, PageChange, Record, splice};
 use crate::row::{ROW_HEADER_BYTES, RowHeader};
 use crate::store::Store;
 
@@ -76,6 +76,13 @@ impl Applier {
                 self.page(store, range, PageId(page), |page| {
                     check_row(page.as_page(), slot as usize, key)?;
                     replace_row(page, slot as usize, new_header, key, rest)
+                })
+            }
+            Record::ReplacePart { page, slot, key, new_header, at, old_part, part, .. } => {
+                self.page(store, range, PageId(page), |page| {
+                    check_row(page.as_page(), slot as usize, key)?;
+                    let rest = part_replaced(page.as_page(), slot as usize, at as usize, old_part, part)?;
+                    replace_row(page, slot as usize, new_header, key, &rest)
                 })
             }
             Record::SetHeader { page, slot, key, new_header, .. } => self.page(store, range, PageId(page), |page| {
@@ -338,6 +345,15 @@ fn check_row(page: Page<'_>, slot: usize, key: &[u8]) -> Result<(), String> {
             _ => false,
         };
     if there { Ok(()) } else { Err(format!("the row is not at slot {slot}")) }
+}
+
+/// The columns of a tree's row with a part of them replaced.
+fn part_replaced(page: Page<'_>, slot: usize, at: usize, old: &[u8], part: &[u8]) -> Result<Vec<u8>, String> {
+    let is_leaf = page.kind() == Some(PageKind::Leaf);
+    let rest = is_leaf.then(|| page.leaf_entry(slot).rest);
+    let is_old = |rest: &&[u8]| rest.get(at..).is_some_and(|rest| rest.starts_with(old));
+    let replaced = rest.filter(is_old).and_then(|rest| splice(rest, at, old.len(), part));
+    replaced.ok_or_else(|| format!("the row at slot {slot} does not have the part that was replaced"))
 }
 
 fn replace_row(page: &mut PageMut<'_>, slot: usize, header: RowHeader, key: &[u8], rest: &[u8]) -> Result<(), String> {

@@ -73,6 +73,10 @@ impl Tree {
                 old_rest: old.rest,
                 rest,
             };
+            // Recovery sees by the header whether a change stands. Where the header before it was of the same transaction it could not tell,
+            // and would put a part into columns that have it already.
+            let can_tell = context.is_clr() || expected.xid() != context.xid;
+            let record = if can_tell { record.of_part() } else { record };
             let range = self.store.append(context, guard.page().lsn(), &record)?;
             caller.keep(expected, old.rest);
             guard.page_mut().replace_leaf(slot, new, key, rest);
