@@ -222,6 +222,8 @@ fn a_log_held_by_a_transaction_is_full_until_that_ends() {
         assert_eq!(b.get(&t, 7).await, Some(Value::Str(long('k'))));
         let (last, error) = insert_until_full(&mut b, &t, 100).await;
         assert_log_full(&error, "ACTIVE_TRANSACTION");
+        // What these have appended is written by now.
+        sleep(Duration::from_secs(1)).await;
         let written = db.log_stats().bytes_written;
         for _ in 0..2_000 {
             let error = b.insert(&t, &row(last, 0, &long('b'))).await.expect_err("no log");
