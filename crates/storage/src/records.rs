@@ -3,7 +3,8 @@
 //! A row change names its page and slot, for redo, and its key and old image, for undo: redo is by page and tests the
 //! page's lsn; undo is logical, because a row can have moved to another page since. The object of a change is the
 //! owner of the page's extent ([`Store::object_of`](crate::Store::object_of)): it cannot change while a transaction
-//! that touched the object is open, since extents are only freed after the commit of a drop.
+//! that touched the object is open, since extents are only freed after the commit of a drop. The image may be a part of the
+//! row where its header tells whether the change stands ([`Record::ReplacePart`]).
 //!
 //! ```text
 //!  flags of a row record:  | row flags 4 (GHOST, HAS_OLDER_VERSION, ...) | 0 | CLR | COMMIT | FIRST |
