@@ -23,7 +23,7 @@ use std::sync::Arc;
 use std::time::Instant;
 
 const RUNS: usize = 3;
-/// What a client says about encryption at PRELOGIN.
+/// The word of a client about encryption at PRELOGIN.
 const ON: u8 = 1;
 
 /// A way to connect.
@@ -33,7 +33,7 @@ struct Way {
     is_strict: bool,
 }
 
-/// What a run has shown.
+/// The figures of a run.
 struct Run {
     logins_a_second: f64,
     cpu_us: f64,

@@ -1,4 +1,4 @@
-//! The columns of result sets, as they are sent. A client that calls a statement again is told of its columns in the bytes of the first time.
+//! The columns of result sets, as they are sent. A client that calls a statement again gets its columns in the bytes of the first time.
 //!
 //! ```text
 //!   columns --(those of a result set that is kept?)-- yes --> its token, copied
@@ -12,7 +12,7 @@ use pikepole_types::SqlType;
 
 /// Result sets that are kept: more than the SELECTs of TPC-C's transactions.
 const KEPT_MAX: usize = 32;
-/// Those of more columns are not.
+/// Result sets of more columns are not kept.
 const COLUMNS_MAX: usize = 32;
 
 /// See the module.

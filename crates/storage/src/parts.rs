@@ -73,7 +73,7 @@ pub struct PartUse {
     pub node: Option<usize>,
     /// Its frames: addresses, with memory or without.
     pub frames: u64,
-    /// Those of them that are to hold pages at most.
+    /// The most of them that are to hold pages.
     pub target: u64,
     /// Those that hold a page.
     pub pages: u64,
@@ -240,7 +240,7 @@ impl Parts {
         Used { ranges: self.parts.iter().map(used).collect() }
     }
 
-    /// What each part holds, where so many frames of all are to hold pages.
+    /// The use of each part, where so many frames of all are to hold pages.
     pub fn uses(&self, target: usize) -> impl Iterator<Item = PartUse> {
         let all: u64 = self.parts.iter().map(|part| part.frames.len() as u64).sum();
         self.parts.iter().map(move |part| {

@@ -259,7 +259,7 @@ record_table! {
             old_header: Header,
             /// The header after.
             new_header: Header,
-            /// Where the part begins in the columns.
+            /// The offset of the part in the columns.
             at: Varint32,
             /// The part before.
             old_part: Bytes,
@@ -335,9 +335,9 @@ pub struct RowChange<'a> {
 /// A part of a row's columns before a change.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
 pub struct OldPart<'a> {
-    /// Where it begins.
+    /// Its offset.
     pub at: usize,
-    /// What it was.
+    /// Its bytes before.
     pub bytes: &'a [u8],
     /// Bytes that it has become.
     pub new_bytes: usize,

@@ -1,7 +1,7 @@
 //! Passwords that were looked at lately: a login that comes again costs microseconds, and so does a wrong password that is
 //! tried again and again.
 //!
-//! What is kept is no password but a tag: BLAKE2b over the login's id, its stored hash and the password, with a key that is drawn when
+//! No password is kept but a tag: BLAKE2b over the login's id, its stored hash and the password, with a key that is drawn when
 //! the process starts; it is never written down. The stored hash has a random salt, so a changed password, or another login under
 //! the old id, has other tags: an entry that is not dropped in time is worthless. Whether the login is disabled is asked of the
 //! catalog each time. Without the key a tag says nothing; a program that can read the key out of the process's memory can read

@@ -78,7 +78,7 @@ pub(super) fn fit_to_memory(
     store.budget = Some(Arc::clone(budget));
 }
 
-/// What a server takes at most of the memory that the system has.
+/// The most that a server takes of the memory that the system has.
 fn of_system(system: MemoryLimit) -> u64 {
     match system.source {
         LimitSource::Unknown => LIMIT_UNKNOWN,
@@ -137,7 +137,7 @@ impl Server {
         }
     }
 
-    /// What does not follow the limit before the next start, where it would be another one then: sentences for people.
+    /// The parts that do not follow the limit before the next start, where it would be another one then: sentences for people.
     pub fn memory_waiting_for_start(&self) -> Vec<&'static str> {
         let (at_start, _) = self.started.memory_limits(self.memory_system);
         let mut waiting = Vec::new();

@@ -32,7 +32,7 @@ pub struct NodeMemory {
     pub node: usize,
     /// Frames with addresses of its memory.
     pub frames: u64,
-    /// Those that are to hold pages at most.
+    /// The most of them that are to hold pages.
     pub target: u64,
     /// Those that hold a page.
     pub pages: u64,

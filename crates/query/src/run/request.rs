@@ -247,7 +247,7 @@ pub(crate) struct CallRoom {
 }
 
 impl CallRoom {
-    /// What is left to the next call.
+    /// The room as the next call finds it.
     fn kept(mut self) -> CallRoom {
         Value::keep_room(&mut self.values);
         self.tables.clear();

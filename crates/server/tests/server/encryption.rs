@@ -26,7 +26,7 @@ fn tls(fixture: &Fixture, protocols: &[&[u8]]) -> ClientConnection {
     connection(&config(fixture, protocols))
 }
 
-/// What clients need who resume each other's sessions.
+/// A configuration that clients share to resume each other's sessions.
 fn config(fixture: &Fixture, protocols: &[&[u8]]) -> Arc<ClientConfig> {
     let certificate =
         CertificateDer::from_pem_file(fixture.folder().join("server-certificate.pem")).expect("it is made");
