@@ -30,10 +30,10 @@ use std::task::Poll;
 const PROGRAM: &str = "Microsoft SQL Server";
 
 /// The task of a connection up to its login; the session's task goes on with it.
-pub(crate) async fn run(socket: TcpStream, client: SocketAddr, place: Place) {
-    let shared = Arc::clone(&place.0);
+pub(crate) async fn run(socket: TcpStream, client: SocketAddr, mut place: Place) {
+    let shared = Arc::clone(&place.shared);
     let connected_us = now_us();
-    let established = match login::log_in(socket, client, &shared).await {
+    let established = match login::log_in(socket, client, &mut place).await {
         Ok(established) => established,
         Err(error) => {
             let cure = error.cure(&shared.options);
@@ -45,7 +45,7 @@ pub(crate) async fn run(socket: TcpStream, client: SocketAddr, place: Place) {
 
 /// Makes the session and hands the connection to its task.
 async fn begin(mut established: Established, client: SocketAddr, connected_us: u64, place: Place) {
-    let shared = Arc::clone(&place.0);
+    let shared = Arc::clone(&place.shared);
     let info = Arc::new(connection_info(&established, client, connected_us));
     let login = &established.login;
     let own = &established.principal.default_database;

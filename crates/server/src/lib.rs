@@ -88,7 +88,7 @@ struct Shared {
     /// How many there are.
     connections: AtomicUsize,
     /// Those that have not logged in.
-    lobby: Lobby,
+    lobby: Arc<Lobby>,
     closing: AtomicBool,
 }
 
@@ -142,7 +142,7 @@ impl NetworkServer {
         if !options.password_policy {
             registry.take_any_password();
         }
-        let (lobby, closing) = (Lobby::new(options.connections_max / LOBBY_PART), AtomicBool::new(false));
+        let (lobby, closing) = (Arc::new(Lobby::new(options.connections_max / LOBBY_PART)), AtomicBool::new(false));
         let shared = Arc::new(Shared { server, registry, options, tls, connections, lobby, closing });
         shared.server.deadlocks().heard_by(|report| {
             let sessions: Vec<String> = report.sessions.iter().map(i32::to_string).collect();

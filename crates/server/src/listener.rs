@@ -2,6 +2,7 @@
 
 use crate::Shared;
 use crate::connection;
+use crate::lobby::Visit;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_scheduler::{Placement, TaskInfo};
 use std::io;
@@ -41,10 +42,11 @@ fn admit(socket: tokio::net::TcpStream, client: SocketAddr, shared: &Arc<Shared>
     // Away from this thread's runtime; the connection's own scheduler watches it.
     let socket = socket.into_std()?;
     prepare(&socket)?;
+    let visit = shared.lobby.enter(client.ip());
     let open = shared.connections.fetch_add(1, Ordering::Relaxed);
-    let place = Place(Arc::clone(shared));
-    if open >= shared.options.connections_max {
-        drop(place);
+    let place = Place { shared: Arc::clone(shared), visit: Some(visit) };
+    // Those that have been told to go are as good as gone.
+    if open.saturating_sub(shared.lobby.leaving()) >= shared.options.connections_max {
         return Err(io::Error::other(format!("there are {open} already")));
     }
     let info = TaskInfo { session_id: None, command: "LOGIN" };
@@ -60,10 +62,29 @@ fn prepare(socket: &TcpStream) -> io::Result<()> {
 }
 
 /// A connection's place among those that there may be; dropping it makes room.
-pub(crate) struct Place(pub(crate) Arc<Shared>);
+pub(crate) struct Place {
+    pub(crate) shared: Arc<Shared>,
+    /// Up to the login. It goes after the connection has been counted out.
+    visit: Option<Visit>,
+}
+
+impl Place {
+    /// Ready when the connection has to go before its login.
+    pub(crate) async fn told_to_go(&self) {
+        match &self.visit {
+            Some(visit) => visit.told().await,
+            None => std::future::pending().await,
+        }
+    }
+
+    /// Leaves the lobby with a login; `false` where the connection has been told to go.
+    pub(crate) fn logged_in(&mut self) -> bool {
+        self.visit.take().is_some_and(Visit::end)
+    }
+}
 
 impl Drop for Place {
     fn drop(&mut self) {
-        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+        self.shared.connections.fetch_sub(1, Ordering::Relaxed);
     }
 }

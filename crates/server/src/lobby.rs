@@ -2,7 +2,8 @@
 //!
 //! A client that connects and says nothing would keep its place for as long as a login may take. So connections before their
 //! login have a part of all places only, and when that is full the oldest of the address that has most of them is closed: a
-//! flood of one address ends its own connections, not those of others.
+//! flood of one address ends its own connections, not those of others. One that has been told to go no longer counts among all
+//! connections: a newcomer does not depend on how soon its task has run.
 
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
@@ -22,6 +23,8 @@ pub(crate) struct Lobby {
 struct Visits {
     next: u64,
     open: BTreeMap<u64, (IpAddr, Arc<Notice>)>,
+    /// Those that have been told to go and have not gone.
+    leaving: usize,
 }
 
 /// What tells a connection to go.
@@ -32,9 +35,10 @@ struct Notice {
 }
 
 /// A connection's place before its login; given back when it is dropped.
-pub(crate) struct Visit<'a> {
-    lobby: &'a Lobby,
-    number: u64,
+pub(crate) struct Visit {
+    lobby: Arc<Lobby>,
+    /// None once the place is given back.
+    number: Option<u64>,
     notice: Arc<Notice>,
 }
 
@@ -49,9 +53,10 @@ impl Lobby {
     }
 
     /// Takes a connection in; another one may have to go.
-    pub(crate) fn enter(&self, from: IpAddr) -> Visit<'_> {
+    pub(crate) fn enter(self: &Arc<Lobby>, from: IpAddr) -> Visit {
         let mut visits = lock(&self.visits);
         let leaves = if visits.open.len() >= self.places { visits.of_most() } else { None };
+        visits.leaving += usize::from(leaves.is_some());
         let (number, notice) = (visits.next, Arc::new(Notice::default()));
         visits.next += 1;
         visits.open.insert(number, (from, Arc::clone(&notice)));
@@ -59,15 +64,21 @@ impl Lobby {
         if let Some(leaves) = leaves {
             leaves.tell();
         }
-        Visit { lobby: self, number, notice }
+        Visit { lobby: Arc::clone(self), number: Some(number), notice }
     }
-}
 
-impl Lobby {
+    /// How many have been told to go and have not gone.
+    pub(crate) fn leaving(&self) -> usize {
+        lock(&self.visits).leaving
+    }
+
     /// Tells all of them to go.
     pub(crate) fn close(&self) {
-        let visits = std::mem::take(&mut lock(&self.visits).open);
-        visits.values().for_each(|(_, notice)| notice.tell());
+        let mut visits = lock(&self.visits);
+        let open = std::mem::take(&mut visits.open);
+        visits.leaving += open.len();
+        drop(visits);
+        open.values().for_each(|(_, notice)| notice.tell());
     }
 }
 
@@ -95,7 +106,20 @@ impl Notice {
     }
 }
 
-impl Visit<'_> {
+impl Visit {
+    /// Gives the place back; `false` where the connection has been told to go.
+    pub(crate) fn end(mut self) -> bool {
+        self.give_back()
+    }
+
+    fn give_back(&mut self) -> bool {
+        let Some(number) = self.number.take() else { return false };
+        let mut visits = lock(&self.lobby.visits);
+        let stays = visits.open.remove(&number).is_some();
+        visits.leaving -= usize::from(!stays);
+        stays
+    }
+
     /// Ready when the connection has to go.
     pub(crate) async fn told(&self) {
         poll_fn(|context| {
@@ -110,9 +134,9 @@ impl Visit<'_> {
     }
 }
 
-impl Drop for Visit<'_> {
+impl Drop for Visit {
     fn drop(&mut self) {
-        lock(&self.lobby.visits).open.remove(&self.number);
+        self.give_back();
     }
 }
 
@@ -124,22 +148,26 @@ mod tests {
     use std::pin::pin;
     use std::task::Context;
 
-    fn leaves(visit: &Visit<'_>) -> bool {
+    fn leaves(visit: &Visit) -> bool {
         pin!(visit.told()).poll(&mut Context::from_waker(Waker::noop())).is_ready()
     }
 
     #[test]
     fn the_oldest_of_the_address_that_has_most_goes() {
-        let lobby = Lobby::new(4);
+        let lobby = Arc::new(Lobby::new(4));
         let from = |last: u8| IpAddr::V4(Ipv4Addr::new(10, 0, 0, last));
         let visits = [1, 2, 2, 2].map(|last| lobby.enter(from(last)));
         let newcomer = lobby.enter(from(3));
         let gone: Vec<bool> = visits.iter().chain([&newcomer]).map(leaves).collect();
         assert_eq!(gone, [false, true, false, false, false]);
-        drop(newcomer);
+        assert_eq!(lobby.leaving(), 1);
+        let [first, told, second, third] = visits;
+        assert!(!told.end(), "it has been told to go");
+        assert_eq!(lobby.leaving(), 0);
+        assert!(newcomer.end());
         let another = lobby.enter(from(2));
-        assert!(!leaves(&another) && !leaves(&visits[0]), "there is room again");
-        drop((visits, another));
+        assert!(!leaves(&another) && !leaves(&first), "there is room again");
+        drop((first, second, third, another));
         assert!(lock(&lobby.visits).open.is_empty());
     }
 }

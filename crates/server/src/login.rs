@@ -9,6 +9,7 @@
 
 use crate::Shared;
 use crate::incoming::{Broken, Incoming};
+use crate::listener::Place;
 use crate::options::{Options, TlsMode};
 use crate::tls::Tls;
 use crate::transport::{self, Sender};
@@ -98,16 +99,21 @@ pub(crate) struct Established {
 pub(crate) async fn log_in(
     socket: TcpStream,
     client: SocketAddr,
-    shared: &Arc<Shared>,
+    place: &mut Place,
 ) -> Result<Established, LoginError> {
-    let visit = shared.lobby.enter(client.ip());
-    let mut told_to_go = pin!(visit.told());
-    let mut logging_in = pin!(log_in_within_its_time(socket, client, shared));
-    poll_fn(|context| match logging_in.as_mut().poll(context) {
-        Poll::Ready(done) => Poll::Ready(done),
-        Poll::Pending => told_to_go.as_mut().poll(context).map(|()| Err(LoginError::Displaced)),
-    })
-    .await
+    let established = {
+        let mut told_to_go = pin!(place.told_to_go());
+        let mut logging_in = pin!(log_in_within_its_time(socket, client, &place.shared));
+        poll_fn(|context| match logging_in.as_mut().poll(context) {
+            Poll::Ready(done) => Poll::Ready(done),
+            Poll::Pending => told_to_go.as_mut().poll(context).map(|()| Err(LoginError::Displaced)),
+        })
+        .await?
+    };
+    match place.logged_in() {
+        true => Ok(established),
+        false => Err(LoginError::Displaced),
+    }
 }
 
 async fn log_in_within_its_time(
