@@ -26,8 +26,8 @@ const POWERS: [i128; 39] = {
 
 /// `10^n`, `n` at most 38.
 #[inline]
-pub(crate) fn power_of_ten(n: u8) -> i128 {
-    POWERS[usize::from(n)]
+pub(crate) const fn power_of_ten(n: u8) -> i128 {
+    POWERS[n as usize]
 }
 
 /// A `decimal` value with its precision and scale.

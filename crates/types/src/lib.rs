@@ -67,7 +67,10 @@ pub use functions::{
 };
 pub use like::LikePattern;
 pub use mask::{Mask, without_row_values, without_values};
-pub use row::{ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError, RowLayout, content_bytes_max};
+pub use row::{
+    CODED_DIGITS_MAX, ColumnData, ColumnReader, ColumnType, ColumnValues, KeyColumn, Projection, RowBytes, RowError,
+    RowLayout, content_bytes_max,
+};
 pub use rust_types::ValueMismatch;
 pub use second_name::SecondName;
 pub use sql_type::{Length, SqlType, implicit_type};

@@ -141,6 +141,37 @@ pub(super) fn decode<'b>(
     Some(behind)
 }
 
+/// Reads a column of the key whose values are coded: the code, none for NULL, and the bytes behind it. The outer none is for damage.
+pub(super) fn decode_code<'b>(bytes: &'b [u8], key: &KeyColumn, ty: &ColumnType) -> Option<(Option<i64>, &'b [u8])> {
+    let flip = if key.descending { 0xFF } else { 0 };
+    let mut bytes = bytes;
+    if ty.nullable {
+        let (&mark, behind) = bytes.split_first()?;
+        match mark ^ flip {
+            0 => return Some((None, behind)),
+            1 => bytes = behind,
+            _ => return None,
+        }
+    }
+    let (own, behind) = bytes.split_at_checked(fixed_width(&ty.ty)?)?;
+    let number = own.iter().fold(0u64, |number, &byte| number << 8 | u64::from(byte ^ flip));
+    let code = match ty.ty {
+        SqlType::Bit
+        | SqlType::TinyInt
+        | SqlType::Date
+        | SqlType::Time(_)
+        | SqlType::SmallDateTime
+        | SqlType::DateTime2(_) => i64::try_from(number).ok()?,
+        _ => {
+            // Turn the sign bit, then spread it to the left.
+            let bits = own.len() as u32 * 8;
+            let shift = 64u32.checked_sub(bits)?;
+            ((number ^ 1 << (bits - 1)) << shift) as i64 >> shift
+        }
+    };
+    Some((Some(code), behind))
+}
+
 fn decode_value(own: &[u8], flip: u8, ty: &SqlType) -> Option<Value> {
     let width = own.len();
     if *ty == SqlType::UniqueIdentifier {

@@ -24,7 +24,7 @@ mod long;
 mod loose;
 mod rest;
 
-pub use columns::{ColumnValues, RowBytes};
+pub use columns::{CODED_DIGITS_MAX, ColumnData, ColumnReader, ColumnValues, RowBytes};
 pub use long::content_bytes_max;
 
 use crate::collation::Collation;

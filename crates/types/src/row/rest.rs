@@ -52,10 +52,16 @@ pub(super) fn take_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
     }
 }
 
+/// The number whose [`zigzag`] this is.
+#[inline]
+pub(super) fn unzigzag(number: u64) -> i64 {
+    (number >> 1) as i64 ^ -((number & 1) as i64)
+}
+
 #[inline]
 fn take_zigzag(bytes: &[u8]) -> Option<(i64, &[u8])> {
     let (number, behind) = take_varint(bytes)?;
-    Some(((number >> 1) as i64 ^ -((number & 1) as i64), behind))
+    Some((unzigzag(number), behind))
 }
 
 #[inline]
@@ -65,7 +71,7 @@ fn push_bytes(bytes: &[u8], out: &mut Vec<u8>) {
 }
 
 #[inline]
-fn take_bytes(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
+pub(super) fn take_bytes(bytes: &[u8]) -> Option<(&[u8], &[u8])> {
     let (length, behind) = take_varint(bytes)?;
     behind.split_at_checked(usize::try_from(length).ok()?)
 }
@@ -81,9 +87,14 @@ pub(super) fn content<'t>(text: &'t str, ty: &SqlType) -> &'t [u8] {
 
 /// Gives a string of `char` its blanks back.
 pub(super) fn pad(text: &mut String, column: &ColumnType) {
+    pad_from(text, 0, column);
+}
+
+/// The same for the string that begins at a place in a text and is the last in it.
+pub(super) fn pad_from(text: &mut String, begin: usize, column: &ColumnType) {
     if let SqlType::Char(n) | SqlType::NChar(n) = column.ty {
         let page = column.collation.code_page().of(&column.ty);
-        let missing = usize::from(n).saturating_sub(page.units(text));
+        let missing = usize::from(n).saturating_sub(page.units(&text[begin..]));
         push_blanks(missing, text);
     }
 }

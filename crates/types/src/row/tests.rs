@@ -240,6 +240,82 @@ proptest! {
             }
         }
         let _ = layout.decode_all(&key_bytes, &rest_bytes, &mut out);
+        // Read into columns, they are damaged if they are as a row.
+        let all: Vec<usize> = (0..columns.len()).collect();
+        for (key_bytes, rest_bytes) in [(&key_bytes[..], &rest_bytes[..]), (&noise[..], &noise[..])] {
+            let decoded = layout.decode(key_bytes, rest_bytes, &layout.projection(&all), &mut out);
+            let read = read_into_columns(&layout, &all, &[(key_bytes, rest_bytes)]);
+            prop_assert_eq!(read.is_some(), decoded.is_ok());
+        }
+    }
+
+    #[test]
+    fn rows_come_as_columns(
+        (columns, key, row, other) in table(),
+        wanted in proptest::collection::vec(any::<usize>(), 0..6),
+        which in proptest::collection::vec(any::<bool>(), 0..5),
+    ) {
+        let layout = RowLayout::new(&columns, &key);
+        let wanted: Vec<usize> = wanted.iter().map(|column| column % columns.len()).collect();
+        let pair = [encode(&layout, &row), encode(&layout, &other)];
+        let bytes: Vec<(&[u8], &[u8])> = which.iter().map(|&which| &pair[usize::from(which)]).map(|(k, r)| (&k[..], &r[..])).collect();
+        let read = read_into_columns(&layout, &wanted, &bytes).expect("whole rows");
+        for (&column, values) in wanted.iter().zip(read) {
+            let expected: Vec<&Value> = which.iter().map(|&which| if which { &other[column] } else { &row[column] }).collect();
+            prop_assert_eq!(values.len(), expected.len());
+            for (value, expected) in values.iter().zip(expected) {
+                prop_assert!(same(value, expected), "{:?} became {:?}", expected, value);
+            }
+        }
+    }
+}
+
+/// The values of rows that were read into columns; none when they are damaged.
+fn read_into_columns(layout: &RowLayout, wanted: &[usize], rows: &[(&[u8], &[u8])]) -> Option<Vec<Vec<Value>>> {
+    let projection = layout.projection(wanted);
+    let mut columns = layout.column_readers(wanted);
+    for (key, rest) in rows {
+        layout.read_row(key, rest, &projection, &mut columns).ok()?;
+    }
+    let values = |column: ColumnReader| {
+        let ty = *column.sql_type();
+        let (valid, data) = column.finish()?;
+        let value = |row: usize| match &data {
+            _ if valid.get(row) == Some(&false) => Value::Null,
+            ColumnData::Codes(codes) => value_of(codes[row], &ty),
+            ColumnData::Texts { text, ends } => {
+                let begin = row.checked_sub(1).map_or(0, |before| ends[before]);
+                Value::Str(text[begin as usize..ends[row] as usize].to_owned())
+            }
+            ColumnData::Values(values) => values[row].clone(),
+        };
+        Some((0..rows.len()).map(value).collect())
+    };
+    columns.into_iter().map(values).collect()
+}
+
+/// The value of a type that a code stands for.
+fn value_of(code: i64, ty: &SqlType) -> Value {
+    let narrow = code as i32;
+    match *ty {
+        SqlType::Bit => Value::Bit(code == 1),
+        SqlType::TinyInt => Value::TinyInt(code as u8),
+        SqlType::SmallInt => Value::SmallInt(code as i16),
+        SqlType::Int => Value::Int(narrow),
+        SqlType::BigInt => Value::BigInt(code),
+        SqlType::Money => Value::Money(code),
+        SqlType::SmallMoney => Value::SmallMoney(narrow),
+        SqlType::Decimal { precision, scale } => {
+            Value::Decimal(Decimal::new(code.into(), precision, scale).expect("a code of the type"))
+        }
+        SqlType::Date => Value::Date(Date::from_days(narrow).expect("a code of the type")),
+        SqlType::Time(_) => Value::Time(Time::from_ticks(code).expect("a code of the type")),
+        SqlType::DateTime => Value::DateTime(DateTime::from_ticks(code).expect("a code of the type")),
+        SqlType::SmallDateTime => {
+            Value::SmallDateTime(SmallDateTime::from_minutes(narrow).expect("a code of the type"))
+        }
+        SqlType::DateTime2(_) => Value::DateTime2(DateTime2::from_ticks(code).expect("a code of the type")),
+        _ => panic!("{ty:?} has no codes"),
     }
 }
 
