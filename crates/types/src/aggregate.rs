@@ -188,6 +188,15 @@ impl Accumulator {
         is_sum && matches!(self.sum_type, SqlType::Int | SqlType::BigInt | SqlType::Money)
     }
 
+    /// The digits behind the point of decimals that add up, so that [`Accumulator::add_digits`] takes them; none for other values.
+    pub fn summed_scale(&self) -> Option<u8> {
+        let is_sum = matches!(self.aggregate, Aggregate::Sum | Aggregate::Avg);
+        match self.argument {
+            SqlType::Decimal { scale, .. } if is_sum => Some(scale),
+            _ => None,
+        }
+    }
+
     /// Whether the states of parts give, merged in any order, what one state over all would: not so for sums of floats, which
     /// depend on the order of their values, nor for the extremes of types whose values can be equal and yet differ, nor for the
     /// rarer aggregates, which keep more than one value.
@@ -207,6 +216,20 @@ impl Accumulator {
     pub fn add_sum(&mut self, count: i64, sum: i128) {
         self.count += count;
         self.whole += sum;
+    }
+
+    /// Takes many values that are not NULL by their number and the digits of their sum, without the point, where
+    /// there is a [`Accumulator::summed_scale`].
+    ///
+    /// # Errors
+    /// 8115 when the sum overflows.
+    pub fn add_digits(&mut self, count: i64, sum: i128) -> Result<(), SqlError> {
+        if count > 0 {
+            self.count += count;
+            let sum = Decimal::new(sum, crate::decimal::PRECISION_MAX, self.sum_type.scale());
+            self.add_partial_sum(&Value::Decimal(sum.ok_or_else(|| self.overflow())?))?;
+        }
+        Ok(())
     }
 
     /// Takes many values that are not NULL by their number and the least (MIN) or largest (MAX) of them.

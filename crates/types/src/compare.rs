@@ -120,6 +120,17 @@ pub fn hash(value: &Value, collation: Collation) -> u64 {
     }
 }
 
+/// The [`hash`] of a text.
+pub fn hash_text(text: &str, collation: Collation) -> u64 {
+    collation.hash(text)
+}
+
+/// The [`hash`] of a value of a type whose values are told apart by an integer: integers, money, dates and times without an offset.
+#[inline]
+pub fn hash_code(code: i64) -> u64 {
+    mix(code as u64)
+}
+
 /// Spreads a word over all its bits (the finishing step of MurmurHash3).
 #[inline]
 fn mix(word: u64) -> u64 {

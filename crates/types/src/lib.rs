@@ -53,7 +53,7 @@ pub use arithmetic::{ArithmeticOp, arithmetic, arithmetic_into, bit_not, negate,
 pub use clr::{CLR_ASSEMBLY, CLR_ASSEMBLY_FULL, ClrType, shown as clr_text};
 pub use code_page::CodePage;
 pub use collation::{Collated, Collation, Search};
-pub use compare::{compare, hash, order};
+pub use compare::{compare, hash, hash_code, hash_text, order};
 pub use convert::{Conversion, Target, assign, assign_in, conversion, convert, convert_in, convert_into};
 pub use datetime::{
     Date, DateFormat, DatePart, DateTime, DateTime2, DateTimeOffset, Language, Moment, SmallDateTime, Time,

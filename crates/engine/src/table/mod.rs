@@ -11,6 +11,7 @@
 
 mod bulk;
 mod check;
+mod columns;
 mod ignored;
 mod long;
 mod moved;

@@ -83,6 +83,11 @@ impl HeapBatches {
         self.rows.iter().take_while(|row| Rid::from_bytes(row.0).slot < from.slot).count()
     }
 
+    /// The rows of the page: their places, headers and bodies.
+    pub(super) fn rows(&self) -> impl Iterator<Item = (&[u8; RID_BYTES], RowHeader, &[u8])> {
+        (0..self.rows.len()).map_while(|at| self.row(at))
+    }
+
     fn row(&self, at: usize) -> Option<(&[u8; RID_BYTES], RowHeader, &[u8])> {
         let (rid, header, end) = self.rows.get(at)?;
         let start = at.checked_sub(1).map_or(0, |before| self.rows[before].2);

@@ -371,6 +371,17 @@ impl Pace {
         }
         Ok(())
     }
+
+    /// The same before the rows of a page.
+    ///
+    /// # Errors
+    /// As of [`Pace::step`].
+    pub(crate) fn page() -> Result<(), Stop> {
+        if scheduler::quantum_over() || chaos::stops(Site::Pace) {
+            return Err(Stop::Yield);
+        }
+        Ok(())
+    }
 }
 
 /// What a bound on a key column comes to.

@@ -1,149 +1,138 @@
-//! Aggregates without groups, over whole columns.
+//! Aggregates over whole columns, with groups or without.
 //!
+//! ```text
+//!   worker 0:  batches ──► groups, their states ──┐
+//!   worker 1:  batches ──► groups, their states ──┴──► session: all groups, in the order of their values where they are few
+//! ```
 //! Of a column of codes only its number of values, their sum, or the least or largest code is looked for, in a loop over
-//! integers; the accumulator that single values go to takes the result. All other values go to it one by one. Over many rows
-//! workers aggregate a part each, and the parts are merged. A table that is read without workers is read row by row, by the operator
-//! that also makes groups.
+//! integers. All other values go to accumulators one by one. Over many rows workers aggregate a part each, and the parts are
+//! merged. Many groups, beyond [`PART_BYTES_MAX`] in one worker or what the session has memory for, are made row by row by the operator
+//! that can put them on tapes, from the beginning; so is a table that is read without workers.
 
 use std::sync::Arc;
 
-use arrow_array::{Array, Int64Array};
-
 use super::Batch;
 use super::evaluate::evaluate;
+use super::group_keys::GroupKeys;
 use super::operator::Operator;
-use super::vector::{Code, Vector};
+use super::sums::States;
 use crate::access::Stop;
 use crate::expression::{Expr, Fault};
 use crate::parallel::{self, Crew, Part, Worker};
-use crate::plan::{Aggregate, Node};
-use crate::run::{Counts, Cursor, Run};
+use crate::plan::{Aggregate, Node, SortKey};
+use crate::run::{Counts, Cursor, GROUPS_SORTED_MAX, Run};
+use crate::spill::Charge;
+use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::Transaction;
-use pikepole_types::{Accumulator, Aggregate as Function, Value};
+use pikepole_types::Accumulator;
 
-/// The aggregates over a part of the rows.
+/// Bytes of a worker's groups, at most.
+const PART_BYTES_MAX: usize = 64 << 20;
+
+/// Grouping values, and the slots that they go to.
+type Keys = [(SortKey, usize)];
+
+/// The groups over a part of the rows.
 #[derive(Clone)]
 pub(crate) struct Partial {
-    states: Vec<Accumulator>,
+    keys: GroupKeys,
+    states: Vec<States>,
+    /// The group of each row at hand.
+    places: Vec<u32>,
     /// True once a NULL was passed over.
     null_eliminated: bool,
 }
 
 impl Partial {
-    pub(crate) fn new(aggregates: &[Aggregate]) -> Result<Partial, Fault> {
-        let state =
-            |aggregate: &Aggregate| Accumulator::new(aggregate.function, &aggregate.input_type, aggregate.collation);
-        let states = aggregates.iter().map(state).collect::<Result<_, _>>()?;
-        Ok(Partial { states, null_eliminated: false })
+    /// None yet, or the only group that there is without grouping values.
+    fn new(keys: &Keys, aggregates: &[Aggregate]) -> Result<Partial, Fault> {
+        let states = aggregates.iter().map(States::new).collect::<Result<_, _>>()?;
+        let known = GroupKeys::new(keys.iter().map(|(key, _)| key.collation));
+        let mut partial = Partial { keys: known, states, places: Vec::new(), null_eliminated: false };
+        if keys.is_empty() {
+            partial.keys.find(&[], 1, 0, &mut partial.places);
+            partial.states.iter_mut().for_each(|states| states.resize(1));
+        }
+        Ok(partial)
     }
 
-    /// Takes the rows of a batch.
+    /// Takes the rows of a batch, which has this number.
     ///
     /// # Errors
-    /// That of the first row of the first aggregate that has one.
-    pub(crate) fn take(&mut self, batch: &Batch, aggregates: &[Aggregate], run: &mut Run<'_>) -> Result<(), Fault> {
-        for (aggregate, state) in aggregates.iter().zip(&mut self.states) {
+    /// That of the first row of the first grouping value or aggregate that has one.
+    fn take(
+        &mut self,
+        (batch, number): (&Batch, u64),
+        (keys, aggregates): (&Keys, &[Aggregate]),
+        run: &mut Run<'_>,
+    ) -> Result<(), Fault> {
+        if keys.is_empty() {
+            self.places.clear();
+            self.places.resize(batch.rows, 0);
+        } else {
+            let of_key = |(key, _): &(SortKey, usize)| evaluate(&key.expr, batch, run);
+            let values = keys.iter().map(of_key).collect::<Result<Vec<_>, _>>()?;
+            self.keys.find(&values, batch.rows, number, &mut self.places);
+        }
+        for (aggregate, states) in aggregates.iter().zip(&mut self.states) {
+            states.resize(self.keys.len());
             match &aggregate.input {
-                None => state.add_count(batch.rows as i64),
+                None => states.add_rows(&self.places),
                 Some(input) => {
                     let column = evaluate(input, batch, run)?;
-                    let counted = add_column(state, aggregate.function, &column, batch.rows)?;
-                    self.null_eliminated |= counted < batch.rows;
+                    self.null_eliminated |= match keys.is_empty() {
+                        true => states.add_to_first(&column, &self.places)?,
+                        false => states.add(&column, &self.places)?,
+                    };
                 }
             }
         }
         Ok(())
     }
 
-    /// Whether parts can be merged in any order.
-    fn merges(&self) -> bool {
-        self.states.iter().all(Accumulator::merges)
+    /// Bytes that it takes.
+    fn bytes(&self) -> usize {
+        self.keys.bytes() + self.keys.len() * self.states.iter().map(States::bytes_each).sum::<usize>()
     }
 
     fn merge(&mut self, other: &Partial) -> Result<(), Fault> {
         self.null_eliminated |= other.null_eliminated;
+        self.keys.merge(&other.keys, &mut self.places);
         for (own, other) in self.states.iter_mut().zip(&other.states) {
-            own.merge(other)?;
+            own.resize(self.keys.len());
+            own.merge(other, &self.places)?;
         }
         Ok(())
     }
 
-    /// Leaves the results in their slots.
-    fn finish(&self, aggregates: &[Aggregate], run: &mut Run<'_>) -> Result<(), Fault> {
-        run.null_eliminated |= self.null_eliminated;
-        for (aggregate, state) in aggregates.iter().zip(&self.states) {
-            run.slots[aggregate.slot] = state.finish()?;
+    /// The numbers of the groups as they are to be given: few in the order of their values, many as the first rows of each have come.
+    fn order(&self, keys: &Keys) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.keys.len() as u32).collect();
+        order.sort_by_key(|&group| self.keys.first(group as usize));
+        if order.len() <= GROUPS_SORTED_MAX && !keys.is_empty() {
+            let values: Vec<Vec<_>> = (0..order.len()).map(|group| self.keys.values(group).collect()).collect();
+            order.sort_by(|a, b| {
+                let [a, b] = [a, b].map(|group| &values[*group as usize]);
+                let mut orders = keys.iter().zip(a.iter().zip(b)).map(|((key, _), (a, b))| key.order(a, b));
+                orders.find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+            });
+        }
+        order
+    }
+
+    /// Leaves a group's values and results in their slots.
+    fn give(&self, group: usize, keys: &Keys, aggregates: &[Aggregate], run: &mut Run<'_>) -> Result<(), Fault> {
+        for ((_, slot), value) in keys.iter().zip(self.keys.values(group)) {
+            run.slots[*slot] = value;
+        }
+        for (aggregate, states) in aggregates.iter().zip(&self.states) {
+            run.slots[aggregate.slot] = states.state(group)?.finish()?;
         }
         Ok(())
     }
 }
 
-/// Adds the values of a column; gives how many of them are not NULL.
-fn add_column(state: &mut Accumulator, function: Function, column: &Vector, rows: usize) -> Result<usize, Fault> {
-    let counts = matches!(function, Function::Count | Function::CountBig);
-    match column {
-        Vector::Same(Value::Null) => return Ok(0),
-        Vector::Same(_) if counts => state.add_count(rows as i64),
-        Vector::Same(value) if matches!(function, Function::Min | Function::Max) => {
-            state.add_extreme(rows as i64, value);
-        }
-        Vector::Same(value) => {
-            for _ in 0..rows {
-                state.add(value)?;
-            }
-        }
-        Vector::Coded(code, codes) => {
-            let counted = codes.len() - codes.null_count();
-            match (function, code) {
-                _ if counted == 0 => {}
-                _ if counts => state.add_count(counted as i64),
-                (Function::Min | Function::Max, _) => {
-                    let extreme = code.decode(extreme(codes, function == Function::Max));
-                    state.add_extreme(counted as i64, &extreme);
-                }
-                (_, Code::Integer(_) | Code::Money | Code::SmallMoney) if state.sums_whole() => {
-                    state.add_sum(counted as i64, sum(codes));
-                }
-                _ => return add_each(state, column, rows),
-            }
-            return Ok(counted);
-        }
-        Vector::Any(_) => return add_each(state, column, rows),
-    }
-    Ok(rows)
-}
-
-fn add_each(state: &mut Accumulator, column: &Vector, rows: usize) -> Result<usize, Fault> {
-    let mut value = Value::Null;
-    let mut counted = 0;
-    for row in 0..rows {
-        column.read(row, &mut value);
-        counted += usize::from(state.add(&value)?);
-    }
-    Ok(counted)
-}
-
-fn sum(codes: &Int64Array) -> i128 {
-    if codes.null_count() > 0 {
-        return codes.iter().flatten().map(i128::from).sum();
-    }
-    // Halves add up apart, without a carry between them: a batch has too few rows for either to overflow.
-    let halves = |(high, low): (i64, i64), code: &i64| (high + (code >> 32), low + (code & 0xFFFF_FFFF));
-    let (high, low) = codes.values().iter().fold((0, 0), halves);
-    (i128::from(high) << 32) + i128::from(low)
-}
-
-/// The largest or least code that is not NULL; there is one.
-fn extreme(codes: &Int64Array, largest: bool) -> i64 {
-    let better = |a: i64, b: i64| if largest { a.max(b) } else { a.min(b) };
-    let worst = if largest { i64::MIN } else { i64::MAX };
-    match codes.null_count() {
-        0 => codes.values().iter().copied().fold(worst, better),
-        _ => codes.iter().flatten().fold(worst, better),
-    }
-}
-
-/// The state of a [`Node::Group`] without keys whose rows come in batches: gives one row.
+/// The state of a [`Node::Group`] whose rows come in batches.
 pub(crate) struct AggregateCursor {
     input: Operator,
     /// What does the work where the input is for workers only, and there are none.
@@ -151,6 +140,7 @@ pub(crate) struct AggregateCursor {
     stage: Stage,
     /// The counts of the workers' runs.
     counts: Option<Arc<Counts>>,
+    charge: Charge,
 }
 
 enum Stage {
@@ -159,22 +149,27 @@ enum Stage {
     /// The rows so far.
     Reading(Partial),
     /// Workers are at it; each leaves its part, and its transaction if it has one.
-    Parallel(Crew<Left>),
+    Parallel(Crew<Left>, Arc<Part<Work>>),
+    /// All rows are in these.
+    Merging(Vec<Partial>),
     /// The serial cursor is.
     Serial,
-    /// The row was given.
-    Given,
+    /// Groups are given: in this order, so many so far.
+    Giving(Partial, Vec<u32>, usize),
 }
 
 /// What workers do with their rows: the aggregates, and the state in which each begins.
 struct Work {
+    keys: Box<Keys>,
     aggregates: Vec<Aggregate>,
     empty: Partial,
+    /// A worker has more groups than it may.
+    is_full: AtomicBool,
 }
 
 impl AggregateCursor {
     pub(crate) fn new(input: Operator, serial: Option<Cursor>) -> AggregateCursor {
-        AggregateCursor { input, serial, stage: Stage::Fresh, counts: None }
+        AggregateCursor { input, serial, stage: Stage::Fresh, counts: None, charge: Charge::default() }
     }
 
     /// Has it counted what workers do.
@@ -186,33 +181,34 @@ impl AggregateCursor {
         self.input.open();
         self.serial.iter_mut().for_each(Cursor::open);
         self.stage = Stage::Fresh;
+        self.charge.clear();
     }
 
     pub(crate) fn forget(&mut self) {
         self.input.forget();
         self.serial.iter_mut().for_each(Cursor::forget);
+        self.stage = Stage::Fresh;
+        self.charge.clear();
     }
 
     pub(crate) fn next(
         &mut self,
         group: &Node,
         node: &Node,
-        aggregates: &[Aggregate],
+        (keys, aggregates): (&Keys, &[Aggregate]),
         run: &mut Run<'_>,
     ) -> Result<bool, Stop> {
         loop {
-            let whole = match &mut self.stage {
-                Stage::Given => return Ok(false),
+            self.stage = match &mut self.stage {
                 Stage::Fresh => {
-                    let empty = Partial::new(aggregates)?;
-                    self.stage = match start(&mut self.input, &empty, node, aggregates, run)? {
-                        Some(crew) => Stage::Parallel(crew),
+                    let empty = Partial::new(keys, aggregates)?;
+                    match start(&mut self.input, &empty, node, (keys, aggregates), run)? {
+                        Some((crew, part)) => Stage::Parallel(crew, part),
                         None if self.serial.is_some() => Stage::Serial,
                         None => Stage::Reading(empty),
-                    };
-                    continue;
+                    }
                 }
-                Stage::Parallel(crew) => {
+                Stage::Parallel(crew, part) => {
                     let Some((left, result)) = crew.outcome() else {
                         return Err(Stop::Team(crew.team()));
                     };
@@ -223,36 +219,66 @@ impl AggregateCursor {
                     let (database, tx) = run.engine()?;
                     database.merge_children(tx, children.into_iter().flatten().collect());
                     result?;
-                    let mut whole = Partial::new(aggregates)?;
-                    parts.iter().try_for_each(|part| whole.merge(part))?;
-                    whole
+                    // Relaxed: the workers have ended, which the team's lock has told.
+                    if part.rest.is_full.load(Ordering::Relaxed) {
+                        Stage::Serial
+                    } else {
+                        self.charge.keep(parts.iter().map(Partial::bytes).sum());
+                        Stage::Merging(parts)
+                    }
+                }
+                Stage::Merging(parts) => {
+                    if self.charge.settle(run)? || keys.is_empty() {
+                        let mut whole = Partial::new(keys, aggregates)?;
+                        parts.iter().try_for_each(|part| whole.merge(part))?;
+                        self.charge.clear();
+                        self.charge.keep(whole.bytes());
+                        given(whole, keys, run)
+                    } else {
+                        self.charge.clear();
+                        Stage::Serial
+                    }
                 }
                 Stage::Serial => {
                     let Some(serial) = &mut self.serial else { return Ok(false) };
                     return serial.give(group, run, |_| Ok(true));
                 }
                 Stage::Reading(partial) => {
-                    let mut add = |batch: Batch, run: &mut Run<'_>| partial.take(&batch, aggregates, run);
+                    let mut add = |batch: Batch, run: &mut Run<'_>| partial.take((&batch, 0), (keys, aggregates), run);
                     while self.input.take(node, run, &mut add)?.is_some() {}
-                    partial.clone()
+                    given(partial.clone(), keys, run)
+                }
+                Stage::Giving(whole, order, next) => {
+                    let Some(&group) = order.get(*next) else { return Ok(false) };
+                    *next += 1;
+                    whole.give(group as usize, keys, aggregates, run)?;
+                    return Ok(true);
                 }
             };
-            whole.finish(aggregates, run)?;
-            self.stage = Stage::Given;
-            return Ok(true);
         }
     }
 }
 
-/// True when workers could make these aggregates, a part each.
-pub(crate) fn can_share(aggregates: &[Aggregate]) -> bool {
-    let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
-    let is_portable = |aggregate: &Aggregate| aggregate.input.as_ref().is_none_or(Expr::is_portable);
-    let each = aggregates.iter().all(|aggregate| is_plain(aggregate) && is_portable(aggregate));
-    each && Partial::new(aggregates).is_ok_and(|empty| empty.merges())
+/// The stage in which all groups are known.
+fn given(whole: Partial, keys: &Keys, run: &mut Run<'_>) -> Stage {
+    run.null_eliminated |= whole.null_eliminated;
+    let order = whole.order(keys);
+    Stage::Giving(whole, order, 0)
 }
 
-/// What a worker leaves: its part of the aggregates, and the child it has read in.
+/// True when workers could make these groups and aggregates, a part each.
+pub(crate) fn can_share(keys: &Keys, aggregates: &[Aggregate]) -> bool {
+    let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
+    let is_portable = |aggregate: &Aggregate| aggregate.input.as_ref().is_none_or(Expr::is_portable);
+    let merges = |aggregate: &Aggregate| {
+        let empty = Accumulator::new(aggregate.function, &aggregate.input_type, aggregate.collation);
+        empty.is_ok_and(|empty| empty.merges())
+    };
+    let each = aggregates.iter().all(|aggregate| is_plain(aggregate) && is_portable(aggregate) && merges(aggregate));
+    each && keys.iter().all(|(key, _)| key.expr.is_portable())
+}
+
+/// What a worker leaves: its part of the groups, and the child it has read in.
 type Left = (Partial, Option<Transaction>);
 
 /// Starts workers over the rows, when they are many and the parts can be merged.
@@ -260,11 +286,10 @@ fn start(
     input: &mut Operator,
     empty: &Partial,
     node: &Node,
-    aggregates: &[Aggregate],
+    (keys, aggregates): (&Keys, &[Aggregate]),
     run: &mut Run<'_>,
-) -> Result<Option<Crew<Left>>, Stop> {
-    let portable = aggregates.iter().filter_map(|aggregate| aggregate.input.as_ref()).all(Expr::is_portable);
-    if !portable || !empty.merges() {
+) -> Result<Option<(Crew<Left>, Arc<Part<Work>>)>, Stop> {
+    if !can_share(keys, aggregates) {
         return Ok(None);
     }
     let Some(mut workers) = parallel::workers(input, node, run)? else {
@@ -273,10 +298,13 @@ fn start(
     if input.reads_table() {
         parallel::give_readers(&mut workers, run)?;
     }
-    let rest = Work { aggregates: aggregates.to_vec(), empty: empty.clone() };
+    let is_full = AtomicBool::new(false);
+    let rest = Work { keys: keys.into(), aggregates: aggregates.to_vec(), empty: empty.clone(), is_full };
     let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
     let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
-    Ok(Crew::start(jobs, run.worker_info("SELECT"), None, |worker, ()| aggregate(worker, Arc::clone(&part))))
+    let work = |worker, ()| aggregate(worker, Arc::clone(&part));
+    let crew = Crew::start(jobs, run.worker_info("SELECT"), None, work);
+    Ok(crew.map(|crew| (crew, part)))
 }
 
 /// What a worker does.
@@ -291,12 +319,20 @@ async fn aggregate(
 }
 
 async fn fill(partial: &mut Partial, worker: &mut Worker, part: &Part<Work>) -> Result<(), Fault> {
+    let Work { keys, aggregates, is_full, .. } = &part.rest;
     loop {
         worker.meet_readers().await?;
+        // Relaxed: one that sees it late does some work in vain.
+        if is_full.load(Ordering::Relaxed) {
+            return Ok(());
+        }
         let Some(batch) = worker.next(part).await? else {
             return Ok(());
         };
-        let (mut run, _) = worker.run(part);
-        partial.take(&batch, &part.rest.aggregates, &mut run)?;
+        let (mut run, operator) = worker.run(part);
+        partial.take((&batch, operator.ordinal()), (keys, aggregates), &mut run)?;
+        if partial.bytes() > PART_BYTES_MAX {
+            is_full.store(true, Ordering::Relaxed);
+        }
     }
 }

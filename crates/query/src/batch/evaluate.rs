@@ -1,20 +1,20 @@
 //! Expressions and conditions over a batch.
 //!
-//! Integers, and dates that integers are added to, have loops over whole columns. Such a loop only notes that something went
-//! wrong; then the rows are evaluated one after the other, which finds the error of the first. All else is evaluated row by
-//! row anyway.
+//! Integers, decimals, dates that integers are added to, and conditions on columns and constants have loops over whole columns. Such a
+//! loop only notes that something went wrong; then the rows are evaluated one after the other, which finds the error of the first. All
+//! else is evaluated row by row anyway.
 
 use arrow_array::{Array, Int64Array};
 use arrow_buffer::NullBuffer;
 use pikepole_types::{DatePart, DateTime, Value};
 
-use super::Batch;
 use super::vector::{Code, Vector, VectorBuilder};
+use super::{Batch, condition, decimals};
 use crate::expression::{Call, Comparison, Expr, Fault, Integer, IntegerOp, Predicate, Width};
 use crate::run::Run;
 
 /// Integers of each row.
-enum Integers {
+pub(super) enum Integers {
     Same(Option<i64>),
     Each(Int64Array),
 }
@@ -24,6 +24,14 @@ impl Integers {
         match self {
             Integers::Same(_) => None,
             Integers::Each(array) => array.nulls(),
+        }
+    }
+
+    /// For each row whether something holds of its integer; not of NULL.
+    pub(super) fn that(&self, holds: impl Fn(i64) -> bool, rows: usize) -> Vec<bool> {
+        match self {
+            Integers::Same(value) => vec![value.is_some_and(holds); rows],
+            Integers::Each(array) => array.iter().map(|value| value.is_some_and(&holds)).collect(),
         }
     }
 
@@ -52,6 +60,15 @@ pub(crate) fn evaluate(expr: &Expr, batch: &Batch, run: &mut Run<'_>) -> Result<
         Expr::Integer(integer, width) => {
             if let Some(integers) = integers(integer, batch, run)? {
                 return Ok(integers.into_vector(*width));
+            }
+        }
+        Expr::Arithmetic(arithmetic) => {
+            let [left, right] = &arithmetic.operands;
+            // An error of an operand may not be that of the first row.
+            if let (Ok(left), Ok(right)) = (evaluate(left, batch, run), evaluate(right, batch, run))
+                && let Some(results) = decimals::combined(arithmetic.op, &left, &right)
+            {
+                return Ok(results);
             }
         }
         Expr::Call(call) => {
@@ -119,7 +136,10 @@ pub(crate) fn filter(predicate: &Predicate, batch: Batch, run: &mut Run<'_>) -> 
                 _ => tested(predicate, &batch, run)?,
             }
         }
-        _ => tested(predicate, &batch, run)?,
+        _ => match condition::kept(predicate, &batch, run) {
+            Some(kept) => kept,
+            None => tested(predicate, &batch, run)?,
+        },
     };
     Ok(if kept.len() == batch.rows { batch } else { batch.take(&kept) })
 }
@@ -137,7 +157,7 @@ fn tested(predicate: &Predicate, batch: &Batch, run: &mut Run<'_>) -> Result<Vec
     Ok(kept)
 }
 
-fn compared(op: Comparison, left: &Integers, right: &Integers, rows: usize) -> Vec<u32> {
+pub(super) fn compared(op: Comparison, left: &Integers, right: &Integers, rows: usize) -> Vec<u32> {
     let nulls = NullBuffer::union(left.nulls(), right.nulls());
     let valid = |row: usize| nulls.as_ref().is_none_or(|nulls| nulls.is_valid(row));
     let places = 0..rows;
@@ -154,7 +174,7 @@ fn compared(op: Comparison, left: &Integers, right: &Integers, rows: usize) -> V
 }
 
 /// An integer expression in each row; none where only the scalar evaluator can tell, also because a row has an error.
-fn integers(integer: &Integer, batch: &Batch, run: &mut Run<'_>) -> Result<Option<Integers>, Fault> {
+pub(super) fn integers(integer: &Integer, batch: &Batch, run: &mut Run<'_>) -> Result<Option<Integers>, Fault> {
     Ok(match integer {
         Integer::Const(value) => Some(Integers::Same(*value)),
         Integer::Slot(slot) => match batch.column(*slot) {

@@ -26,13 +26,17 @@
 
 mod aggregate;
 mod concat;
+mod condition;
 mod cursor;
+mod decimals;
 mod evaluate;
+mod group_keys;
 mod join;
 mod kept;
 mod operator;
 mod product;
 mod scan;
+mod sums;
 mod vector;
 
 pub(crate) use aggregate::{AggregateCursor, can_share as aggregates_can_share};

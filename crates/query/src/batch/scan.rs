@@ -4,14 +4,14 @@
 
 use std::sync::Arc;
 
-use super::vector::VectorBuilder;
+use super::vector::Vector;
 use super::{BATCH_ROWS, Batch};
 use crate::access::{Pace, Stop};
 use crate::parallel::{Dispenser, Ordinals, SCAN_PAGES_MIN};
 use crate::plan::Scan;
 use crate::run::Run;
 use pikepole_engine::{ScanRange, TableParts, TableScan};
-use pikepole_types::Value;
+use pikepole_types::ColumnReader;
 
 /// A table's rows.
 #[derive(Default)]
@@ -28,11 +28,9 @@ pub(crate) struct ScanRows {
     batches: u64,
     /// The last batch, see [`ScanRows::ordinal`].
     last: u64,
-    row: Vec<Value>,
     /// The rows of a batch on its way: a column for each that is wanted.
-    columns: Vec<VectorBuilder>,
+    columns: Vec<ColumnReader>,
     rows: usize,
-    pace: Pace,
 }
 
 impl ScanRows {
@@ -87,8 +85,8 @@ impl ScanRows {
                 continue;
             }
             let mut batch = Batch::new(std::mem::take(&mut self.rows));
-            for (column, builder) in plan.wanted.iter().zip(self.columns.drain(..)) {
-                batch.set(plan.registers.first + column, builder.finish());
+            for (column, reader) in plan.wanted.iter().zip(self.columns.drain(..)) {
+                batch.set(plan.registers.first + column, Vector::of_reader(reader));
             }
             return Ok(Some(batch));
         }
@@ -107,34 +105,38 @@ impl ScanRows {
         let table = &plan.table.engine;
         let scan = self.scan.get_or_insert_with(|| table.scan(ScanRange::all(), &plan.wanted).with_hints(plan.hints));
         parts.restart(table, scan, dealt.start as usize);
-        self.row.resize(plan.wanted.len(), Value::Null);
         (self.part, self.batches, self.last) = (Some(dealt.start), 0, ordinal);
         true
     }
 
-    /// Reads rows of the part until they are a batch or the part ends.
+    /// Reads pages of the part until their rows are a batch or the part ends.
     fn read(&mut self, plan: &Scan, run: &mut Run<'_>) -> Result<(), Stop> {
         let (Some(part), Some(scan)) = (self.part, &mut self.scan) else {
             return Ok(());
         };
+        let table = &plan.table.engine;
         if self.columns.is_empty() {
-            self.columns.resize_with(plan.wanted.len(), VectorBuilder::new);
+            self.columns = table.column_readers(&plan.wanted);
             self.last = part << BATCH_BITS | self.batches;
             self.batches += 1;
         }
         let (database, tx) = run.engine()?;
-        while self.rows < BATCH_ROWS {
-            self.pace.step()?;
-            if !database.try_next(tx, &plan.table.engine, scan, &mut self.row)? {
-                self.part = None;
-                break;
+        while self.rows < ROWS_WANTED {
+            Pace::page()?;
+            match database.try_next_columns(tx, table, scan, &mut self.columns)? {
+                Some(rows) => self.rows += rows,
+                None => {
+                    self.part = None;
+                    break;
+                }
             }
-            self.columns.iter_mut().zip(&self.row).for_each(|(column, value)| column.push(value));
-            self.rows += 1;
         }
         Ok(())
     }
 }
+
+/// A batch with so many rows takes no further page.
+const ROWS_WANTED: usize = BATCH_ROWS / 2;
 
 /// Parts that are worth workers.
 const PARTS_MIN: u64 = 2;

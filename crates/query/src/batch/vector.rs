@@ -3,6 +3,7 @@
 //! ```text
 //!   Same     one value that stands for every row
 //!   Coded    64-bit integers that order and equal as the values do, NULLs beside them (an arrow array)
+//!   Texts    texts, one behind the other, NULLs beside them
 //!   Any      the values themselves
 //! ```
 //! A vector knows its values' type by what is in it, as [`Value`] does: so a column without a value in it is `Same(NULL)`.
@@ -11,7 +12,9 @@ use std::sync::Arc;
 
 use arrow_array::{Array, Int64Array};
 use arrow_buffer::NullBuffer;
-use pikepole_types::{Date, DateTime, DateTime2, SmallDateTime, Time, Value};
+use pikepole_types::{
+    ColumnData, ColumnReader, Date, DateTime, DateTime2, Decimal, SmallDateTime, SqlType, Time, Value,
+};
 
 use crate::expression::Width;
 
@@ -26,9 +29,33 @@ pub(crate) enum Code {
     DateTime,
     SmallDateTime,
     DateTime2,
+    /// Of any precision, as long as 64 bits hold the digits.
+    Decimal {
+        precision: u8,
+        scale: u8,
+    },
 }
 
 impl Code {
+    /// The code of the values of a type whose columns are read as codes.
+    fn of(ty: &SqlType) -> Code {
+        match *ty {
+            SqlType::Bit => Code::Integer(Width::Bit),
+            SqlType::TinyInt => Code::Integer(Width::Tiny),
+            SqlType::SmallInt => Code::Integer(Width::Small),
+            SqlType::Int => Code::Integer(Width::Int),
+            SqlType::Money => Code::Money,
+            SqlType::SmallMoney => Code::SmallMoney,
+            SqlType::Date => Code::Date,
+            SqlType::Time(_) => Code::Time,
+            SqlType::DateTime => Code::DateTime,
+            SqlType::SmallDateTime => Code::SmallDateTime,
+            SqlType::DateTime2(_) => Code::DateTime2,
+            SqlType::Decimal { precision, scale } => Code::Decimal { precision, scale },
+            _ => Code::Integer(Width::Big),
+        }
+    }
+
     /// The code of a value's type, and the value in it; none for other types and NULL.
     pub(crate) fn encode(value: &Value) -> Option<(Code, i64)> {
         Some(match value {
@@ -44,6 +71,10 @@ impl Code {
             Value::DateTime(v) => (Code::DateTime, v.ticks()),
             Value::SmallDateTime(v) => (Code::SmallDateTime, i64::from(v.minutes())),
             Value::DateTime2(v) => (Code::DateTime2, v.ticks()),
+            Value::Decimal(v) => {
+                let code = Code::Decimal { precision: v.precision(), scale: v.scale() };
+                (code, i64::try_from(v.mantissa()).ok()?)
+            }
             _ => return None,
         })
     }
@@ -66,6 +97,9 @@ impl Code {
                 narrow().and_then(SmallDateTime::from_minutes).map_or(Value::Null, Value::SmallDateTime)
             }
             Code::DateTime2 => DateTime2::from_ticks(code).map_or(Value::Null, Value::DateTime2),
+            Code::Decimal { precision, scale } => {
+                Decimal::new(code.into(), precision, scale).map_or(Value::Null, Value::Decimal)
+            }
         }
     }
 }
@@ -75,10 +109,62 @@ impl Code {
 pub(crate) enum Vector {
     Same(Value),
     Coded(Code, Int64Array),
+    Texts(Texts),
     Any(Arc<[Value]>),
 }
 
+/// Texts of each row.
+#[derive(Debug, Clone)]
+pub(crate) struct Texts {
+    text: Arc<str>,
+    /// Where each ends.
+    ends: Arc<[i32]>,
+    nulls: Option<NullBuffer>,
+}
+
+impl Texts {
+    /// The text of a row; none for NULL.
+    #[inline]
+    pub(crate) fn get(&self, row: usize) -> Option<&str> {
+        if self.is_null(row) {
+            return None;
+        }
+        let begin = row.checked_sub(1).map_or(0, |before| self.ends[before]);
+        self.text.get(begin as usize..self.ends[row] as usize)
+    }
+
+    fn is_null(&self, row: usize) -> bool {
+        self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
+    }
+
+    fn take(&self, rows: impl ExactSizeIterator<Item = Option<u32>>) -> Texts {
+        let mut taken = Building::texts(rows.len());
+        let mut valid = Vec::new();
+        for (place, row) in rows.enumerate() {
+            let text = row.and_then(|row| self.get(row as usize));
+            note(&mut valid, place, text.is_some());
+            taken.push_text(text.unwrap_or_default());
+        }
+        taken.into_texts(valid)
+    }
+}
+
 impl Vector {
+    /// The column that rows were read into.
+    pub(crate) fn of_reader(reader: ColumnReader) -> Vector {
+        let ty = *reader.sql_type();
+        let (valid, data) = reader.finish();
+        if !valid.is_empty() && !valid.contains(&true) {
+            return Vector::Same(Value::Null);
+        }
+        let nulls = nulls(valid);
+        match data {
+            ColumnData::Codes(codes) => Vector::Coded(Code::of(&ty), Int64Array::new(codes.into(), nulls)),
+            ColumnData::Texts { text, ends } => Vector::Texts(Texts { text: text.into(), ends: ends.into(), nulls }),
+            ColumnData::Values(values) => Vector::Any(values.into()),
+        }
+    }
+
     /// The value in a row, into `out`.
     pub(crate) fn read(&self, row: usize, out: &mut Value) {
         match self {
@@ -86,7 +172,22 @@ impl Vector {
             Vector::Coded(_, codes) if codes.is_null(row) => *out = Value::Null,
             Vector::Coded(Code::Integer(width), codes) => width.store(Some(codes.value(row)), out),
             Vector::Coded(code, codes) => *out = code.decode(codes.value(row)),
+            Vector::Texts(texts) => match texts.get(row) {
+                Some(text) => out.string_buffer().push_str(text),
+                None => *out = Value::Null,
+            },
             Vector::Any(values) => out.clone_from(&values[row]),
+        }
+    }
+
+    /// Whether a row is NULL.
+    #[inline]
+    pub(crate) fn is_null(&self, row: usize) -> bool {
+        match self {
+            Vector::Same(value) => value.is_null(),
+            Vector::Coded(_, codes) => codes.is_null(row),
+            Vector::Texts(texts) => texts.is_null(row),
+            Vector::Any(values) => values[row].is_null(),
         }
     }
 
@@ -95,6 +196,7 @@ impl Vector {
         match self {
             Vector::Same(value) => value.is_null(),
             Vector::Coded(_, codes) => codes.null_count() > 0,
+            Vector::Texts(texts) => texts.nulls.as_ref().is_some_and(|nulls| nulls.null_count() > 0),
             Vector::Any(values) => values.iter().any(Value::is_null),
         }
     }
@@ -109,6 +211,7 @@ impl Vector {
                 let nulls = codes.nulls().map(|nulls| rows.iter().map(|&row| nulls.is_valid(row as usize)).collect());
                 Vector::Coded(*code, Int64Array::new(taken.into(), nulls))
             }
+            Vector::Texts(texts) => Vector::Texts(texts.take(rows.iter().map(|&row| Some(row)))),
             Vector::Any(values) => Vector::Any(rows.iter().map(|&row| values[row as usize].clone()).collect()),
         }
     }
@@ -118,10 +221,15 @@ impl Vector {
         if rows.iter().all(Option::is_none) {
             return Vector::Same(Value::Null);
         }
-        if let Vector::Coded(code, codes) = self {
-            let taken: Vec<i64> = rows.iter().map(|row| row.map_or(0, |row| codes.values()[row as usize])).collect();
-            let valid = |row: &Option<u32>| row.is_some_and(|row| codes.is_valid(row as usize));
-            return Vector::Coded(*code, Int64Array::new(taken.into(), Some(rows.iter().map(valid).collect())));
+        match self {
+            Vector::Coded(code, codes) => {
+                let taken: Vec<i64> =
+                    rows.iter().map(|row| row.map_or(0, |row| codes.values()[row as usize])).collect();
+                let valid = |row: &Option<u32>| row.is_some_and(|row| codes.is_valid(row as usize));
+                return Vector::Coded(*code, Int64Array::new(taken.into(), Some(rows.iter().map(valid).collect())));
+            }
+            Vector::Texts(texts) => return Vector::Texts(texts.take(rows.iter().copied())),
+            Vector::Same(_) | Vector::Any(_) => {}
         }
         let mut out = VectorBuilder::new();
         let mut value = Value::Null;
@@ -139,91 +247,133 @@ impl Vector {
 /// Puts a vector together, value by value.
 pub(crate) struct VectorBuilder {
     rows: usize,
+    /// Which are not NULL; empty while all are.
+    valid: Vec<bool>,
     state: Building,
 }
 
+/// NULLs have a place in each.
 enum Building {
     /// Only NULLs so far.
     Nulls,
     Coded {
         code: Code,
         codes: Vec<i64>,
-        /// Empty while no NULL was seen.
-        valid: Vec<bool>,
+    },
+    Texts {
+        text: String,
+        ends: Vec<i32>,
     },
     Any(Vec<Value>),
 }
 
+/// Notes whether the next value is one, in a list that is empty while all are.
+fn note(valid: &mut Vec<bool>, place: usize, is_valid: bool) {
+    if !is_valid && valid.is_empty() {
+        valid.resize(place, true);
+    }
+    if !is_valid || !valid.is_empty() {
+        valid.push(is_valid);
+    }
+}
+
+fn nulls(valid: Vec<bool>) -> Option<NullBuffer> {
+    (!valid.is_empty()).then(|| NullBuffer::from(valid))
+}
+
 impl VectorBuilder {
     pub(crate) fn new() -> VectorBuilder {
-        VectorBuilder { rows: 0, state: Building::Nulls }
+        VectorBuilder { rows: 0, valid: Vec::new(), state: Building::Nulls }
     }
 
     pub(crate) fn push(&mut self, value: &Value) {
-        let rows = self.rows;
+        let place = self.rows;
         self.rows += 1;
-        match (&mut self.state, value) {
-            (Building::Nulls, Value::Null) => return,
-            (Building::Coded { codes, valid, .. }, Value::Null) => {
-                if valid.is_empty() {
-                    valid.resize(rows, true);
-                }
-                codes.push(0);
-                valid.push(false);
-                return;
-            }
-            (Building::Any(values), value) => {
-                values.push(value.clone());
-                return;
-            }
-            _ => {}
+        note(&mut self.valid, place, !value.is_null());
+        if self.state.takes(value) {
+            return;
         }
-        match (&mut self.state, Code::encode(value)) {
-            (Building::Coded { code, codes, valid }, Some((own, coded))) if *code == own => {
-                codes.push(coded);
-                if !valid.is_empty() {
-                    valid.push(true);
-                }
-            }
-            (Building::Nulls, Some((code, coded))) => {
-                let mut codes = vec![0; rows];
-                codes.push(coded);
-                let mut valid = vec![false; rows];
-                if rows > 0 {
-                    valid.push(true);
-                }
-                self.state = Building::Coded { code, codes, valid };
-            }
+        if matches!(self.state, Building::Nulls) {
+            self.state = Building::after_nulls(place, value);
+        } else {
             // A value of another kind than those before.
-            (state, _) => {
-                let before = std::mem::replace(state, Building::Nulls);
-                let mut values = before.into_values(rows);
-                values.push(value.clone());
-                self.state = Building::Any(values);
-            }
+            let before = std::mem::replace(&mut self.state, Building::Nulls);
+            self.state = Building::Any(before.into_values(&self.valid, place));
         }
+        let taken = self.state.takes(value);
+        debug_assert!(taken, "made for it");
     }
 
     pub(crate) fn finish(self) -> Vector {
         match self.state {
             Building::Nulls => Vector::Same(Value::Null),
-            Building::Coded { code, codes, valid } => {
-                let nulls = (!valid.is_empty()).then(|| NullBuffer::from(valid));
-                Vector::Coded(code, Int64Array::new(codes.into(), nulls))
-            }
+            Building::Coded { code, codes } => Vector::Coded(code, Int64Array::new(codes.into(), nulls(self.valid))),
+            texts @ Building::Texts { .. } => Vector::Texts(texts.into_texts(self.valid)),
             Building::Any(values) => Vector::Any(values.into()),
         }
     }
 }
 
 impl Building {
-    fn into_values(self, rows: usize) -> Vec<Value> {
+    fn texts(rows: usize) -> Building {
+        Building::Texts { text: String::new(), ends: Vec::with_capacity(rows) }
+    }
+
+    /// What begins with so many NULLs and this value.
+    fn after_nulls(nulls: usize, value: &Value) -> Building {
+        match (value, Code::encode(value)) {
+            (_, Some((code, _))) => Building::Coded { code, codes: vec![0; nulls] },
+            (Value::Str(_), None) => Building::Texts { text: String::new(), ends: vec![0; nulls] },
+            _ => Building::Any(vec![Value::Null; nulls]),
+        }
+    }
+
+    /// Adds a value, if it is of the same kind.
+    fn takes(&mut self, value: &Value) -> bool {
+        match (&mut *self, value) {
+            (Building::Nulls, _) => return value.is_null(),
+            (Building::Coded { codes, .. }, Value::Null) => codes.push(0),
+            (Building::Coded { code, codes }, value) => match Code::encode(value) {
+                Some((own, coded)) if own == *code => codes.push(coded),
+                _ => return false,
+            },
+            (Building::Texts { .. }, Value::Null) => return self.push_text(""),
+            (Building::Texts { .. }, Value::Str(own)) => return self.push_text(own),
+            (Building::Texts { .. }, _) => return false,
+            (Building::Any(values), value) => values.push(value.clone()),
+        }
+        true
+    }
+
+    /// Adds a text; not where all of them would be too long together.
+    fn push_text(&mut self, own: &str) -> bool {
+        let Building::Texts { text, ends } = self else { return false };
+        let Ok(end) = i32::try_from(text.len() + own.len()) else { return false };
+        text.push_str(own);
+        ends.push(end);
+        true
+    }
+
+    fn into_texts(self, valid: Vec<bool>) -> Texts {
+        let (text, ends) = match self {
+            Building::Texts { text, ends } => (text, ends),
+            _ => Default::default(),
+        };
+        Texts { text: text.into(), ends: ends.into(), nulls: nulls(valid) }
+    }
+
+    fn into_values(self, valid: &[bool], rows: usize) -> Vec<Value> {
+        let is_valid = |row: usize| valid.get(row).copied().unwrap_or(true);
+        let nulls = || vec![Value::Null; rows];
         match self {
-            Building::Nulls => vec![Value::Null; rows],
-            Building::Coded { code, codes, valid } => {
-                let is_valid = |row: usize| valid.get(row).copied().unwrap_or(true);
+            Building::Nulls => nulls(),
+            Building::Coded { code, codes } => {
                 let decode = |(row, coded)| if is_valid(row) { code.decode(coded) } else { Value::Null };
                 codes.into_iter().enumerate().map(decode).collect()
+            }
+            texts @ Building::Texts { .. } => {
+                let texts = texts.into_texts(valid.get(..rows).unwrap_or_default().to_vec());
+                (0..rows).map(|row| texts.get(row).map_or(Value::Null, |text| Value::Str(text.to_owned()))).collect()
             }
             Building::Any(values) => values,
         }
@@ -246,6 +396,10 @@ mod tests {
             Value::SmallMoney(7),
             Value::Float(1.5),
             Value::Str("x".into()),
+            Value::Str(String::new()),
+            Value::Decimal(Decimal::new(-1234, 18, 2).expect("four digits")),
+            Value::Decimal(Decimal::new(i128::from(i64::MAX), 38, 0).expect("nineteen digits")),
+            Value::Decimal(Decimal::new(i128::from(i64::MAX) + 1, 38, 0).expect("nineteen digits")),
         ];
         values.extend(Date::from_days(700_000).map(Value::Date));
         values.extend(Time::from_ticks(1).map(Value::Time));
@@ -265,6 +419,7 @@ mod tests {
             .collect();
         columns.push(all);
         columns.push(vec![Value::Int(1), Value::Null, Value::BigInt(2), Value::Null]);
+        columns.push(vec![Value::Null, Value::Str("x".into()), Value::Null, Value::Int(2)]);
         for column in columns {
             let mut builder = VectorBuilder::new();
             column.iter().for_each(|value| builder.push(value));

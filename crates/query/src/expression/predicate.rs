@@ -37,6 +37,18 @@ impl Comparison {
         }
     }
 
+    /// The operator that holds where this one does not.
+    pub fn negated(self) -> Comparison {
+        match self {
+            Comparison::Equal => Comparison::NotEqual,
+            Comparison::NotEqual => Comparison::Equal,
+            Comparison::Less => Comparison::GreaterOrEqual,
+            Comparison::LessOrEqual => Comparison::Greater,
+            Comparison::Greater => Comparison::LessOrEqual,
+            Comparison::GreaterOrEqual => Comparison::Less,
+        }
+    }
+
     /// The operator with its operands exchanged.
     pub fn flipped(self) -> Comparison {
         match self {

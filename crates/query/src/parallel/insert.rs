@@ -121,7 +121,7 @@ impl<'a> Form<'a> {
                 let nulls = codes.nulls().filter(|nulls| nulls.null_count() > 0);
                 Form::Codes(codes.values(), nulls.map(|nulls| nulls.iter().collect()))
             }
-            Vector::Coded(..) => {
+            Vector::Coded(..) | Vector::Texts(_) => {
                 let mut values = vec![Value::Null; rows];
                 values.iter_mut().enumerate().for_each(|(row, value)| column.read(row, value));
                 Form::Values(values.into())

@@ -23,7 +23,7 @@ use super::number::NumberCursor;
 use super::profile::{CountedCursor, Making};
 use super::sort::SortCursor;
 use crate::access::{HostCall, Pace, ScanCursor, Stop};
-use crate::batch::{AggregateCursor, BatchCursor, Operator};
+use crate::batch::{AggregateCursor, BatchCursor, Operator, aggregates_can_share};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
 use crate::plan::{Aggregate, Node, Registers, Scan};
@@ -112,7 +112,7 @@ impl Cursor {
                 let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
                 let plain = keys.is_empty() && aggregates.iter().all(is_plain);
                 let counts = above.profile.map(|profile| profile.counts(node));
-                let shared = Operator::of_scan(input).filter(|_| plain);
+                let shared = Operator::of_scan(input).filter(|_| aggregates_can_share(keys, aggregates));
                 if shared.is_none()
                     && let Some(input) = Operator::of(input, making).filter(|_| plain)
                 {
@@ -347,8 +347,8 @@ impl Cursor {
             (Cursor::Group(cursor), Node::Group { input, keys, aggregates }) => {
                 cursor.next(input, keys, aggregates, run)
             }
-            (Cursor::Aggregate(cursor), Node::Group { input, aggregates, .. }) => {
-                cursor.next(node, input, aggregates, run)
+            (Cursor::Aggregate(cursor), Node::Group { input, keys, aggregates }) => {
+                cursor.next(node, input, (keys, aggregates), run)
             }
             (Cursor::Sort(cursor), Node::Sort { input, keys, carry }) => cursor.next(input, keys, carry, run),
             (Cursor::Number(cursor), Node::Number { .. }) => cursor.next(node, run),

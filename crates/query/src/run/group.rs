@@ -22,7 +22,7 @@ use crate::spill::{Charge, LEVELS_MAX, Partitions, Tape, TapeReader, row_bytes};
 use pikepole_types::{SqlType, Value, hash};
 
 /// Groups that are given in the order of their values, at most.
-const GROUPS_SORTED_MAX: usize = 8192;
+pub(crate) const GROUPS_SORTED_MAX: usize = 8192;
 
 /// What a group costs in memory, beside its values and states.
 const GROUP_BYTES: usize = size_of::<Group>() + 40;

@@ -100,6 +100,7 @@ pub(crate) use declared_cursor::Cursors;
 pub use define::declared_names;
 pub(crate) use document_xml::escape_xml;
 pub(crate) use frame::{Frame, SpareFrames};
+pub(crate) use group::GROUPS_SORTED_MAX;
 pub(crate) use modify::check_required;
 pub use output_rows::cut_long_values;
 pub(crate) use profile::{Counted, Counts, Making, Profile};

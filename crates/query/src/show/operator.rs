@@ -253,8 +253,7 @@ impl Shower<'_> {
                     .over(self.node(subquery, inner))
             }
             Node::Group { input, keys, aggregates } => {
-                let shares =
-                    || keys.is_empty() && aggregates_can_share(aggregates) && can_share(input, &self.plan.live);
+                let shares = || aggregates_can_share(keys, aggregates) && can_share(input, &self.plan.live);
                 self.group(self.gathered(below(input), node, input, shares), keys, aggregates)
             }
             Node::Sort { input, keys, .. } => {

@@ -276,10 +276,11 @@ fn read_into_columns(layout: &RowLayout, wanted: &[usize], rows: &[(&[u8], &[u8]
     let mut columns = layout.column_readers(wanted);
     for (key, rest) in rows {
         layout.read_row(key, rest, &projection, &mut columns).ok()?;
+        columns.iter_mut().all(ColumnReader::check).then_some(())?;
     }
     let values = |column: ColumnReader| {
         let ty = *column.sql_type();
-        let (valid, data) = column.finish()?;
+        let (valid, data) = column.finish();
         let value = |row: usize| match &data {
             _ if valid.get(row) == Some(&false) => Value::Null,
             ColumnData::Codes(codes) => value_of(codes[row], &ty),
@@ -289,9 +290,9 @@ fn read_into_columns(layout: &RowLayout, wanted: &[usize], rows: &[(&[u8], &[u8]
             }
             ColumnData::Values(values) => values[row].clone(),
         };
-        Some((0..rows.len()).map(value).collect())
+        (0..rows.len()).map(value).collect()
     };
-    columns.into_iter().map(values).collect()
+    Some(columns.into_iter().map(values).collect())
 }
 
 /// The value of a type that a code stands for.

@@ -18,6 +18,8 @@ pub struct ColumnReader {
     /// Which rows are not NULL; empty while all are.
     valid: Vec<bool>,
     data: ColumnData,
+    /// How many codes were checked.
+    checked: usize,
 }
 
 /// The values of a column that was read; NULLs have a place in it, too.
@@ -45,7 +47,18 @@ impl ColumnReader {
             None if is_text(&ty.ty) => ColumnData::Texts { text: String::new(), ends: Vec::new() },
             None => ColumnData::Values(Vec::new()),
         };
-        ColumnReader { ty: *ty, coding, valid: Vec::new(), data }
+        ColumnReader { ty: *ty, coding, valid: Vec::new(), data, checked: 0 }
+    }
+
+    /// An empty one that takes values as they are, whatever the type.
+    pub fn of_values(ty: &ColumnType) -> ColumnReader {
+        ColumnReader { ty: *ty, coding: None, valid: Vec::new(), data: ColumnData::Values(Vec::new()), checked: 0 }
+    }
+
+    /// Adds a value to a column of values; those of codes and texts are read from rows.
+    pub fn push(&mut self, value: Value) {
+        let pushed = self.push_value(value);
+        debug_assert!(pushed.is_some(), "a column of values takes each");
     }
 
     /// The column's type.
@@ -53,17 +66,20 @@ impl ColumnReader {
         &self.ty.ty
     }
 
-    /// Which rows are not NULL, empty where all are, and the values. None when a code is not one of the type's: the rows were damaged.
-    pub fn finish(self) -> Option<(Vec<bool>, ColumnData)> {
-        if let ColumnData::Codes(codes) = &self.data {
-            // A NULL's place has 0, which is a code of each type.
-            let reach = |(low, high): (i64, i64), &code: &i64| (low.min(code), high.max(code));
-            let (low, high) = codes.iter().fold((0, 0), reach);
-            if !is_code(&self.ty.ty, low) || !is_code(&self.ty.ty, high) {
-                return None;
-            }
-        }
-        Some((self.valid, self.data))
+    /// Whether what was read since the last check are values of the type: a page's rows are checked together, which costs less than
+    /// one by one.
+    pub fn check(&mut self) -> bool {
+        let ColumnData::Codes(codes) = &self.data else { return true };
+        let unchecked = &codes[std::mem::replace(&mut self.checked, codes.len())..];
+        // A NULL's place has 0, which is a code of each type.
+        let reach = |(low, high): (i64, i64), &code: &i64| (low.min(code), high.max(code));
+        let (low, high) = unchecked.iter().fold((0, 0), reach);
+        is_code(&self.ty.ty, low) && is_code(&self.ty.ty, high)
+    }
+
+    /// Which rows are not NULL, empty where all are, and the values, checked before.
+    pub fn finish(self) -> (Vec<bool>, ColumnData) {
+        (self.valid, self.data)
     }
 
     fn is_valid(&self, row: usize) -> bool {
@@ -152,7 +168,8 @@ impl RowLayout {
     /// Adds a row's wanted columns to those that [`RowLayout::column_readers`] made for them.
     ///
     /// # Errors
-    /// [`RowError::Corrupt`] when the bytes are no row of this layout; the columns are of different lengths then.
+    /// [`RowError::Corrupt`] when the bytes are no row of this layout; the columns are of different lengths then. Numbers beyond their
+    /// type are found by [`ColumnReader::check`].
     pub fn read_row(
         &self,
         mut key: &[u8],

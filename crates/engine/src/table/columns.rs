@@ -1,0 +1,146 @@
+//! The rows of a table as columns, a page at a time.
+//!
+//! ```text
+//!   page, copied ──► rows that the view sees ──► ColumnReader for each wanted column
+//! ```
+//! Rows are read where the copy has them: none is moved on its way into its columns, and columns that nobody wants are passed over.
+//! Needs come only between two pages, so a page's rows are in the columns as a whole or not at all.
+
+use pikepole_storage::RowHeader;
+use pikepole_transaction::{LockMode, Seen, View};
+use pikepole_types::{ColumnReader, RowError, Value};
+
+use super::read_lock::Reading;
+use super::scan::Source;
+use super::{Table, TableScan};
+use crate::database::Database;
+use crate::error::Blocked;
+use crate::transaction::Transaction;
+
+impl Table {
+    /// Empty columns, for [`Database::try_next_columns`].
+    pub fn column_readers(&self, wanted: &[usize]) -> Vec<ColumnReader> {
+        match &self.overflow {
+            None => self.layout.column_readers(wanted),
+            // Long values are fetched one by one.
+            Some(_) => wanted.iter().map(|&column| ColumnReader::of_values(&self.layout.columns()[column])).collect(),
+        }
+    }
+}
+
+/// What a transaction's rows are to a view. Rows that lie together are often of one transaction.
+struct Writers<'v> {
+    view: &'v View,
+    /// The last transaction whose rows the view sees.
+    seen: Option<u64>,
+}
+
+impl Database {
+    /// Adds the next rows that the statement sees to the columns; how many, none at the end. For scans of a whole table or a part of it
+    /// that read versions: see [`Transaction::reads_versions`].
+    ///
+    /// # Errors
+    /// As [`Database::try_next`]. After a need the columns are as before.
+    pub fn try_next_columns(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        columns: &mut [ColumnReader],
+    ) -> Result<Option<usize>, Blocked> {
+        let reading = scan.hints.reading(&tx.read_rules(), table);
+        let Reading::Versions { uncommitted } = reading else {
+            return self.try_next_row(tx, table, scan, columns);
+        };
+        if table.overflow.is_some() || scan.secondary.is_some() || tx.is_elsewhere(table) {
+            return self.try_next_row(tx, table, scan, columns);
+        }
+        self.lock_for(tx, table, LockMode::SchS)?;
+        let view = tx.inner.view_of(uncommitted);
+        if scan.source.is_none() {
+            scan.open(table).map_err(|error| self.place(tx, &table.full_name()).row(&error))?;
+        }
+        if !scan.next_batch().map_err(|stop| self.stop(tx, table, stop.into()))? {
+            return Ok(None);
+        }
+        scan.batch = false;
+        let mut writers = Writers { view: &view, seen: None };
+        let read = self.read_batch(table, scan, &mut writers, columns);
+        Ok(Some(read.map_err(|error| self.place(tx, &table.full_name()).row(&error))?))
+    }
+
+    /// The next row alone.
+    fn try_next_row(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        scan: &mut TableScan,
+        columns: &mut [ColumnReader],
+    ) -> Result<Option<usize>, Blocked> {
+        let mut row = vec![Value::Null; columns.len()];
+        if !self.try_next(tx, table, scan, &mut row)? {
+            return Ok(None);
+        }
+        columns.iter_mut().zip(row).for_each(|(column, value)| column.push(value));
+        Ok(Some(1))
+    }
+
+    /// Adds the rows of the copied page that the view sees.
+    fn read_batch(
+        &self,
+        table: &Table,
+        scan: &mut TableScan,
+        writers: &mut Writers<'_>,
+        columns: &mut [ColumnReader],
+    ) -> Result<usize, RowError> {
+        let TableScan { source, projection, wanted, older, name, .. } = scan;
+        let mut rows = 0;
+        let mut read = |place: &[u8], key: &[u8], header: RowHeader, rest: &[u8]| {
+            let rest = match writers.sees(self, table, place, header, (older, name)) {
+                Seen::Nothing => return Ok(()),
+                Seen::Row => rest,
+                Seen::Older => older,
+            };
+            rows += 1;
+            table.layout.read_row(key, rest, projection, columns)
+        };
+        match source {
+            Some(Source::Tree(tree)) => {
+                tree.rows().try_for_each(|row| read(row.key, row.key, row.header, row.rest))?;
+            }
+            Some(Source::Heap(heap)) => {
+                heap.rows().try_for_each(|(rid, header, body)| read(rid, &[], header, body))?;
+            }
+            None => {}
+        }
+        match columns.iter_mut().position(|column| !column.check()) {
+            Some(place) => Err(RowError::Corrupt { column: wanted[place] }),
+            None => Ok(rows),
+        }
+    }
+}
+
+impl Writers<'_> {
+    /// What the view sees at a place; an older version goes to the first of the buffers.
+    #[inline]
+    fn sees(
+        &mut self,
+        database: &Database,
+        table: &Table,
+        place: &[u8],
+        header: RowHeader,
+        (older, name): (&mut Vec<u8>, &mut Vec<u8>),
+    ) -> Seen {
+        if self.seen == Some(header.xid()) {
+            return if header.is_ghost() { Seen::Nothing } else { Seen::Row };
+        }
+        let home = database.transactions();
+        let seen = home.resolve(self.view, &table.base, place, header, older, name);
+        match seen {
+            Seen::Row => self.seen = Some(header.xid()),
+            Seen::Nothing if header.is_ghost() => home.found_ghost(&table.base, place, header),
+            _ => {}
+        }
+        seen
+    }
+}
