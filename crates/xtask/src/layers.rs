@@ -26,7 +26,7 @@ pub const LAYERS: &[&str] = &[
 ];
 
 /// Crates that stand beside the layers: tools that may use any of them and that none may use.
-const BESIDE: &[&str] = &["xtask", "peers", "oltp"];
+const BESIDE: &[&str] = &["xtask", "peers", "oltp", "tpch"];
 
 /// Reads every crate's manifest and reports a dependency that does not point downwards.
 pub fn check(root: &Path) -> std::io::Result<Vec<Finding>> {
