@@ -10,6 +10,7 @@ pub mod instructions;
 mod layers;
 mod links;
 pub mod picture;
+pub mod profile;
 mod rows;
 mod sources;
 mod versions;

@@ -1,5 +1,6 @@
 //! `cargo xtask tidy`: the checks of the source tree, for people. `cargo xtask instructions`: what an inserted row costs; with
 //! `--wire`, a call over the wire.
+//! `cargo xtask profile`: the profile that optimised builds use, made from a run of the program.
 //! `cargo xtask picture FILE ARGUMENTS...`: what the release build prints, as a picture for documents.
 
 use std::os::unix::process::CommandExt;
@@ -10,18 +11,38 @@ fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
         Some("tidy") => tidy(),
         Some("instructions") => instructions(std::env::args().skip(2)),
+        Some("profile") => profile(),
         Some("picture") => picture(&std::env::args().skip(2).collect::<Vec<_>>()),
         _ => {
-            eprintln!("usage: cargo xtask tidy | instructions [PROGRAM] [--wire [CALL]] | picture FILE ARGUMENTS...");
+            eprintln!(
+                "usage: cargo xtask tidy | instructions [PROGRAM] [--wire [CALL]] | profile | picture FILE ARGUMENTS..."
+            );
             ExitCode::from(2)
         }
     }
 }
 
+/// The folder of builds.
+fn target() -> PathBuf {
+    std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| xtask::root().join("target"), PathBuf::from)
+}
+
 /// The release build's program.
 fn built() -> PathBuf {
-    let target = std::env::var_os("CARGO_TARGET_DIR").map_or_else(|| xtask::root().join("target"), PathBuf::from);
-    target.join("release/pikepole")
+    target().join("release/pikepole")
+}
+
+fn profile() -> ExitCode {
+    match xtask::profile::make(&xtask::root(), &target()) {
+        Ok(profile) => {
+            println!("{}", profile.display());
+            ExitCode::SUCCESS
+        }
+        Err(error) => {
+            eprintln!("cannot make the profile: {error}");
+            ExitCode::FAILURE
+        }
+    }
 }
 
 fn picture(words: &[String]) -> ExitCode {

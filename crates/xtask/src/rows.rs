@@ -34,7 +34,8 @@ pub fn check(root: &Path) -> std::io::Result<Vec<Finding>> {
 /// Whether rows that a source names are counted there. Models, benches and tools count for themselves.
 fn is_call_site(path: &Path) -> bool {
     let is_model = path.file_stem().is_some_and(|stem| stem.to_string_lossy().ends_with("_models"));
-    let is_tool = ["lab", "xtask", "peers", "oltp", "tpch"].iter().any(|name| path.starts_with(Path::new("crates").join(name)));
+    let is_tool =
+        ["lab", "xtask", "peers", "oltp", "tpch"].iter().any(|name| path.starts_with(Path::new("crates").join(name)));
     let is_in_source = path.components().any(|part| part.as_os_str() == "src");
     is_in_source
         && !is_model

@@ -78,7 +78,9 @@ const BELOW_THE_FACADE: [&str; 1] = ["crates/machine/src/memory/heap.rs"];
 fn doors_round_the_facade(path: &Path, product: &str) -> Vec<(usize, &'static str)> {
     if is_test_path(path)
         || BELOW_THE_FACADE.iter().any(|source| path == Path::new(source))
-        || ["contention", "xtask", "peers", "oltp", "tpch"].iter().any(|name| path.starts_with(Path::new("crates").join(name)))
+        || ["contention", "xtask", "peers", "oltp", "tpch"]
+            .iter()
+            .any(|name| path.starts_with(Path::new("crates").join(name)))
     {
         return Vec::new();
     }

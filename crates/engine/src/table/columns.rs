@@ -6,11 +6,11 @@
 //! Rows are read where the copy has them: none is moved on its way into its columns, and columns that nobody wants are passed over.
 //! Needs come only between two pages, so a page's rows are in the columns as a whole or not at all.
 
-use pikepole_storage::RowHeader;
+use pikepole_storage::{EXTENT_PAGES, RowHeader};
 use pikepole_transaction::{LockMode, Seen, View};
 use pikepole_types::{ColumnReader, RowError, Value};
 
-use super::read_lock::Reading;
+use super::read_lock::{ReadHints, Reading};
 use super::scan::Source;
 use super::{Table, TableScan};
 use crate::database::Database;
@@ -67,6 +67,12 @@ impl Database {
         let mut writers = Writers { view: &view, seen: None };
         let read = self.read_batch(table, scan, &mut writers, columns);
         Ok(Some(read.map_err(|error| self.place(tx, &table.full_name()).row(&error))?))
+    }
+
+    /// Whether a scan of the whole table under these hints is worth columns: it reads versions, and at least so many pages.
+    pub fn is_worth_columns(&self, tx: &Transaction, table: &Table, hints: &ReadHints, pages_min: usize) -> bool {
+        let pages = || self.store().extents_of(table.base.object()) * EXTENT_PAGES as usize;
+        !tx.is_elsewhere(table) && tx.reads_versions(hints) && table.overflow.is_none() && pages() >= pages_min
     }
 
     /// The next row alone.

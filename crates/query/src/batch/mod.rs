@@ -15,7 +15,8 @@
 //!
 //! Both kinds of operators can stand anywhere in a plan: a batch operator reads a row cursor through an adapter and the other
 //! way round. [`Operator::of`] decides which parts of a plan run in batches: those that make rows in bulk (cross joins of
-//! lists, series), and joins without a key to look up. A table is read in batches where workers share it, see [`Operator::of_scan`].
+//! lists, series), and joins without a key to look up. A table is read in batches where workers share it, see [`Operator::of_scan`],
+//! and where conditions are tested on all of its rows, see [`FilteredScan`].
 //!
 //! Invariants
 //! - expressions give the same values and errors in both: what has no loop of its own over columns runs row by row through
@@ -30,6 +31,7 @@ mod condition;
 mod cursor;
 mod decimals;
 mod evaluate;
+mod filtered_scan;
 mod group_keys;
 mod join;
 mod kept;
@@ -42,6 +44,7 @@ mod vector;
 pub(crate) use aggregate::{AggregateCursor, can_share as aggregates_can_share};
 pub(crate) use cursor::BatchCursor;
 pub(crate) use evaluate::evaluate;
+pub(crate) use filtered_scan::FilteredScan;
 pub(crate) use operator::Operator;
 use pikepole_types::Value;
 pub(crate) use vector::{Code, Vector, VectorBuilder};

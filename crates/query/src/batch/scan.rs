@@ -1,6 +1,4 @@
-//! Rows of a table, in batches, for workers: each is dealt one part of the table after the other.
-//!
-//! Its rows come only to workers. A plan that is not worth any, or may not have any, reads its table row by row.
+//! Rows of a table, in batches: a worker is dealt one part of the table after the other, a session's own scan has all of it.
 
 use std::sync::Arc;
 
@@ -22,6 +20,8 @@ pub(crate) struct ScanRows {
     parts: Option<Arc<TableParts>>,
     /// Where a worker gets its parts from.
     dispenser: Option<Arc<Dispenser>>,
+    /// The session reads the whole table itself; none left once it has begun.
+    is_own: bool,
     scan: Option<TableScan>,
     /// The part at hand, and how many batches of it were made.
     part: Option<u64>,
@@ -37,6 +37,11 @@ impl ScanRows {
     /// The rows of a branch of UNION ALL.
     pub(crate) fn branch() -> ScanRows {
         ScanRows { is_branch: true, ..ScanRows::default() }
+    }
+
+    /// The rows of the whole table, for the session itself.
+    pub(crate) fn own() -> ScanRows {
+        ScanRows { is_own: true, ..ScanRows::default() }
     }
 
     pub(crate) fn open(&mut self) {
@@ -94,6 +99,12 @@ impl ScanRows {
 
     /// Takes the next part. False: there is none, or nobody wants it any more.
     fn begin_part(&mut self, plan: &Scan) -> bool {
+        let table = &plan.table.engine;
+        if std::mem::take(&mut self.is_own) {
+            self.scan = Some(table.scan(ScanRange::all(), &plan.wanted).with_hints(plan.hints));
+            self.part = Some(0);
+            return true;
+        }
         let (Some(parts), Some(dispenser)) = (&self.parts, &self.dispenser) else {
             return false;
         };
@@ -102,7 +113,6 @@ impl ScanRows {
         if dealt.is_empty() || dispenser.is_past_failure(ordinal) {
             return false;
         }
-        let table = &plan.table.engine;
         let scan = self.scan.get_or_insert_with(|| table.scan(ScanRange::all(), &plan.wanted).with_hints(plan.hints));
         parts.restart(table, scan, dealt.start as usize);
         (self.part, self.batches, self.last) = (Some(dealt.start), 0, ordinal);

@@ -23,7 +23,7 @@ use super::number::NumberCursor;
 use super::profile::{CountedCursor, Making};
 use super::sort::SortCursor;
 use crate::access::{HostCall, Pace, ScanCursor, Stop};
-use crate::batch::{AggregateCursor, BatchCursor, Operator, aggregates_can_share};
+use crate::batch::{AggregateCursor, BatchCursor, FilteredScan, Operator, aggregates_can_share};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
 use crate::plan::{Aggregate, Node, Registers, Scan};
@@ -44,6 +44,7 @@ pub(crate) enum Cursor {
     Sort(Box<SortCursor>),
     Number(Box<NumberCursor>),
     Batch(Box<BatchCursor>),
+    Filtered(Box<FilteredScan>),
     Top(Box<TopCursor>),
     Concat { inputs: Vec<Cursor>, current: usize },
     More(Box<MoreCursor>),
@@ -102,7 +103,10 @@ impl Cursor {
             }
             Node::Call { .. } => Cursor::Called(CallCursor::default()),
             Node::Filter { input, .. } | Node::Compute { input, .. } => {
-                Cursor::Through(Box::new(Cursor::new(input, above)))
+                match FilteredScan::of(node, Cursor::Through(Box::new(Cursor::new(input, above))), above) {
+                    Ok(filtered) => Cursor::Filtered(Box::new(filtered)),
+                    Err(through) => through,
+                }
             }
             Node::Join { left, right, .. } => Cursor::Join(Box::new(JoinCursor::new(new(left), new(right), making))),
             Node::Apply { input, subquery, .. } => {
@@ -153,6 +157,7 @@ impl Cursor {
             Cursor::Sort(sort) => sort.open(),
             Cursor::Number(number) => number.open(),
             Cursor::Batch(batch) => batch.open(),
+            Cursor::Filtered(filtered) => filtered.open(),
             Cursor::Top(top) => {
                 top.started = false;
                 top.input.open();
@@ -172,6 +177,7 @@ impl Cursor {
         match self {
             Cursor::One { .. } | Cursor::Scan(_) | Cursor::Listed { .. } | Cursor::Called(_) => {}
             Cursor::Batch(batch) => batch.forget(),
+            Cursor::Filtered(filtered) => filtered.forget(),
             Cursor::Aggregate(aggregate) => aggregate.forget(),
             Cursor::Through(input) => input.forget(),
             Cursor::Join(join) => join.forget(),
@@ -353,6 +359,7 @@ impl Cursor {
             (Cursor::Sort(cursor), Node::Sort { input, keys, carry }) => cursor.next(input, keys, carry, run),
             (Cursor::Number(cursor), Node::Number { .. }) => cursor.next(node, run),
             (Cursor::Batch(cursor), _) => cursor.next(node, run),
+            (Cursor::Filtered(cursor), _) => cursor.next(node, run),
             (Cursor::Top(cursor), Node::Top { input, offset, count }) => {
                 cursor.next(input, offset.as_ref(), count.as_ref(), run)
             }

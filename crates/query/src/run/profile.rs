@@ -50,6 +50,12 @@ pub(crate) struct Counts {
 }
 
 impl Counts {
+    /// Adds the rows of a batch.
+    pub(crate) fn add_batch(&self, rows: u64) {
+        self.rows.fetch_add(rows, Ordering::Relaxed);
+        self.calls.fetch_add(1, Ordering::Relaxed);
+    }
+
     /// Adds what workers have done.
     pub(crate) fn add_workers(&self, runs: Vec<WorkerRun>) {
         self.workers().extend(runs);

@@ -620,12 +620,19 @@ fn scans_by_workers_agree() {
         "SELECT COUNT(*), SUM(k) FROM {t} JOIN (VALUES (1, 2), (3, 4), (3, 5)) AS x(d2, k) ON d = d2",
         "SELECT COUNT(*), COUNT(k) FROM {t} LEFT JOIN (VALUES (1)) AS x(k) ON 1 = 0 WHERE v IS NULL",
         "SELECT SUM(c) FROM (SELECT COUNT(*) AS c FROM {t}) AS x",
+        "SELECT d, COUNT(*) FROM {t} GROUP BY d",
+        "SELECT v, COUNT(*), SUM(n), MIN(n), COUNT(v) FROM {t} GROUP BY v",
+        "SELECT LEFT(s, 1), d, COUNT_BIG(v), AVG(v) FROM {t} GROUP BY LEFT(s, 1), d",
+        "SELECT n, SUM(CAST(v AS decimal(9, 2)) * (1 - CAST(d AS decimal(9, 2)))) FROM {t} GROUP BY n",
+        "SELECT d, AVG(CAST(n AS decimal(30, 10))), MAX(CAST(n AS decimal(9, 2))) FROM {t} WHERE d <> @v GROUP BY d HAVING COUNT(*) > 3",
+        "SELECT d, v FROM {t} WHERE (s LIKE 'y%' OR d IN (1, @v)) AND NOT v = 3 GROUP BY d, v",
     ];
-    // An order, groups, a part of the rows, what cannot be merged.
+    // An order, a part of the rows, what cannot be merged.
     let serial = [
         "SELECT COUNT(*) FROM {t} WHERE 1 = 0",
         "SELECT COUNT(*), SUM(n) FROM (SELECT TOP (500) n FROM {t} ORDER BY n) AS x",
-        "SELECT d, COUNT(*) FROM {t} GROUP BY d ORDER BY d",
+        "SELECT d, COUNT(DISTINCT v) FROM {t} GROUP BY d",
+        "SELECT d, SUM(CAST(n AS float)), MAX(s) FROM {t} GROUP BY d",
         "SELECT COUNT(DISTINCT d), MIN(s) FROM {t}",
         "SELECT SUM(CAST(n AS float)) FROM {t}",
         "SELECT COUNT(*) FROM {t} WHERE DB_NAME() = 'master'",
@@ -661,6 +668,70 @@ fn scans_by_workers_agree() {
     world.server.set_policy("max degree of parallelism", "1").expect("an option");
     client.quiet("SELECT COUNT(*) FROM heap");
     assert_eq!(waits(&client), before);
+}
+
+/// Conditions over a column of each kind, and pairs of columns.
+const CONDITIONS: &[&str] = &[
+    "i = 3",
+    "NOT i < 3",
+    "i IN (1, 4) OR i IS NULL",
+    "i NOT IN (1, 4)",
+    "i NOT IN (1, NULL)",
+    "i + 1 > b",
+    "b = i",
+    "dc > 1.005",
+    "dc = 2.5",
+    "NOT dc <= CAST(3 AS decimal(20, 12))",
+    "dc < wide",
+    "dc * (1 - dc) < -1.5",
+    "dc - wide > 1 AND dc + 0.5 < 7",
+    "m >= $2.5",
+    "f > 1.5",
+    "day BETWEEN '2024-01-02' AND '2024-01-04'",
+    "day <> CAST('2024-01-03' AS date) AND at > '2024-01-01T02:00:00'",
+    "at2 <= '2024-01-01T04:00:00.5' OR tm < '03:00'",
+    "c = 'B'",
+    "c <> 'b ' AND t >= 'text 3'",
+    "t LIKE 'TEXT [1-3]%'",
+    "t NOT LIKE '%4%'",
+    "t IN ('text 1', 'Text 2', NULL)",
+    "t NOT IN ('text 1')",
+    "t = c OR c < t",
+    "NOT (t IS NULL OR i > 2)",
+    "NOT (t IS NOT NULL AND i > 2)",
+    "g = '00000000-0000-0000-0000-000000000002' OR x = 0x02",
+    "CASE WHEN i = 1 THEN 1 ELSE 1 END = i",
+    "1 = 0 OR 3 = i",
+];
+
+#[test]
+fn conditions_on_columns_agree_with_those_on_rows() {
+    let mut client = roomy();
+    client.quiet(
+        "CREATE TABLE kinds (k int NOT NULL PRIMARY KEY, i int, b bigint, dc decimal(9, 2), wide decimal(38, 6), m money, f float,
+             day date, at datetime, at2 datetime2(3), tm time, c char(3), t nvarchar(20), g uniqueidentifier, x varbinary(8), filler char(400) NOT NULL)
+         INSERT kinds SELECT value, n, NULLIF(n, 2), n * 0.5, n * 0.75, n * 0.5, n * 0.5, DATEADD(day, n, '2024-01-01'), DATEADD(hour, n, '2024-01-01'),
+             DATEADD(hour, n, '2024-01-01'), DATEADD(hour, n, '2024-01-01'), CHAR(64 + n), 'text ' + CAST(n AS varchar(2)), '00000000-0000-0000-0000-00000000000' + CAST(n AS varchar(2)),
+             CAST(n AS binary(1)), ''
+         FROM GENERATE_SERIES(1, 4000) CROSS APPLY (SELECT NULLIF(value % 7, 6)) AS a(n)",
+    );
+    for condition in CONDITIONS {
+        let rows = |hint: &str| format!("SELECT k FROM kinds {hint} WHERE {condition} ORDER BY k");
+        // Rows that are kept locked are read one by one.
+        let expected = client.lines(&rows("WITH (REPEATABLEREAD)"));
+        assert_eq!(client.lines(&rows("")), expected, "{condition}");
+    }
+    // Errors of rows that nobody wants are not met.
+    for (top, condition) in [
+        (1, "1 / (k - 304) = 0"),
+        (400, "1 / (k - 304) = 0"),
+        (3, "CAST(t AS int) = 1"),
+        (5, "k < 9 AND i IS NOT NULL OR 1 / (k - 9) = 1"),
+    ] {
+        let rows = |hint: &str| format!("SELECT TOP ({top}) k FROM kinds {hint} WHERE {condition}");
+        let expected = client.lines(&rows("WITH (REPEATABLEREAD)"));
+        assert_eq!(client.lines(&rows("")), expected, "{condition}");
+    }
 }
 
 #[test]
