@@ -712,7 +712,7 @@ fn conditions_on_columns_agree_with_those_on_rows() {
              day date, at datetime, at2 datetime2(3), tm time, c char(3), t nvarchar(20), g uniqueidentifier, x varbinary(8), filler char(400) NOT NULL)
          INSERT kinds SELECT value, n, NULLIF(n, 2), n * 0.5, n * 0.75, n * 0.5, n * 0.5, DATEADD(day, n, '2024-01-01'), DATEADD(hour, n, '2024-01-01'),
              DATEADD(hour, n, '2024-01-01'), DATEADD(hour, n, '2024-01-01'), CHAR(64 + n), 'text ' + CAST(n AS varchar(2)), '00000000-0000-0000-0000-00000000000' + CAST(n AS varchar(2)),
-             CAST(n AS binary(1)), ''
+             CAST(n AS binary(1)), REPLICATE('x', 400)
          FROM GENERATE_SERIES(1, 4000) CROSS APPLY (SELECT NULLIF(value % 7, 6)) AS a(n)",
     );
     for condition in CONDITIONS {
