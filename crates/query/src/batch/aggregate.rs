@@ -149,7 +149,7 @@ enum Stage {
     /// The rows so far.
     Reading(Partial),
     /// Workers are at it; each leaves its part, and its transaction if it has one.
-    Parallel(Crew<Left>, Arc<Part<Work>>),
+    Parallel(Started),
     /// All rows are in these.
     Merging(Vec<Partial>),
     /// The serial cursor is.
@@ -203,12 +203,12 @@ impl AggregateCursor {
                 Stage::Fresh => {
                     let empty = Partial::new(keys, aggregates)?;
                     match start(&mut self.input, &empty, node, (keys, aggregates), run)? {
-                        Some((crew, part)) => Stage::Parallel(crew, part),
+                        Some(started) => Stage::Parallel(started),
                         None if self.serial.is_some() => Stage::Serial,
                         None => Stage::Reading(empty),
                     }
                 }
-                Stage::Parallel(crew, part) => {
+                Stage::Parallel((crew, part)) => {
                     let Some((left, result)) = crew.outcome() else {
                         return Err(Stop::Team(crew.team()));
                     };
@@ -281,6 +281,9 @@ pub(crate) fn can_share(keys: &Keys, aggregates: &[Aggregate]) -> bool {
 /// What a worker leaves: its part of the groups, and the child it has read in.
 type Left = (Partial, Option<Transaction>);
 
+/// Workers, and what they share.
+type Started = (Crew<Left>, Arc<Part<Work>>);
+
 /// Starts workers over the rows, when they are many and the parts can be merged.
 fn start(
     input: &mut Operator,
@@ -288,7 +291,7 @@ fn start(
     node: &Node,
     (keys, aggregates): (&Keys, &[Aggregate]),
     run: &mut Run<'_>,
-) -> Result<Option<(Crew<Left>, Arc<Part<Work>>)>, Stop> {
+) -> Result<Option<Started>, Stop> {
     if !can_share(keys, aggregates) {
         return Ok(None);
     }
