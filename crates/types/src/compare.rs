@@ -125,7 +125,7 @@ pub fn hash_text(text: &str, collation: Collation) -> u64 {
     collation.hash(text)
 }
 
-/// The [`hash`] of a value of a type whose values are told apart by an integer: integers, money, dates and times without an offset.
+/// The [`hash`] of a value that has an integer for a code: of integers, money, dates and times without an offset.
 #[inline]
 pub fn hash_code(code: i64) -> u64 {
     mix(code as u64)

@@ -1,4 +1,4 @@
-//! `cargo xtask profile`: what optimised builds are told of the program, `profile/release.profdata`, made anew from a run of it.
+//! `cargo xtask profile`: makes `profile/release.profdata`, which optimised builds use, from a run of the program.
 //!
 //! ```text
 //!   build that counts ──► transactions and queries over the wire, rows in a loop ──► counts of each run ──► one file

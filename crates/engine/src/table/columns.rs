@@ -3,7 +3,7 @@
 //! ```text
 //!   page, copied ──► rows that the view sees ──► ColumnReader for each wanted column
 //! ```
-//! Rows are read where the copy has them: none is moved on its way into its columns, and columns that nobody wants are passed over.
+//! Rows are read where the copy has them: none is moved on its way into its columns, and unwanted columns are passed over.
 //! Needs come only between two pages, so a page's rows are in the columns as a whole or not at all.
 
 use pikepole_storage::{EXTENT_PAGES, RowHeader};
@@ -28,7 +28,7 @@ impl Table {
     }
 }
 
-/// What a transaction's rows are to a view. Rows that lie together are often of one transaction.
+/// A view with its last answer: rows that lie together are often of one transaction.
 struct Writers<'v> {
     view: &'v View,
     /// The last transaction whose rows the view sees.
@@ -69,7 +69,7 @@ impl Database {
         Ok(Some(read.map_err(|error| self.place(tx, &table.full_name()).row(&error))?))
     }
 
-    /// Whether a scan of the whole table under these hints is worth columns: it reads versions, and at least so many pages.
+    /// True for a scan of the whole table that is worth columns: under these hints it reads versions, and at least so many pages.
     pub fn is_worth_columns(&self, tx: &Transaction, table: &Table, hints: &ReadHints, pages_min: usize) -> bool {
         let pages = || self.store().extents_of(table.base.object()) * EXTENT_PAGES as usize;
         !tx.is_elsewhere(table) && tx.reads_versions(hints) && table.overflow.is_none() && pages() >= pages_min
@@ -127,7 +127,7 @@ impl Database {
 }
 
 impl Writers<'_> {
-    /// What the view sees at a place; an older version goes to the first of the buffers.
+    /// The view's answer for a place; an older version goes to the first of the buffers.
     #[inline]
     fn sees(
         &mut self,

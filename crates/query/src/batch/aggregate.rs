@@ -6,7 +6,7 @@
 //! ```
 //! Of a column of codes only its number of values, their sum, or the least or largest code is looked for, in a loop over
 //! integers. All other values go to accumulators one by one. Over many rows workers aggregate a part each, and the parts are
-//! merged. Many groups, beyond [`PART_BYTES_MAX`] in one worker or what the session has memory for, are made row by row by the operator
+//! merged. Many groups, beyond [`PARTS_BYTES_MAX`] or what the session has memory for, are made row by row by the operator
 //! that can put them on tapes, from the beginning; so is a table that is read without workers.
 
 use std::sync::Arc;
@@ -26,8 +26,8 @@ use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::Transaction;
 use pikepole_types::Accumulator;
 
-/// Bytes of a worker's groups, at most.
-const PART_BYTES_MAX: usize = 64 << 20;
+/// Bytes of the groups of all workers together, at most; the session's memory is asked for them when they are merged.
+const PARTS_BYTES_MAX: usize = 64 << 20;
 
 /// Grouping values, and the slots that they go to.
 type Keys = [(SortKey, usize)];
@@ -59,7 +59,7 @@ impl Partial {
     /// Takes the rows of a batch, which has this number.
     ///
     /// # Errors
-    /// That of the first row of the first grouping value or aggregate that has one.
+    /// The error of the first row of the first grouping value or aggregate that has one.
     fn take(
         &mut self,
         (batch, number): (&Batch, u64),
@@ -158,11 +158,13 @@ enum Stage {
     Giving(Partial, Vec<u32>, usize),
 }
 
-/// What workers do with their rows: the aggregates, and the state in which each begins.
+/// The work on each row: grouping values and aggregates, and the state in which each worker begins.
 struct Work {
     keys: Box<Keys>,
     aggregates: Vec<Aggregate>,
     empty: Partial,
+    /// Bytes of each worker's groups, at most.
+    bytes_max: usize,
     /// A worker has more groups than it may.
     is_full: AtomicBool,
 }
@@ -278,7 +280,7 @@ pub(crate) fn can_share(keys: &Keys, aggregates: &[Aggregate]) -> bool {
     each && keys.iter().all(|(key, _)| key.expr.is_portable())
 }
 
-/// What a worker leaves: its part of the groups, and the child it has read in.
+/// A worker's part of the groups, and the child it has read in.
 type Left = (Partial, Option<Transaction>);
 
 /// Workers, and what they share.
@@ -302,7 +304,8 @@ fn start(
         parallel::give_readers(&mut workers, run)?;
     }
     let is_full = AtomicBool::new(false);
-    let rest = Work { keys: keys.into(), aggregates: aggregates.to_vec(), empty: empty.clone(), is_full };
+    let bytes_max = PARTS_BYTES_MAX / workers.len().max(1);
+    let rest = Work { keys: keys.into(), aggregates: aggregates.to_vec(), empty: empty.clone(), bytes_max, is_full };
     let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
     let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
     let work = |worker, ()| aggregate(worker, Arc::clone(&part));
@@ -322,7 +325,7 @@ async fn aggregate(
 }
 
 async fn fill(partial: &mut Partial, worker: &mut Worker, part: &Part<Work>) -> Result<(), Fault> {
-    let Work { keys, aggregates, is_full, .. } = &part.rest;
+    let Work { keys, aggregates, bytes_max, is_full, .. } = &part.rest;
     loop {
         worker.meet_readers().await?;
         // Relaxed: one that sees it late does some work in vain.
@@ -334,7 +337,7 @@ async fn fill(partial: &mut Partial, worker: &mut Worker, part: &Part<Work>) -> 
         };
         let (mut run, operator) = worker.run(part);
         partial.take((&batch, operator.ordinal()), (keys, aggregates), &mut run)?;
-        if partial.bytes() > PART_BYTES_MAX {
+        if partial.bytes() > *bytes_max {
             is_full.store(true, Ordering::Relaxed);
         }
     }

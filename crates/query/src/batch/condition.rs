@@ -126,7 +126,7 @@ fn values_that(op: Comparison, left: &Vector, right: &Vector, collation: Collati
     }
 }
 
-/// What codes are compared with, once they are multiplied by a factor, in the place of a value; none for one of another kind.
+/// A factor for codes and the number that they are compared with then, in the place of a value; none for one of another kind.
 fn bound_in(code: Code, value: &Value) -> Option<(i128, i128)> {
     let (Code::Decimal { scale, .. }, Value::Decimal(decimal)) = (code, value) else {
         let (own, bound) = Code::encode(value)?;

@@ -1,6 +1,6 @@
 //! Sums, differences and products of decimals whose digits 64 bits hold, in loops over columns.
 //!
-//! What does not fit, and the rare results that are rounded, are left to the scalar operators.
+//! Results that do not fit, and the rare ones that are rounded, are left to the scalar operators.
 
 use arrow_array::{Array, Int64Array};
 use arrow_buffer::NullBuffer;

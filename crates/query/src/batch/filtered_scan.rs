@@ -16,7 +16,7 @@ use crate::run::{Counts, Cursor, Making, Run};
 
 /// The state of filters over a scan.
 pub(crate) struct FilteredScan {
-    /// What reads a small table, or one whose rows are locked.
+    /// Reads a small table, or one whose rows are locked.
     serial: Cursor,
     way: Way,
     /// The counts of the scan.
@@ -100,8 +100,8 @@ fn way(plan: &Scan, run: &mut Run<'_>) -> Result<Way, Stop> {
     })
 }
 
-/// The rows that pass all filters, up to the first one for which a filter has an error: whoever wants no more rows before it does not
-/// hear of it.
+/// The rows that pass all filters, up to the first one for which a filter has an error: the error is only reported when a row behind
+/// them is asked for.
 fn passed(node: &Node, read: &Batch, run: &mut Run<'_>) -> (Batch, Option<Fault>) {
     if let Ok(batch) = filtered(node, read.clone(), run) {
         return (batch, None);

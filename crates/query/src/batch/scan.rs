@@ -131,7 +131,8 @@ impl ScanRows {
             self.batches += 1;
         }
         let (database, tx) = run.engine()?;
-        while self.rows < ROWS_WANTED {
+        while self.rows < ROWS_WANTED && self.columns.iter().map(ColumnReader::heap_bytes).sum::<usize>() < BYTES_WANTED
+        {
             Pace::page()?;
             match database.try_next_columns(tx, table, scan, &mut self.columns)? {
                 Some(rows) => self.rows += rows,
@@ -147,6 +148,9 @@ impl ScanRows {
 
 /// A batch with so many rows takes no further page.
 const ROWS_WANTED: usize = BATCH_ROWS / 2;
+
+/// Nor does one with so many bytes of texts and long values.
+const BYTES_WANTED: usize = 1 << 20;
 
 /// Parts that are worth workers.
 const PARTS_MIN: u64 = 2;

@@ -721,7 +721,7 @@ fn conditions_on_columns_agree_with_those_on_rows() {
         let expected = client.lines(&rows("WITH (REPEATABLEREAD)"));
         assert_eq!(client.lines(&rows("")), expected, "{condition}");
     }
-    // Errors of rows that nobody wants are not met.
+    // Errors of rows behind the last wanted one are not met.
     for (top, condition) in [
         (1, "1 / (k - 304) = 0"),
         (400, "1 / (k - 304) = 0"),

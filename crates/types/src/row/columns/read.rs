@@ -20,6 +20,8 @@ pub struct ColumnReader {
     data: ColumnData,
     /// How many codes were checked.
     checked: usize,
+    /// Bytes that the values have beside their own.
+    value_bytes: usize,
 }
 
 /// The values of a column that was read; NULLs have a place in it, too.
@@ -47,18 +49,27 @@ impl ColumnReader {
             None if is_text(&ty.ty) => ColumnData::Texts { text: String::new(), ends: Vec::new() },
             None => ColumnData::Values(Vec::new()),
         };
-        ColumnReader { ty: *ty, coding, valid: Vec::new(), data, checked: 0 }
+        ColumnReader { ty: *ty, coding, valid: Vec::new(), data, checked: 0, value_bytes: 0 }
     }
 
     /// An empty one that takes values as they are, whatever the type.
     pub fn of_values(ty: &ColumnType) -> ColumnReader {
-        ColumnReader { ty: *ty, coding: None, valid: Vec::new(), data: ColumnData::Values(Vec::new()), checked: 0 }
+        let data = ColumnData::Values(Vec::new());
+        ColumnReader { ty: *ty, coding: None, valid: Vec::new(), data, checked: 0, value_bytes: 0 }
     }
 
     /// Adds a value to a column of values; those of codes and texts are read from rows.
     pub fn push(&mut self, value: Value) {
         let pushed = self.push_value(value);
         debug_assert!(pushed.is_some(), "a column of values takes each");
+    }
+
+    /// Bytes of its texts, and of values beside their own.
+    pub fn heap_bytes(&self) -> usize {
+        match &self.data {
+            ColumnData::Texts { text, .. } => text.len(),
+            ColumnData::Codes(_) | ColumnData::Values(_) => self.value_bytes,
+        }
     }
 
     /// The column's type.
@@ -130,7 +141,10 @@ impl ColumnReader {
                 self.push_null();
                 return Some(());
             }
-            ColumnData::Values(values) => values.push(value),
+            ColumnData::Values(values) => {
+                self.value_bytes += value.heap_bytes();
+                values.push(value);
+            }
             _ => return None,
         }
         self.push_valid();
@@ -151,7 +165,10 @@ impl ColumnReader {
                 text.push_str(&others[begin as usize..]);
                 ends.push(i32::try_from(text.len()).ok()?);
             }
-            (ColumnData::Values(values), ColumnData::Values(others)) => values.push(others[last].clone()),
+            (ColumnData::Values(values), ColumnData::Values(others)) => {
+                self.value_bytes += others[last].heap_bytes();
+                values.push(others[last].clone());
+            }
             _ => return None,
         }
         self.push_valid();
