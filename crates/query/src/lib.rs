@@ -12,16 +12,15 @@
 mod access;
 mod activity;
 mod application_lock;
-mod batch;
 mod bind;
 mod bulk;
 mod cache;
 mod context;
 mod errors;
+mod executor;
 mod expression;
 mod host;
 mod output;
-mod parallel;
 mod plan;
 mod prepared_handles;
 mod program;
@@ -32,7 +31,6 @@ mod runs;
 mod security;
 mod settings;
 mod show;
-mod spill;
 mod state;
 
 #[cfg(test)]

@@ -43,7 +43,7 @@ const MAY_OPEN: [(&str, &str); 18] = [
     ("crates/engine/src/server/start.rs", "the configuration"),
     ("crates/engine/src/database/bulk_changed.rs", "a database's own log"),
     ("crates/engine/src/log_view.rs", "a database's own log"),
-    ("crates/query/src/spill/file.rs", "numbered names in tempdb's folder"),
+    ("crates/query/src/executor/spill/file.rs", "numbered names in tempdb's folder"),
     ("crates/session/src/error_log.rs", "numbered names in the server's folder"),
     ("crates/session/src/views/machine.rs", "the system's files"),
     ("crates/session/src/views/threads.rs", "the system's files"),

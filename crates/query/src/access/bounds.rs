@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 use std::ops::Bound;
 
 use super::{KeyBound, KeyColumn};
+use crate::executor::Run;
 use crate::expression::{Fault, Width};
 use crate::plan::{KeyValue, Scan};
-use crate::run::Run;
 use pikepole_engine::ScanRange;
 use pikepole_types::{Collation, SqlType, Value, compare};
 

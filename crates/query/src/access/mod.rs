@@ -9,12 +9,12 @@ use std::sync::Arc;
 
 use crate::bind::{LOOKUP, table_rows};
 use crate::bulk::ReadAhead;
+use crate::executor::Run;
+use crate::executor::parallel::{Filling, Team};
+use crate::executor::spill::MemoryWait;
 use crate::expression::Fault;
 use crate::output::DecimalName;
-use crate::parallel::{Filling, Team};
 use crate::plan::Scan;
-use crate::run::Run;
-use crate::spill::MemoryWait;
 use bounds::{equal_bound, fill_prefix, fill_range, list_of, of_key, put_in_order, values_of};
 pub use names::CatalogView;
 pub(crate) use names::{OtherStamp, Place, meant_type};

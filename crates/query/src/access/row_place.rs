@@ -6,8 +6,8 @@
 //! one after it.
 
 use super::{ScanCursor, Stop};
+use crate::executor::Run;
 use crate::plan::{RowPlace, Scan};
-use crate::run::Run;
 use pikepole_types::Value;
 
 /// A step of a scan before it reads the next row.

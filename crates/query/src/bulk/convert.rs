@@ -8,7 +8,7 @@ use super::format_file::Host;
 use super::native;
 use super::options::{Encoding, TextFormat, hexadecimal};
 use super::portion::Portion;
-use crate::batch::{Batch, VectorBuilder};
+use crate::executor::batch::{Batch, VectorBuilder};
 use crate::expression::Width;
 
 /// A field of at most this many bytes is looked for, unless its column is of a `(max)` type.

@@ -17,9 +17,9 @@ use super::read_ahead::ReadAhead;
 use super::reader::Reader;
 use super::refusals::Refusals;
 use crate::access::Stop;
-use crate::batch::Batch;
+use crate::executor::batch::Batch;
+use crate::executor::parallel::Dispenser;
 use crate::expression::Fault;
-use crate::parallel::Dispenser;
 use crate::progress::Progress;
 
 /// Bytes that a row is taken to have when it is to be known how many there will be.

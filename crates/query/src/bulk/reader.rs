@@ -17,7 +17,7 @@ use super::format_file::FieldFormat;
 use super::options::{BulkOptions, Encoding, TextFormat};
 use super::portion::{Field, Portion};
 use super::read_ahead::{CHUNK_BYTES, ReadAhead};
-use crate::batch::BATCH_ROWS;
+use crate::executor::batch::BATCH_ROWS;
 
 /// The most bytes that a row may have; where its fields are is told in 32 bits.
 pub(super) const ROW_BYTES_MAX: usize = 1 << 30;

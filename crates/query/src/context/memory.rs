@@ -1,8 +1,8 @@
 //! What a session's statements have taken of the server's memory, and the end of those that have too much.
 
 use super::{ExecutionContext, look};
+use crate::executor::spill::{MemoryWait, POOL};
 use crate::expression::Fault;
-use crate::spill::{MemoryWait, POOL};
 use pikepole_machine::memory;
 use pikepole_types::SqlError;
 

@@ -2,7 +2,7 @@
 //!
 //! Operators work row at a time over registers: `next` leaves the row's values in slots, and the operators above read them
 //! there. So a filter costs no copy, a join is two operators writing to different registers, and a correlated subquery simply
-//! reads the registers of the row outside it. Parts of a plan run in batches instead, see [`crate::batch`].
+//! reads the registers of the row outside it. Parts of a plan run in batches instead, see [`crate::executor::batch`].
 
 mod document;
 mod explicit;

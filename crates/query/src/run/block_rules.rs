@@ -6,10 +6,10 @@
 //! A predicate's subqueries can stop for a need: how far the row at hand has come is kept.
 
 use super::Machine;
-use super::cursor::Cursor;
-use super::profile::Making;
 use super::statement::StatementState;
 use crate::access::Stop;
+use crate::executor::Cursor;
+use crate::executor::Making;
 use crate::plan::{Registers, Statement};
 use crate::rules::BlockRule;
 use pikepole_engine::BlockedChange;

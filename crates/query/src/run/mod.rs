@@ -12,7 +12,6 @@
 mod administer;
 mod alter_database;
 mod alter_table;
-mod apply;
 mod block_rules;
 mod bound;
 mod bulk_insert;
@@ -23,7 +22,6 @@ mod check_constraints;
 mod client_cursor;
 mod columnstore;
 mod constraints;
-mod cursor;
 mod cursor_changes;
 mod database_files;
 mod declared_cursor;
@@ -33,45 +31,30 @@ mod define_schema;
 mod define_trigger;
 mod definition_event;
 mod definition_trigger;
-mod document;
-mod document_explicit;
-mod document_xml;
 mod elsewhere;
 mod filegroup;
 mod former_rows;
 mod frame;
-mod full_join;
 mod function;
 mod gone;
-mod group;
-mod group_values;
 mod in_memory;
 mod index_filter;
-mod join;
 mod masks;
 mod modify;
-mod more;
-mod number;
 mod object_kinds;
-mod open_json;
 mod output_rows;
 mod owner;
 mod partition;
 mod period;
 mod permission;
 mod prepared;
-mod profile;
 mod promise;
 mod reads;
 mod recover;
-mod recursive;
 mod request;
 mod rules;
 mod sequence;
 mod show_plan;
-mod sort;
-mod split;
-mod spool;
 mod statement;
 mod statement_rows;
 mod step;
@@ -86,24 +69,18 @@ mod user_access;
 mod user_type;
 mod versioning;
 mod wait_for;
-mod windows;
 mod xml_index;
-mod xml_nodes;
 
 use std::sync::Arc;
 
 pub use call::CURSOR_PROCEDURES;
 pub use client_cursor::{ClientCursor, CursorTarget, open_cursor, read_cursor_again, refill_cursor};
-pub(crate) use cursor::{Cursor, row_bounds};
 pub use declared_cursor::CursorShown;
 pub(crate) use declared_cursor::Cursors;
 pub use define::declared_names;
-pub(crate) use document_xml::escape_xml;
 pub(crate) use frame::{Frame, SpareFrames};
-pub(crate) use group::GROUPS_SORTED_MAX;
 pub(crate) use modify::check_required;
 pub use output_rows::cut_long_values;
-pub(crate) use profile::{Counted, Counts, Making, Profile};
 pub(crate) use request::CallRoom;
 pub use request::{Prepared, RowTarget, call, insert_rows};
 pub use sequence::names_sequence;
@@ -113,141 +90,21 @@ pub use transaction::RAISED_MIN;
 pub(crate) use wait_for::ticks_of_text;
 
 use crate::access::Stop;
-use crate::batch::Operator;
 use crate::context::ExecutionContext;
+use crate::executor::{Around, Run};
 use crate::expression::{Env, Expr, Fault, integer_of};
 use crate::host::{Host, HostFuture, TableRows};
 use crate::output::{ColumnInfo, Done, DoneKind, Output};
-use crate::parallel::{Dispenser, Worker};
-use crate::plan::{LiveSlots, Statement};
+use crate::plan::Statement;
 use crate::program::Program;
-use crate::spill::Budget;
-use crate::state::SessionState;
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::Ordering;
-use pikepole_engine::{Database, ReadMeter, Transaction};
 use pikepole_machine::memory;
-use pikepole_scheduler::{self as scheduler, TaskInfo};
+use pikepole_scheduler as scheduler;
 use pikepole_types::{Context, SqlError, Value};
 use promise::Promise;
 use recover::Origin;
 use trigger::Fire;
-
-/// What is around operators and expressions.
-pub(crate) enum Around<'a> {
-    /// The session that runs the statement.
-    Session { context: &'a mut ExecutionContext, host: &'a dyn Host },
-    /// A worker of it, with a copy of the session's globals, and, when it reads tables, its transaction.
-    Worker { state: &'a SessionState, engine: Option<(&'a Database, &'a mut Transaction)> },
-}
-
-/// What operators and expressions work on while a statement runs.
-pub(crate) struct Run<'a> {
-    pub(crate) slots: &'a mut Vec<Value>,
-    pub(crate) around: Around<'a>,
-    pub(crate) functions: &'a mut Context,
-    pub(crate) virtual_rows: &'a [Arc<Vec<Vec<Value>>>],
-    /// The slots that the statement reads.
-    pub(crate) live: &'a LiveSlots,
-    /// `OPTION (MAXDOP n)`.
-    pub(crate) degree_wanted: Option<u16>,
-    /// True once an aggregate has passed over a NULL.
-    pub(crate) null_eliminated: bool,
-    pub(crate) scratch: Value,
-}
-
-impl Run<'_> {
-    /// The expressions' view.
-    #[inline]
-    pub(crate) fn env(&mut self) -> Env<'_> {
-        let (state, host) = match &self.around {
-            Around::Session { context, host } => (&context.state, Some((*host, &**context))),
-            Around::Worker { state, .. } => (*state, None),
-        };
-        Env { slots: self.slots, state, functions: self.functions, host }
-    }
-
-    /// The database and the transaction.
-    ///
-    /// # Errors
-    /// In a worker whose plan reads no table.
-    pub(crate) fn engine(&mut self) -> Result<(&Database, &mut Transaction), Fault> {
-        match &mut self.around {
-            Around::Session { context, .. } => Ok(context.engine()),
-            Around::Worker { engine: Some((database, child)), .. } => Ok((&**database, &mut **child)),
-            Around::Worker { engine: None, .. } => Err(crate::errors::worker_lost()),
-        }
-    }
-
-    /// What the session's statements may keep in memory; none within a worker, which keeps nothing.
-    #[inline]
-    pub(crate) fn budget(&self) -> Option<&Arc<Budget>> {
-        match &self.around {
-            Around::Session { context, .. } => Some(&context.budget),
-            Around::Worker { .. } => None,
-        }
-    }
-
-    /// Whether rows of the session are on tapes.
-    #[inline]
-    pub(crate) fn has_spilled(&self) -> bool {
-        self.budget().is_some_and(|budget| budget.has_spilled())
-    }
-
-    /// How many workers a plan may have; none within a worker.
-    pub(crate) fn degree(&self) -> Option<usize> {
-        let Around::Session { context, .. } = &self.around else {
-            return None;
-        };
-        Some(context.degree(self.degree_wanted))
-    }
-
-    /// The worker of this number, with copies of all that it reads.
-    pub(crate) fn worker(&self, number: usize, operator: Operator, dispenser: &Arc<Dispenser>) -> Option<Worker> {
-        let Around::Session { context, .. } = &self.around else {
-            return None;
-        };
-        Some(Worker {
-            operator,
-            dispenser: Arc::clone(dispenser),
-            slots: self.slots.clone(),
-            state: Arc::new(context.state.clone()),
-            functions: self.functions.clone(),
-            cancelled: Arc::clone(&context.cancelled),
-            lock_timeout_ms: context.lock_timeout_ms(),
-            scheduler: context.scheduler_of(number),
-            database: Arc::clone(context.database()),
-            child: None,
-            meter: ReadMeter::current(),
-            tally: Arc::default(),
-        })
-    }
-
-    /// What the views show of the session's workers.
-    pub(crate) fn worker_info(&self, command: &'static str) -> TaskInfo {
-        let session_id = match &self.around {
-            Around::Session { context, .. } => Some(context.state.session_id),
-            Around::Worker { .. } => None,
-        };
-        TaskInfo { session_id, command }
-    }
-
-    /// Stores an expression's value into a slot. The expression may read that slot.
-    #[inline]
-    pub(crate) fn assign(&mut self, slot: usize, expr: &Expr) -> Result<(), Fault> {
-        if let Expr::Integer(integer, width) = expr {
-            let value = integer.value(&mut self.env())?;
-            width.store(value, &mut self.slots[slot]);
-            return Ok(());
-        }
-        let mut scratch = std::mem::take(&mut self.scratch);
-        let result = expr.eval_into(&mut self.env(), &mut scratch);
-        self.scratch = scratch;
-        result?;
-        std::mem::swap(&mut self.slots[slot], &mut self.scratch);
-        Ok(())
-    }
-}
 
 /// Why the sync loop handed over.
 pub(crate) enum Pause {

@@ -9,16 +9,16 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::block_rules::RowChange;
-use super::cursor::Cursor;
-use super::profile::Making;
 use super::rules::{LateWork, has_late_work};
 use super::statement::StatementState;
 use super::statement_rows::quantum_over;
 use crate::access::{Stop, Table};
-use crate::batch::Operator;
 use crate::errors;
+use crate::executor::Cursor;
+use crate::executor::Making;
+use crate::executor::batch::Operator;
+use crate::executor::parallel::{self, Crew, Filling, InsertWork, PacketList, Part, Target};
 use crate::expression::{Fault, Width};
-use crate::parallel::{self, Crew, Filling, InsertWork, PacketList, Part, Target};
 use crate::plan::{
     Action, Changed, ColumnSource, Delete, Insert, Node, OutputPlan, Registers, RowSubqueries, Statement, Update,
 };

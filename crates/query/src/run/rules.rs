@@ -9,14 +9,14 @@ use std::sync::Arc;
 
 use super::Machine;
 use super::block_rules::Blocking;
-use super::cursor::Cursor;
 use super::former_rows::Keeping;
 use super::gone::{GoneKey, Part, put_in_order};
-use super::profile::Making;
 use super::statement::{StatementState, function_elsewhere};
 use super::statement_rows::quantum_over;
 use crate::access::Stop;
 use crate::bind::{self, Names};
+use crate::executor::Cursor;
+use crate::executor::Making;
 use crate::expression::Fault;
 use crate::output::ColumnInfo;
 use crate::plan::{Action, Node, Statement};

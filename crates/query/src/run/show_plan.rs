@@ -7,8 +7,9 @@
 use std::sync::Arc;
 use std::time::{Duration, Instant};
 
-use super::profile::Counted;
-use super::{Machine, Profile};
+use super::Machine;
+use crate::executor::Counted;
+use crate::executor::Profile;
 use crate::expression::Fault;
 use crate::host::Host;
 use crate::output::{ColumnInfo, Done, DoneKind};

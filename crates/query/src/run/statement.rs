@@ -6,17 +6,17 @@
 use std::sync::Arc;
 
 use super::change::ChangeState;
-use super::cursor::Cursor;
 use super::function::Called;
 use super::modify::ModifyState;
 use super::output_rows::OutputState;
-use super::profile::{Making, Profile};
 use super::rules::rules_fault;
 use super::show_plan::Began;
 use super::trigger::{Firing, Transition};
 use super::{Machine, Pause};
 use crate::access::{CatalogStamp, HostCall, Stop};
 use crate::bind::{self, Names};
+use crate::executor::Cursor;
+use crate::executor::{Making, Profile};
 use crate::expression::{Expr, Fault};
 use crate::output::{Done, DoneKind};
 use crate::plan::{Action, Statement, Told, VirtualSource};

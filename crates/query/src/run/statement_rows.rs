@@ -13,7 +13,7 @@ const ROWS_PER_LOOK: u64 = 64;
 
 impl Machine<'_> {
     /// Moves the statement's cursor to its next row and has `take` use it; false at the end. As of
-    /// [`super::cursor::Cursor::take`], nothing stops between a row and its use.
+    /// [`crate::executor::Cursor::take`], nothing stops between a row and its use.
     #[inline]
     pub(crate) fn next_row(
         &mut self,

@@ -5,17 +5,17 @@
 
 use super::expression::{SlotNames, bracketed, comparison, table_parts};
 use crate::access::{KeyColumn, Table};
-use crate::batch::{Operator, aggregates_can_share};
 use crate::bind::{Size, size_of};
+use crate::executor::batch::{Operator, aggregates_can_share};
+use crate::executor::parallel::{InsertWork, ROWS_MIN, WORKERS_MAX, WorkerRun, can_share};
+use crate::executor::{Counted, Profile};
 use crate::expression::{Expr, Predicate};
 use crate::host::Host;
-use crate::parallel::{InsertWork, ROWS_MIN, WORKERS_MAX, WorkerRun, can_share};
 use crate::plan::{
     Action, Aggregate, BranchAction, Change, ColumnSource, Insert, JoinKey, JoinKind, LiveSlots, More, Node, Numbering,
     Recursive, Scan, SortKey, Spool, Statement, Test, TopCount, VirtualSource, WideTop, WindowFunction, Windows,
 };
 use crate::program::Variable;
-use crate::run::{Counted, Profile};
 use std::cell::Cell;
 
 /// An operator as it is shown.

@@ -1,7 +1,7 @@
 //! What finds no memory goes on in files, with the same answers.
 
 use super::*;
-use crate::spill::fault::{Planted, plant};
+use crate::executor::spill::fault::{Planted, plant};
 use pikepole_engine::WorkspaceLimits;
 use pikepole_scheduler::chaos;
 

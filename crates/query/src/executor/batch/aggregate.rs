@@ -1,0 +1,344 @@
+//! Aggregates over whole columns, with groups or without.
+//!
+//! ```text
+//!   worker 0:  batches ──► groups, their states ──┐
+//!   worker 1:  batches ──► groups, their states ──┴──► session: all groups, in the order of their values where they are few
+//! ```
+//! Of a column of codes only its number of values, their sum, or the least or largest code is looked for, in a loop over
+//! integers. All other values go to accumulators one by one. Over many rows workers aggregate a part each, and the parts are
+//! merged. Many groups, beyond [`PARTS_BYTES_MAX`] or what the session has memory for, are made row by row by the operator
+//! that can put them on tapes, from the beginning; so is a table that is read without workers.
+
+use std::sync::Arc;
+
+use super::Batch;
+use super::evaluate::evaluate;
+use super::group_keys::GroupKeys;
+use super::operator::Operator;
+use super::sums::States;
+use crate::access::Stop;
+use crate::executor::parallel::{self, Crew, Part, Worker};
+use crate::executor::spill::Charge;
+use crate::executor::{Counts, Cursor, GROUPS_SORTED_MAX, Run};
+use crate::expression::{Expr, Fault};
+use crate::plan::{Aggregate, Node, SortKey};
+use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_engine::Transaction;
+use pikepole_types::Accumulator;
+
+/// Bytes of the groups of all workers together, at most; the session's memory is asked for them when they are merged.
+const PARTS_BYTES_MAX: usize = 64 << 20;
+
+/// Grouping values, and the slots that they go to.
+type Keys = [(SortKey, usize)];
+
+/// The groups over a part of the rows.
+#[derive(Clone)]
+pub(crate) struct Partial {
+    keys: GroupKeys,
+    states: Vec<States>,
+    /// The group of each row at hand.
+    places: Vec<u32>,
+    /// True once a NULL was passed over.
+    null_eliminated: bool,
+}
+
+impl Partial {
+    /// None yet, or the only group that there is without grouping values.
+    fn new(keys: &Keys, aggregates: &[Aggregate]) -> Result<Partial, Fault> {
+        let states = aggregates.iter().map(States::new).collect::<Result<_, _>>()?;
+        let known = GroupKeys::new(keys.iter().map(|(key, _)| key.collation));
+        let mut partial = Partial { keys: known, states, places: Vec::new(), null_eliminated: false };
+        if keys.is_empty() {
+            partial.keys.find(&[], 1, 0, &mut partial.places);
+            partial.states.iter_mut().for_each(|states| states.resize(1));
+        }
+        Ok(partial)
+    }
+
+    /// Takes the rows of a batch, which has this number.
+    ///
+    /// # Errors
+    /// The error of the first row of the first grouping value or aggregate that has one.
+    fn take(
+        &mut self,
+        (batch, number): (&Batch, u64),
+        (keys, aggregates): (&Keys, &[Aggregate]),
+        run: &mut Run<'_>,
+    ) -> Result<(), Fault> {
+        if keys.is_empty() {
+            self.places.clear();
+            self.places.resize(batch.rows, 0);
+        } else {
+            let of_key = |(key, _): &(SortKey, usize)| evaluate(&key.expr, batch, run);
+            let values = keys.iter().map(of_key).collect::<Result<Vec<_>, _>>()?;
+            self.keys.find(&values, batch.rows, number, &mut self.places);
+        }
+        for (aggregate, states) in aggregates.iter().zip(&mut self.states) {
+            states.resize(self.keys.len());
+            match &aggregate.input {
+                None => states.add_rows(&self.places),
+                Some(input) => {
+                    let column = evaluate(input, batch, run)?;
+                    self.null_eliminated |= match keys.is_empty() {
+                        true => states.add_to_first(&column, &self.places)?,
+                        false => states.add(&column, &self.places)?,
+                    };
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// Bytes that it takes.
+    fn bytes(&self) -> usize {
+        self.keys.bytes() + self.keys.len() * self.states.iter().map(States::bytes_each).sum::<usize>()
+    }
+
+    fn merge(&mut self, other: &Partial) -> Result<(), Fault> {
+        self.null_eliminated |= other.null_eliminated;
+        self.keys.merge(&other.keys, &mut self.places);
+        for (own, other) in self.states.iter_mut().zip(&other.states) {
+            own.resize(self.keys.len());
+            own.merge(other, &self.places)?;
+        }
+        Ok(())
+    }
+
+    /// The numbers of the groups as they are to be given: few in the order of their values, many as the first rows of each have come.
+    fn order(&self, keys: &Keys) -> Vec<u32> {
+        let mut order: Vec<u32> = (0..self.keys.len() as u32).collect();
+        order.sort_by_key(|&group| self.keys.first(group as usize));
+        if order.len() <= GROUPS_SORTED_MAX && !keys.is_empty() {
+            let values: Vec<Vec<_>> = (0..order.len()).map(|group| self.keys.values(group).collect()).collect();
+            order.sort_by(|a, b| {
+                let [a, b] = [a, b].map(|group| &values[*group as usize]);
+                let mut orders = keys.iter().zip(a.iter().zip(b)).map(|((key, _), (a, b))| key.order(a, b));
+                orders.find(|order| order.is_ne()).unwrap_or(std::cmp::Ordering::Equal)
+            });
+        }
+        order
+    }
+
+    /// Leaves a group's values and results in their slots.
+    fn give(&self, group: usize, keys: &Keys, aggregates: &[Aggregate], run: &mut Run<'_>) -> Result<(), Fault> {
+        for ((_, slot), value) in keys.iter().zip(self.keys.values(group)) {
+            run.slots[*slot] = value;
+        }
+        for (aggregate, states) in aggregates.iter().zip(&self.states) {
+            run.slots[aggregate.slot] = states.state(group)?.finish()?;
+        }
+        Ok(())
+    }
+}
+
+/// The state of a [`Node::Group`] whose rows come in batches.
+pub(crate) struct AggregateCursor {
+    input: Operator,
+    /// What does the work where the input is for workers only, and there are none.
+    serial: Option<Cursor>,
+    stage: Stage,
+    /// The counts of the workers' runs.
+    counts: Option<Arc<Counts>>,
+    charge: Charge,
+}
+
+enum Stage {
+    /// No row was asked for.
+    Fresh,
+    /// The rows so far.
+    Reading(Partial),
+    /// Workers are at it; each leaves its part, and its transaction if it has one.
+    Parallel(Started),
+    /// All rows are in these.
+    Merging(Vec<Partial>),
+    /// The serial cursor is.
+    Serial,
+    /// Groups are given: in this order, so many so far.
+    Giving(Partial, Vec<u32>, usize),
+}
+
+/// The work on each row: grouping values and aggregates, and the state in which each worker begins.
+struct Work {
+    keys: Box<Keys>,
+    aggregates: Vec<Aggregate>,
+    empty: Partial,
+    /// Bytes of each worker's groups, at most.
+    bytes_max: usize,
+    /// A worker has more groups than it may.
+    is_full: AtomicBool,
+}
+
+impl AggregateCursor {
+    pub(crate) fn new(input: Operator, serial: Option<Cursor>) -> AggregateCursor {
+        AggregateCursor { input, serial, stage: Stage::Fresh, counts: None, charge: Charge::default() }
+    }
+
+    /// Has it counted what workers do.
+    pub(crate) fn counted(self, counts: Option<Arc<Counts>>) -> AggregateCursor {
+        AggregateCursor { counts, ..self }
+    }
+
+    pub(crate) fn open(&mut self) {
+        self.input.open();
+        self.serial.iter_mut().for_each(Cursor::open);
+        self.stage = Stage::Fresh;
+        self.charge.clear();
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.input.forget();
+        self.serial.iter_mut().for_each(Cursor::forget);
+        self.stage = Stage::Fresh;
+        self.charge.clear();
+    }
+
+    pub(crate) fn next(
+        &mut self,
+        group: &Node,
+        node: &Node,
+        (keys, aggregates): (&Keys, &[Aggregate]),
+        run: &mut Run<'_>,
+    ) -> Result<bool, Stop> {
+        loop {
+            self.stage = match &mut self.stage {
+                Stage::Fresh => {
+                    let empty = Partial::new(keys, aggregates)?;
+                    match start(&mut self.input, &empty, node, (keys, aggregates), run)? {
+                        Some(started) => Stage::Parallel(started),
+                        None if self.serial.is_some() => Stage::Serial,
+                        None => Stage::Reading(empty),
+                    }
+                }
+                Stage::Parallel((crew, part)) => {
+                    let Some((left, result)) = crew.outcome() else {
+                        return Err(Stop::Team(crew.team()));
+                    };
+                    if let Some(counts) = &self.counts {
+                        counts.add_workers(crew.runs());
+                    }
+                    let (parts, children): (Vec<Partial>, Vec<Option<Transaction>>) = left.into_iter().unzip();
+                    let (database, tx) = run.engine()?;
+                    database.merge_children(tx, children.into_iter().flatten().collect());
+                    result?;
+                    // Relaxed: the workers have ended, which the team's lock has told.
+                    if part.rest.is_full.load(Ordering::Relaxed) {
+                        Stage::Serial
+                    } else {
+                        self.charge.keep(parts.iter().map(Partial::bytes).sum());
+                        Stage::Merging(parts)
+                    }
+                }
+                Stage::Merging(parts) => {
+                    if self.charge.settle(run)? || keys.is_empty() {
+                        let mut whole = Partial::new(keys, aggregates)?;
+                        parts.iter().try_for_each(|part| whole.merge(part))?;
+                        self.charge.clear();
+                        self.charge.keep(whole.bytes());
+                        given(whole, keys, run)
+                    } else {
+                        self.charge.clear();
+                        Stage::Serial
+                    }
+                }
+                Stage::Serial => {
+                    let Some(serial) = &mut self.serial else { return Ok(false) };
+                    return serial.give(group, run, |_| Ok(true));
+                }
+                Stage::Reading(partial) => {
+                    let mut add = |batch: Batch, run: &mut Run<'_>| partial.take((&batch, 0), (keys, aggregates), run);
+                    while self.input.take(node, run, &mut add)?.is_some() {}
+                    given(partial.clone(), keys, run)
+                }
+                Stage::Giving(whole, order, next) => {
+                    let Some(&group) = order.get(*next) else { return Ok(false) };
+                    *next += 1;
+                    whole.give(group as usize, keys, aggregates, run)?;
+                    return Ok(true);
+                }
+            };
+        }
+    }
+}
+
+/// The stage in which all groups are known.
+fn given(whole: Partial, keys: &Keys, run: &mut Run<'_>) -> Stage {
+    run.null_eliminated |= whole.null_eliminated;
+    let order = whole.order(keys);
+    Stage::Giving(whole, order, 0)
+}
+
+/// True when workers could make these groups and aggregates, a part each.
+pub(crate) fn can_share(keys: &Keys, aggregates: &[Aggregate]) -> bool {
+    let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
+    let is_portable = |aggregate: &Aggregate| aggregate.input.as_ref().is_none_or(Expr::is_portable);
+    let merges = |aggregate: &Aggregate| {
+        let empty = Accumulator::new(aggregate.function, &aggregate.input_type, aggregate.collation);
+        empty.is_ok_and(|empty| empty.merges())
+    };
+    let each = aggregates.iter().all(|aggregate| is_plain(aggregate) && is_portable(aggregate) && merges(aggregate));
+    each && keys.iter().all(|(key, _)| key.expr.is_portable())
+}
+
+/// A worker's part of the groups, and the child it has read in.
+type Left = (Partial, Option<Transaction>);
+
+/// Workers, and what they share.
+type Started = (Crew<Left>, Arc<Part<Work>>);
+
+/// Starts workers over the rows, when they are many and the parts can be merged.
+fn start(
+    input: &mut Operator,
+    empty: &Partial,
+    node: &Node,
+    (keys, aggregates): (&Keys, &[Aggregate]),
+    run: &mut Run<'_>,
+) -> Result<Option<Started>, Stop> {
+    if !can_share(keys, aggregates) {
+        return Ok(None);
+    }
+    let Some(mut workers) = parallel::workers(input, node, run)? else {
+        return Ok(None);
+    };
+    if input.reads_table() {
+        parallel::give_readers(&mut workers, run)?;
+    }
+    let is_full = AtomicBool::new(false);
+    let bytes_max = PARTS_BYTES_MAX / workers.len().max(1);
+    let rest = Work { keys: keys.into(), aggregates: aggregates.to_vec(), empty: empty.clone(), bytes_max, is_full };
+    let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
+    let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
+    let work = |worker, ()| aggregate(worker, Arc::clone(&part));
+    let crew = Crew::start(jobs, run.worker_info("SELECT"), None, work);
+    Ok(crew.map(|crew| (crew, part)))
+}
+
+/// What a worker does.
+async fn aggregate(
+    mut worker: Worker,
+    part: Arc<Part<Work>>,
+) -> ((Partial, Option<Transaction>), Result<(), (u64, Fault)>) {
+    let mut partial = part.rest.empty.clone();
+    let result = fill(&mut partial, &mut worker, &part).await;
+    let result = result.map_err(|fault| worker.failed(fault));
+    ((partial, worker.child), result)
+}
+
+async fn fill(partial: &mut Partial, worker: &mut Worker, part: &Part<Work>) -> Result<(), Fault> {
+    let Work { keys, aggregates, bytes_max, is_full, .. } = &part.rest;
+    loop {
+        worker.meet_readers().await?;
+        // Relaxed: one that sees it late does some work in vain.
+        if is_full.load(Ordering::Relaxed) {
+            return Ok(());
+        }
+        let Some(batch) = worker.next(part).await? else {
+            return Ok(());
+        };
+        let (mut run, operator) = worker.run(part);
+        partial.take((&batch, operator.ordinal()), (keys, aggregates), &mut run)?;
+        if partial.bytes() > *bytes_max {
+            is_full.store(true, Ordering::Relaxed);
+        }
+    }
+}

@@ -1,0 +1,265 @@
+//! Sorts: in memory, and what does not fit there as sorted runs on tapes that are merged.
+//!
+//! ```text
+//!   rows ──► memory ──full──► sorted ──► run on a tape        more runs than are merged at once: as many as that
+//!                              last rows ──► run ──► merge    become one, until they are few enough
+//! ```
+//! Rows of equal keys keep the order in which they came: runs are in that order, and so are those that are merged.
+//!
+//! Of a sort under TOP only so many rows are asked. Whenever twice as many have come, the first ones of them are kept, and a row that
+//! comes behind the last of those is not taken any more: after some rows most are left out by comparing their keys once.
+
+use std::cmp::Ordering;
+use std::collections::VecDeque;
+use std::sync::Arc;
+
+use super::Run;
+use super::cursor::Cursor;
+use crate::access::{Pace, Stop};
+use crate::executor::spill::{Charge, Merge, RUNS_MERGED_MAX, Tape, TapeWriter, row_bytes};
+use crate::plan::{Node, SortKey};
+use pikepole_types::Value;
+
+/// So few rows are not worth to be looked through for the first of them.
+const ROWS_CUT_MIN: usize = 64;
+
+/// The state of a [`Node::Sort`].
+pub(crate) struct SortCursor {
+    input: Cursor,
+    stage: Stage,
+    /// How many rows are asked for.
+    wanted: usize,
+    /// The keys of the last row that is wanted of those that have come; none while all are.
+    last_wanted: Option<Vec<Value>>,
+    /// The keys of the row that comes.
+    key: Vec<Value>,
+    /// Per row, the sort keys and then the carried values.
+    rows: Vec<Vec<Value>>,
+    charge: Charge,
+    next: usize,
+    runs: Runs,
+    pace: Pace,
+}
+
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Stage {
+    /// Rows come into memory.
+    Reading,
+    /// They are written as a run; `last`: no more will come.
+    Writing { last: bool },
+    /// Some runs become one.
+    Merging,
+    /// Rows are given.
+    Giving,
+}
+
+/// The runs of a sort that has outgrown its memory.
+#[derive(Default)]
+struct Runs {
+    /// In the order of their rows' coming.
+    tapes: VecDeque<Arc<Tape>>,
+    /// What earlier ones of them have become.
+    merged: VecDeque<Arc<Tape>>,
+    writer: Option<TapeWriter>,
+    merge: Option<Merge>,
+}
+
+impl SortCursor {
+    pub(crate) fn new(input: Cursor) -> SortCursor {
+        SortCursor {
+            input,
+            stage: Stage::Reading,
+            wanted: usize::MAX,
+            last_wanted: None,
+            key: Vec::new(),
+            rows: Vec::new(),
+            charge: Charge::default(),
+            next: 0,
+            runs: Runs::default(),
+            pace: Pace::default(),
+        }
+    }
+
+    pub(crate) fn open(&mut self) {
+        self.drop_rows();
+        self.input.open();
+    }
+
+    pub(crate) fn forget(&mut self) {
+        self.drop_rows();
+        self.input.forget();
+    }
+
+    fn drop_rows(&mut self) {
+        self.stage = Stage::Reading;
+        self.wanted = usize::MAX;
+        self.last_wanted = None;
+        self.rows.clear();
+        self.charge.clear();
+        self.next = 0;
+        self.runs = Runs::default();
+    }
+
+    /// No more than so many rows will be asked for.
+    pub(crate) fn want(&mut self, rows: u64) {
+        self.wanted = usize::try_from(rows).unwrap_or(usize::MAX);
+    }
+
+    pub(crate) fn next(
+        &mut self,
+        node: &Node,
+        keys: &[SortKey],
+        carry: &[usize],
+        run: &mut Run<'_>,
+    ) -> Result<bool, Stop> {
+        loop {
+            match self.stage {
+                Stage::Reading => self.read(node, keys, carry, run)?,
+                Stage::Writing { last } => self.write_run(last, run)?,
+                Stage::Merging => self.merge_runs(keys, run)?,
+                Stage::Giving => return self.give(keys, carry, run),
+            }
+        }
+    }
+
+    fn read(&mut self, node: &Node, keys: &[SortKey], carry: &[usize], run: &mut Run<'_>) -> Result<(), Stop> {
+        loop {
+            if !self.charge.settle_in_order(run)? {
+                self.sort(keys);
+                self.stage = Stage::Writing { last: false };
+                return Ok(());
+            }
+            if self.rows.len() / 2 >= self.wanted.max(ROWS_CUT_MIN) {
+                self.cut(keys);
+            }
+            let SortCursor { input, last_wanted, key, rows, charge, .. } = self;
+            let take = |run: &mut Run<'_>| {
+                key.clear();
+                for own in keys {
+                    key.push(own.expr.eval(&mut run.env())?);
+                }
+                if last_wanted.as_ref().is_some_and(|last| compare_keys(keys, key, last).is_ge()) {
+                    return Ok(());
+                }
+                let mut row = Vec::with_capacity(keys.len() + carry.len());
+                row.append(key);
+                row.extend(carry.iter().map(|slot| run.slots[*slot].clone()));
+                charge.keep(row_bytes(&row));
+                rows.push(row);
+                Ok(())
+            };
+            if !input.take(node, run, take)? {
+                break;
+            }
+        }
+        self.sort(keys);
+        let in_memory = self.runs.tapes.is_empty();
+        self.stage = if in_memory { Stage::Giving } else { Stage::Writing { last: true } };
+        Ok(())
+    }
+
+    /// Keeps the rows that are wanted of those that have come.
+    fn cut(&mut self, keys: &[SortKey]) {
+        self.sort(keys);
+        self.rows.truncate(self.wanted);
+        self.last_wanted = self.rows.last().map(|row| row[..keys.len()].to_vec());
+        self.charge.clear();
+        self.charge.keep(self.rows.iter().map(|row| row_bytes(row)).sum());
+    }
+
+    /// A stable sort.
+    fn sort(&mut self, keys: &[SortKey]) {
+        self.rows.sort_by(|a, b| compare_keys(keys, a, b));
+    }
+
+    fn write_run(&mut self, last: bool, run: &Run<'_>) -> Result<(), Stop> {
+        let writer = match &mut self.runs.writer {
+            Some(writer) => writer,
+            None => self.runs.writer.insert(TapeWriter::large(run)?),
+        };
+        loop {
+            writer.settle()?;
+            self.pace.step()?;
+            let Some(row) = self.rows.get_mut(self.next) else { break };
+            writer.push(&std::mem::take(row));
+            self.next += 1;
+        }
+        writer.finish()?;
+        self.runs.tapes.extend(self.runs.writer.take().map(TapeWriter::into_tape));
+        self.rows.clear();
+        self.next = 0;
+        self.charge.clear();
+        self.stage = if last { Stage::Merging } else { Stage::Reading };
+        Ok(())
+    }
+
+    /// Makes one run of some, until all that are left are merged at once.
+    fn merge_runs(&mut self, keys: &[SortKey], run: &Run<'_>) -> Result<(), Stop> {
+        let runs = &mut self.runs;
+        while runs.merged.len() + runs.tapes.len() > RUNS_MERGED_MAX || runs.merge.is_some() {
+            let Some(merge) = &mut runs.merge else {
+                let count = runs.tapes.len().min(RUNS_MERGED_MAX);
+                let few: Vec<Arc<Tape>> = runs.tapes.drain(..count).collect();
+                if few.is_empty() {
+                    runs.tapes = std::mem::take(&mut runs.merged);
+                    continue;
+                }
+                runs.merge = Some(Merge::new(&few));
+                runs.writer = Some(TapeWriter::large(run)?);
+                continue;
+            };
+            let Some(writer) = &mut runs.writer else {
+                return Ok(());
+            };
+            loop {
+                writer.settle()?;
+                self.pace.step()?;
+                let push = |row: Vec<Value>| {
+                    writer.push(&row);
+                    Ok(())
+                };
+                if merge.take(|a, b| compare_keys(keys, a, b), push)?.is_none() {
+                    break;
+                }
+            }
+            writer.finish()?;
+            runs.merge = None;
+            runs.merged.extend(runs.writer.take().map(TapeWriter::into_tape));
+        }
+        let all: Vec<Arc<Tape>> = runs.merged.drain(..).chain(runs.tapes.drain(..)).collect();
+        runs.merge = Some(Merge::new(&all));
+        self.stage = Stage::Giving;
+        Ok(())
+    }
+
+    fn give(&mut self, keys: &[SortKey], carry: &[usize], run: &mut Run<'_>) -> Result<bool, Stop> {
+        if let Some(merge) = &mut self.runs.merge {
+            self.pace.step()?;
+            let give = |row: Vec<Value>| {
+                let values = row.into_iter().skip(keys.len());
+                carry.iter().zip(values).for_each(|(slot, value)| run.slots[*slot] = value);
+                Ok(())
+            };
+            return Ok(merge.take(|a, b| compare_keys(keys, a, b), give)?.is_some());
+        }
+        let Some(row) = self.rows.get_mut(self.next) else {
+            return Ok(false);
+        };
+        self.next += 1;
+        for (slot, value) in carry.iter().zip(&mut row[keys.len()..]) {
+            std::mem::swap(&mut run.slots[*slot], value);
+        }
+        Ok(true)
+    }
+}
+
+pub(super) fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value]) -> Ordering {
+    for (key, (a, b)) in keys.iter().zip(a.iter().zip(b)) {
+        let ordering = key.order(a, b);
+        let ordering = if key.descending { ordering.reverse() } else { ordering };
+        if ordering.is_ne() {
+            return ordering;
+        }
+    }
+    Ordering::Equal
+}
