@@ -330,7 +330,7 @@ impl ExecutionContext {
     /// The functions' state for one batch.
     pub fn function_context(&mut self) -> Context {
         self.random_seed = self.random_seed.wrapping_mul(0x2360_ed05_1fc6_5da4_4385_df64_9fcc_f645) | 1;
-        let mut context = Context::new(crate::run::now(), self.random_seed);
+        let mut context = Context::new(crate::clock::now(), self.random_seed);
         if let Some(state) = self.rand_state {
             context.set_rand_state(state);
         }
@@ -633,12 +633,12 @@ impl ExecutionContext {
 
     /// When the transaction began, in UTC. One that is a statement of its own begins when it first asks.
     pub(crate) fn transaction_time(&mut self) -> DateTime2 {
-        *self.transaction_time.get_or_insert_with(crate::run::utc_now)
+        *self.transaction_time.get_or_insert_with(crate::clock::utc_now)
     }
 
     fn begin(&mut self) {
         self.transaction.begin();
-        self.transaction_time = Some(crate::run::utc_now());
+        self.transaction_time = Some(crate::clock::utc_now());
         self.state.transaction_count = 1;
         self.state.transactions_begun += 1;
     }

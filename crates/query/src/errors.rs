@@ -3,6 +3,12 @@
 use crate::expression::{Fault, Width};
 use pikepole_types::{CANCELLED, SqlError, SqlType};
 
+/// The first of the errors that a text was not compiled for.
+pub(crate) fn first_error(errors: Vec<SqlError>) -> Fault {
+    let first = errors.into_iter().next();
+    Box::new(first.unwrap_or_else(|| SqlError::incorrect_syntax("")))
+}
+
 /// 8115.
 #[cold]
 pub(crate) fn arithmetic_overflow(ty: &SqlType) -> Fault {

@@ -7,7 +7,7 @@ use std::future::Future;
 use std::pin::Pin;
 
 use pikepole_engine::{Database, UserAccess};
-use pikepole_tsql::Statement;
+use pikepole_tsql::{Statement, bracketed};
 use pikepole_types::{SqlError, SqlType, Value};
 
 use crate::context::ExecutionContext;
@@ -77,10 +77,9 @@ pub struct TableRows {
 impl TableRows {
     /// The type's name as a text may declare it.
     pub fn quoted_type(&self) -> String {
-        let quoted = |name: &str| format!("[{}]", name.replace(']', "]]"));
         match self.type_schema.as_str() {
-            "" => quoted(&self.type_name),
-            schema => format!("{}.{}", quoted(schema), quoted(&self.type_name)),
+            "" => bracketed(&self.type_name),
+            schema => format!("{}.{}", bracketed(schema), bracketed(&self.type_name)),
         }
     }
 }

@@ -15,6 +15,7 @@ mod application_lock;
 mod bind;
 mod bulk;
 mod cache;
+mod clock;
 mod context;
 mod errors;
 mod executor;

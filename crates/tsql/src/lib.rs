@@ -28,7 +28,7 @@ mod parser;
 mod tree;
 
 pub use batches::{BatchLines, ScriptBatch, split_batches};
-pub use display::{stored_condition, stored_expression, stored_filter};
+pub use display::{bracketed, stored_condition, stored_expression, stored_filter};
 pub use error::SyntaxError;
 pub use lexer::reserved_words;
 pub use module_text::{declared_names, module_text};

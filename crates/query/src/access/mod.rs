@@ -25,6 +25,7 @@ use pikepole_engine::{
 use pikepole_scheduler as scheduler;
 use pikepole_scheduler::chaos::{self, Site};
 use pikepole_tsql as tree;
+use pikepole_tsql::bracketed;
 use pikepole_types::{Collated, Collation, SqlType, Value};
 use row_place::Before;
 
@@ -209,12 +210,11 @@ impl Table {
 
     /// The name as T-SQL writes it.
     pub(crate) fn quoted_name(&self) -> String {
-        let quoted = |name: &str| format!("[{}]", name.replace(']', "]]"));
         match self.engine.residence() {
-            Residence::Temporary | Residence::Variable => quoted(&self.name),
-            Residence::Database => format!("{}.{}", quoted(&self.engine.schema), quoted(&self.name)),
+            Residence::Temporary | Residence::Variable => bracketed(&self.name),
+            Residence::Database => format!("{}.{}", bracketed(&self.engine.schema), bracketed(&self.name)),
             Residence::Other(_) => {
-                format!("{}.{}.{}", quoted(&self.database), quoted(&self.engine.schema), quoted(&self.name))
+                format!("{}.{}.{}", bracketed(&self.database), bracketed(&self.engine.schema), bracketed(&self.name))
             }
         }
     }

@@ -11,6 +11,7 @@ use super::scope::{Scope, SourceColumn};
 use super::{Binder, function};
 use crate::expression::Fault;
 use pikepole_tsql as tree;
+use pikepole_tsql::bracketed;
 use pikepole_types::{Length, SqlError, SqlType, Value};
 
 /// The table of UNPIVOT's values, beside the source whatever that is called.
@@ -39,7 +40,7 @@ impl Binder<'_> {
             .iter()
             .filter(|column| !value.name.is(&column.name) && !pivot.column.name.is(&column.name))
             .collect();
-        let mut items: Vec<String> = rest.iter().map(|column| quoted(&column.name)).collect();
+        let mut items: Vec<String> = rest.iter().map(|column| bracketed(&column.name)).collect();
         for (at, name) in pivot.values.iter().enumerate() {
             let line = name.span.line;
             if rest.iter().any(|column| name.is(&column.name)) {
@@ -58,10 +59,10 @@ impl Binder<'_> {
                 "{call}(CASE WHEN {} = {literal} THEN {} END) AS {}",
                 pivot.column,
                 value,
-                quoted(&name.text)
+                bracketed(&name.text)
             ));
         }
-        let groups: Vec<String> = rest.iter().map(|column| quoted(&column.name)).collect();
+        let groups: Vec<String> = rest.iter().map(|column| bracketed(&column.name)).collect();
         let grouped = if groups.is_empty() { String::new() } else { format!(" GROUP BY {}", groups.join(", ")) };
         let mut query = parsed(&format!("SELECT {} FROM x{grouped}", items.join(", ")))?;
         if let tree::QueryBody::Select(select) = &mut query.body {
@@ -97,8 +98,8 @@ impl Binder<'_> {
                 return Err(Box::new(error.at_line(name.span.line)));
             }
         }
-        let mut items: Vec<String> = rest.iter().map(|column| quoted(&column.name)).collect();
-        let (value, name) = (quoted(&unpivot.value.text), quoted(&unpivot.column.text));
+        let mut items: Vec<String> = rest.iter().map(|column| bracketed(&column.name)).collect();
+        let (value, name) = (bracketed(&unpivot.value.text), bracketed(&unpivot.column.text));
         items.extend([&value, &name].map(|own| format!("{VALUES_ALIAS}.{own}")));
         let rows: Vec<String> = unpivot
             .columns
@@ -144,10 +145,6 @@ fn parsed(text: &str) -> Result<tree::Query, Fault> {
         Some(tree::StatementKind::Select(query)) => Ok(*query),
         _ => Err(Box::new(SqlError::incorrect_syntax(text))),
     }
-}
-
-fn quoted(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
 }
 
 fn literal(text: &str) -> String {

@@ -15,6 +15,7 @@ use crate::access::Table;
 use crate::expression::Fault;
 use pikepole_engine::Versioning;
 use pikepole_tsql as tree;
+use pikepole_tsql::bracketed;
 use pikepole_types::SqlError;
 use std::sync::Arc;
 
@@ -102,20 +103,21 @@ impl Binder<'_> {
     /// The query that a table's rows at a time are those of.
     fn versions_text(&self, table: &Table, time: &tree::SystemTime) -> Result<String, Fault> {
         let view = self.catalog().of_table(table);
-        let quoted = |name: &str| format!("[{}]", name.replace(']', "]]"));
         let missing = || not_versioned(&table.display);
         let (start, end) = table.engine.period().ok_or_else(missing)?;
         let Some(Versioning::Current { history, retention }) = table.engine.versioning else { return Err(missing()) };
         let history = view.catalog.table_by_id(history).ok_or_else(missing)?;
         let carried = self.carried_items();
         let columns = |of: &pikepole_engine::TableRecord| {
-            let names = of.columns.iter().map(|column| quoted(&column.name));
+            let names = of.columns.iter().map(|column| bracketed(&column.name));
             names.chain(carried.iter().map(ToString::to_string)).collect::<Vec<_>>().join(", ")
         };
-        let kept = format!("{}.{}.{}", quoted(&table.database), quoted(history.schema()), quoted(&history.name));
-        let own = format!("{}.{}.{}", quoted(&table.database), quoted(table.engine.schema()), quoted(&table.name));
+        let kept =
+            format!("{}.{}.{}", bracketed(&table.database), bracketed(history.schema()), bracketed(&history.name));
+        let own =
+            format!("{}.{}.{}", bracketed(&table.database), bracketed(table.engine.schema()), bracketed(&table.name));
         let holds = |of: &pikepole_engine::TableRecord| {
-            let (start, end) = (quoted(&of.columns[start].name), quoted(&of.columns[end].name));
+            let (start, end) = (bracketed(&of.columns[start].name), bracketed(&of.columns[end].name));
             match time {
                 tree::SystemTime::All => format!("{start} <> {end}"),
                 tree::SystemTime::AsOf(time) => format!("{start} <= {time} AND {end} > {time} AND {start} <> {end}"),
@@ -136,7 +138,7 @@ impl Binder<'_> {
         let mut of_history = holds(history);
         if let Some(retention) = retention {
             let (unit, count) = (retention.unit.name(), retention.count);
-            let end = quoted(&history.columns[end].name);
+            let end = bracketed(&history.columns[end].name);
             of_history.push_str(&format!(" AND {end} > DATEADD({unit}, -{count}, SYSUTCDATETIME())"));
         }
         let (own_columns, kept_columns, of_own) = (columns(&table.engine), columns(history), holds(&table.engine));

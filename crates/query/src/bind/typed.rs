@@ -104,7 +104,7 @@ impl Typed {
 /// The value of an expression that reads no slot, global or host function.
 pub(crate) fn constant_value(expr: &Expr) -> Option<Value> {
     let state = SessionState::new(0);
-    let mut functions = Context::new(crate::run::epoch(), 0);
+    let mut functions = Context::new(crate::clock::epoch(), 0);
     let mut env = Env { slots: &[], state: &state, functions: &mut functions, host: None };
     expr.eval(&mut env).ok()
 }

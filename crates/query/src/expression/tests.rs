@@ -4,7 +4,7 @@ use pikepole_types::Collation;
 fn with<T>(slots: &[Value], run: impl FnOnce(&mut Env<'_>) -> T) -> T {
     let mut state = SessionState::new(51);
     state.row_count = 3;
-    let mut functions = Context::new(crate::run::epoch(), 1);
+    let mut functions = Context::new(crate::clock::epoch(), 1);
     let mut env = Env { slots, state: &state, functions: &mut functions, host: None };
     run(&mut env)
 }

@@ -15,11 +15,11 @@ use crate::bind::{
     self, Binder, Declared, Names, SchemaBound, TriggerShape, TypePlace, Typed, Undeclared, Undetermined, assign_to,
     convert_to,
 };
+use crate::clock::ticks_of_text;
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::output::DecimalName;
 use crate::plan::Told;
-use crate::run::ticks_of_text;
 use crate::runs::Runs;
 use crate::settings::{Isolation, Settings, ShowPlan};
 use pikepole_contention::sync::Mutex;

@@ -413,7 +413,7 @@ impl Machine<'_> {
         let typed = binder.default_expr(expr)?;
         let changes = binder.reads_clock;
         let value = bind::assign_to(typed, &column.ty, column.collation, Some((&table.display, &column.name)))?;
-        self.functions.now = super::now();
+        self.functions.now = crate::clock::now();
         Ok((value, changes))
     }
 
@@ -577,7 +577,7 @@ impl ColumnMap {
             }
             ColumnMap::Compute(expr) => {
                 let state = crate::state::SessionState::new(0);
-                let mut functions = pikepole_types::Context::new(super::epoch(), 0);
+                let mut functions = pikepole_types::Context::new(crate::clock::epoch(), 0);
                 let mut env = Env { slots: old, state: &state, functions: &mut functions, host: None };
                 *new = expr.eval(&mut env).map_err(|fault| *fault)?;
             }

@@ -15,6 +15,7 @@ use super::{CapturedRows, Machine, Pause};
 use crate::access::{CatalogView, Stop};
 use crate::bind::{Binder, Names};
 use crate::errors;
+use crate::errors::first_error;
 use crate::expression::{Expr, Fault};
 use crate::host::Argument;
 use crate::output::{Done, DoneKind};
@@ -703,9 +704,4 @@ fn passed_on(
     }
     functions.code_page = page;
     convert(functions, place).map_err(|_| Box::new(SqlError::error_converting(from.error_name(), to.error_name())))
-}
-
-pub(super) fn first_error(errors: Vec<SqlError>) -> Fault {
-    let first = errors.into_iter().next();
-    Box::new(first.unwrap_or_else(|| SqlError::incorrect_syntax("")))
 }

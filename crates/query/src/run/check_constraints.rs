@@ -4,14 +4,13 @@
 //! they are one query with UNION ALL, which runs as an executed text; where no row breaks anything, no result set is sent.
 
 use pikepole_engine::{Catalog, Check, ForeignKey, Table};
-use pikepole_tsql::{Dbcc, DbccArgument, ObjectName};
+use pikepole_tsql::{Dbcc, DbccArgument, ObjectName, bracketed};
 use pikepole_types::SqlError;
 
 use super::Machine;
-use super::call::first_error;
 use super::constraints::table_columns;
-use super::rules::quoted;
 use crate::bind::{self, Names};
+use crate::errors::first_error;
 use crate::expression::Fault;
 
 fn literal(text: &str) -> String {
@@ -19,13 +18,13 @@ fn literal(text: &str) -> String {
 }
 
 fn two_part(table: &Table) -> String {
-    format!("{}.{}", quoted(&table.schema), quoted(&table.name))
+    format!("{}.{}", bracketed(&table.schema), bracketed(&table.name))
 }
 
 /// One constraint's rows: `condition` holds for those that break it, and `columns` are what it is about.
 fn broken_rows(table: &Table, constraint: &str, columns: &[usize], condition: &str) -> String {
     let shown = columns.iter().map(|column| {
-        let name = quoted(&table.columns[*column].name);
+        let name = bracketed(&table.columns[*column].name);
         let is_null = literal(&format!("{name} IS NULL"));
         let equals = literal(&format!("{name} = '"));
         format!("CASE WHEN c.{name} IS NULL THEN {is_null} ELSE CONCAT({equals}, CAST(c.{name} AS nvarchar(max)), N'''') END")
@@ -35,17 +34,18 @@ fn broken_rows(table: &Table, constraint: &str, columns: &[usize], condition: &s
     format!(
         "SELECT {} AS [Table], {} AS [Constraint], {shown} AS [Where] FROM {} AS c WHERE {condition}",
         literal(&two_part(table)),
-        literal(&quoted(constraint)),
+        literal(&bracketed(constraint)),
         two_part(table),
     )
 }
 
 fn broken_key(table: &Table, key: &ForeignKey, catalog: &Catalog) -> Option<String> {
     let target = catalog.table_by_id(key.referenced)?;
-    let own = |column: usize| quoted(&table.columns[column].name);
+    let own = |column: usize| bracketed(&table.columns[column].name);
     let not_null = key.columns.iter().map(|column| format!("c.{} IS NOT NULL", own(*column)));
     let pairs = key.columns.iter().zip(key.referenced_columns(target));
-    let equal = pairs.map(|(column, other)| format!("p.{} = c.{}", quoted(&target.columns[other].name), own(*column)));
+    let equal =
+        pairs.map(|(column, other)| format!("p.{} = c.{}", bracketed(&target.columns[other].name), own(*column)));
     let condition = format!(
         "{} AND NOT EXISTS (SELECT 1 FROM {} AS p WHERE {})",
         not_null.collect::<Vec<String>>().join(" AND "),

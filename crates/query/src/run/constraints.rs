@@ -5,7 +5,6 @@
 //! key locks the table that it refers to as well, whose statements have to look at the referring rows from then on.
 
 use super::Machine;
-use super::rules::quoted;
 use super::table_definition::{Wanted, WantedCheck, WantedKey, Wishes};
 use crate::access::Table;
 use crate::bind::{self, Names, TableColumn};
@@ -15,7 +14,7 @@ use pikepole_engine::{
     Check, Computed, ForeignKey, IndexDefinition, IndexKind, Permission, RecordChange, ReferentialAction,
     TableDefinition, TriggerEvent, generated_name,
 };
-use pikepole_tsql::{self as tree, ObjectName};
+use pikepole_tsql::{self as tree, ObjectName, bracketed};
 use pikepole_types::{Collated, Collation, Length, Mask, SqlError, SqlType};
 
 /// The columns of a table as its own expressions see them.
@@ -441,18 +440,18 @@ impl Machine<'_> {
         let Some(target) = catalog.catalog.table_by_id(key.referenced).cloned() else { return Ok(()) };
         let referenced = key.referenced_columns(&target);
         let pairs = key.columns.iter().zip(&referenced);
-        let own = |column: usize| quoted(&table.columns[column].name);
+        let own = |column: usize| bracketed(&table.columns[column].name);
         let not_null: Vec<String> =
             key.columns.iter().map(|column| format!("c.{} IS NOT NULL", own(*column))).collect();
         let equal: Vec<String> = pairs
-            .map(|(column, other)| format!("p.{} = c.{}", quoted(&target.columns[*other].name), own(*column)))
+            .map(|(column, other)| format!("p.{} = c.{}", bracketed(&target.columns[*other].name), own(*column)))
             .collect();
         let broken = format!(
             "EXISTS (SELECT 1 FROM {} AS c WHERE {} AND NOT EXISTS (SELECT 1 FROM {}.{} AS p WHERE {}))",
             table.quoted_name(),
             not_null.join(" AND "),
-            quoted(&target.schema),
-            quoted(&target.name),
+            bracketed(&target.schema),
+            bracketed(&target.name),
             equal.join(" AND ")
         );
         if !self.holds(&broken).await? {

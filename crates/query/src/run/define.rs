@@ -22,7 +22,7 @@ use pikepole_engine::{
     DatabaseOption, DeclaredNames, DelayedDurability, IndexDefinition, IndexKind, ModuleDefinition, PutMode,
     RecoveryModel, Residence, Switches, UserAccess,
 };
-use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind};
+use pikepole_tsql::{self as tree, ObjectName, Statement, StatementKind, bracketed};
 use pikepole_types::{Collation, SqlError};
 
 /// Whether a definition is of a temporary table of the session, which nobody else can find.
@@ -389,8 +389,7 @@ impl Machine<'_> {
         let mut parts: Vec<&str> = parts.map(|part| part.as_ref().map_or("", tree::Name::as_str)).collect();
         parts.push(&base.name.text);
         let first = parts.iter().position(|part| !part.is_empty()).unwrap_or_default();
-        let quoted =
-            |part: &&str| if part.is_empty() { String::new() } else { format!("[{}]", part.replace(']', "]]")) };
+        let quoted = |part: &&str| if part.is_empty() { String::new() } else { bracketed(part) };
         let base = parts[first..].iter().map(quoted).collect::<Vec<_>>().join(".");
         let (database, tx) = self.context.engine();
         Ok(database.create_synonym(tx, &schema, &create.name.name.text, &base).await?)

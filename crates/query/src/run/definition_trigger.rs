@@ -12,12 +12,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Machine;
-use super::call::{NESTING_MAX, first_error};
+use super::call::NESTING_MAX;
 use super::define::{declared_names, put_mode};
 use super::definition_event::Happening;
 use super::frame::Alone;
 use super::rules::{internal_names, show_values};
 use super::trigger::{Transition, TriggerFrame};
+use crate::errors::first_error;
 use crate::executor::escape_xml;
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
@@ -168,7 +169,7 @@ impl Machine<'_> {
         let text = "SELECT CONVERT(nvarchar(23), GETDATE(), 126), @@SERVERNAME, SUSER_SNAME(), USER_NAME(), DB_NAME()";
         let plan = self.internal_statement(text, &internal_names(base, Vec::new()))?;
         show_values(&mut self.frame.slots, base, Vec::new(), plan.slots);
-        self.functions.now = super::now();
+        self.functions.now = crate::clock::now();
         let read = self.select_rows(&plan).await;
         self.frame.slots.truncate(base);
         let (_, rows) = read?;

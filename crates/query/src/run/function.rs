@@ -8,8 +8,9 @@
 use std::sync::Arc;
 
 use super::Machine;
-use super::call::{NESTING_MAX, first_error};
+use super::call::NESTING_MAX;
 use super::rules::{internal_names, show_values};
+use crate::errors::first_error;
 use crate::expression::Fault;
 use crate::program::{FunctionResult, ProcedureIdentity, Program, compile_function};
 use pikepole_engine::{DBO, Function};

@@ -84,10 +84,8 @@ pub use output_rows::cut_long_values;
 pub(crate) use request::CallRoom;
 pub use request::{Prepared, RowTarget, call, insert_rows};
 pub use sequence::names_sequence;
-pub(crate) use step::{epoch, now, utc_now};
 pub(crate) use temporary_procedure::TemporaryProcedures;
 pub use transaction::RAISED_MIN;
-pub(crate) use wait_for::ticks_of_text;
 
 use crate::access::Stop;
 use crate::context::ExecutionContext;

@@ -1,13 +1,12 @@
 //! PERIOD FOR SYSTEM_TIME: the columns that say since when a row is so, in CREATE and ALTER TABLE.
 
 use super::Machine;
-use super::rules::quoted;
 use super::table_definition::Wishes;
 use crate::access::Table;
 use crate::errors;
 use crate::expression::Fault;
 use pikepole_engine::{ColumnDefinition, Generated, TableRecord};
-use pikepole_tsql::{self as tree, ObjectName};
+use pikepole_tsql::{self as tree, ObjectName, bracketed};
 use pikepole_types::{SqlError, SqlType};
 
 /// A GENERATED ALWAYS column.
@@ -215,7 +214,7 @@ impl Machine<'_> {
         );
         same_scale(&[scale, end_scale])?;
         let of = table.quoted_name();
-        let (from, to) = (quoted(&table.columns[start].name), quoted(&table.columns[end].name));
+        let (from, to) = (bracketed(&table.columns[start].name), bracketed(&table.columns[end].name));
         if self.holds(&format!("EXISTS (SELECT 1 FROM {of} WHERE {from} > SYSUTCDATETIME())")).await? {
             return Err(Box::new(SqlError::period_starts_in_future(&table.display)));
         }

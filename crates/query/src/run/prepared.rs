@@ -2,7 +2,8 @@
 //! prepared by the protocol a text can execute, and the other way round.
 
 use super::Machine;
-use super::call::{convert_argument, first_error};
+use super::call::convert_argument;
+use crate::errors::first_error;
 use crate::expression::Fault;
 use crate::output::{Done, DoneKind};
 use crate::prepared_handles::PreparedHandle;

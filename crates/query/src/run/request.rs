@@ -290,7 +290,7 @@ impl CallRoom {
                         continue;
                     }
                     let functions = functions.get_or_insert_with(|| {
-                        let mut functions = Context::new(super::epoch(), 0);
+                        let mut functions = Context::new(crate::clock::epoch(), 0);
                         settings.inform(&mut functions);
                         functions
                     });

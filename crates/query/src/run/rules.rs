@@ -23,6 +23,7 @@ use crate::plan::{Action, Node, Statement};
 use crate::program::{LateKind, Variable};
 use crate::rules::{ReferencedRule, Rules};
 use pikepole_engine::{Reference, ReferentialAction, Residence, Table};
+use pikepole_tsql::bracketed;
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// A cascade that always finds another row is not a race any more.
@@ -382,10 +383,10 @@ impl Machine<'_> {
     ) -> Result<(Box<StatementState>, Vec<Value>), Fault> {
         let (old, new) = (gone.old.as_slice(), gone.new.as_deref());
         let source = &rule.source;
-        let names: Vec<String> = rule.source_columns.iter().map(|at| quoted(&source.columns[*at].name)).collect();
-        let mut table = format!("{}.{}", quoted(&source.schema), quoted(&source.name));
+        let names: Vec<String> = rule.source_columns.iter().map(|at| bracketed(&source.columns[*at].name)).collect();
+        let mut table = format!("{}.{}", bracketed(&source.schema), bracketed(&source.name));
         if let (Residence::Other(_), Some(rules)) = (source.residence(), &outer.rules) {
-            table = format!("{}.{table}", quoted(&rules.database));
+            table = format!("{}.{table}", bracketed(&rules.database));
         }
         let condition: Vec<String> = (0..names.len()).map(|at| format!("{} = @o{at}", names[at])).collect();
         let condition = condition.join(" AND ");
@@ -434,7 +435,7 @@ impl Machine<'_> {
         let text = format!("SELECT CASE WHEN {condition} THEN 1 ELSE 0 END");
         let plan = self.internal_statement(&text, &internal_names(base, Vec::new()))?;
         show_values(&mut self.frame.slots, base, Vec::new(), plan.slots);
-        self.functions.now = super::now();
+        self.functions.now = crate::clock::now();
         let read = self.select_rows(&plan).await;
         self.frame.slots.truncate(base);
         let (_, rows) = read?;
@@ -535,11 +536,6 @@ pub(crate) fn show_values(slots: &mut Vec<Value>, base: usize, values: Vec<Value
 /// Whether the statement's rows must not be committed one by one: something is looked at after the last one.
 pub(crate) fn has_late_work(plan: &Statement) -> bool {
     plan.triggers.is_some() || plan.rules.as_ref().is_some_and(|rules| rules.has_late())
-}
-
-/// A name in brackets.
-pub(crate) fn quoted(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
 }
 
 /// The error that keeps a statement from running: its rules could not be bound.

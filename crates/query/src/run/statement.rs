@@ -474,7 +474,7 @@ impl Machine<'_> {
             self.context.begin_implicitly();
         }
         if plan.reads_clock {
-            self.functions.now = super::step::now();
+            self.functions.now = crate::clock::now();
         }
         if self.context.functions == 0 {
             self.context.begin_statement_memory();

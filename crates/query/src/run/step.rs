@@ -4,13 +4,14 @@ use std::sync::Arc;
 
 use super::{Capture, CapturedRows, Machine, Pause};
 use crate::access::Stop;
+use crate::clock::now;
 use crate::expression::{COPIES, ask_for};
 use crate::program::{ExecuteTarget, Instruction, Setting};
 use crate::security::Requirement;
 use pikepole_engine::Permission;
 use pikepole_scheduler as scheduler;
 use pikepole_scheduler::chaos::{self, Site};
-use pikepole_types::{DateTime2, DateTimeOffset, SqlError, Value};
+use pikepole_types::{SqlError, Value};
 
 impl Machine<'_> {
     /// Runs instructions until one must await, the quantum is over, or an error stops it.
@@ -236,31 +237,4 @@ impl Machine<'_> {
         }
         Ok(())
     }
-}
-
-/// 0001-01-01 to 1970-01-01, in ticks of 100 ns.
-const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
-
-/// The present time.
-pub(crate) fn now() -> DateTimeOffset {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    // Not by way of `as_nanos`: a division of 128 bits costs more than all the rest.
-    let ticks = since.as_secs().saturating_mul(10_000_000).saturating_add(u64::from(since.subsec_nanos() / 100));
-    DateTimeOffset::new(UNIX_EPOCH_TICKS.saturating_add_unsigned(ticks), 0).unwrap_or_else(epoch)
-}
-
-/// The same as a `datetime2`.
-///
-/// # Panics
-/// Never: it takes the years that a `datetimeoffset` takes.
-pub(crate) fn utc_now() -> DateTime2 {
-    DateTime2::from_ticks(now().utc_ticks()).expect("a moment in UTC is between the years 1 and 9999")
-}
-
-/// 1970-01-01.
-///
-/// # Panics
-/// Never: the year is a valid one.
-pub(crate) fn epoch() -> DateTimeOffset {
-    DateTimeOffset::new(UNIX_EPOCH_TICKS, 0).expect("1970 is a year between 1 and 9999")
 }

@@ -97,7 +97,7 @@ impl Machine<'_> {
         }
         let identity = known.program.procedure.as_ref().ok_or_else(missing)?;
         let compiled = self.compile_temporary(&known.name, identity.object_id, identity.owner, &known.text);
-        let program = compiled.map_err(super::call::first_error)?;
+        let program = compiled.map_err(crate::errors::first_error)?;
         let known = &mut self.context.temporary_procedures.known[place];
         (known.program, known.database) = (Arc::clone(&program), database);
         Ok(program)

@@ -2,11 +2,11 @@
 //! `sp_MSforeachtable` and `sp_MSforeachdb` a loop over names, `sp_delete_backuphistory` and its kin changes of msdb.
 
 use super::Machine;
-use super::call::first_error;
 use super::recover::Origin;
+use crate::errors::first_error;
 use crate::expression::Fault;
 use crate::program::Execute;
-use pikepole_tsql::DataType;
+use pikepole_tsql::{DataType, bracketed};
 use pikepole_types::{SqlError, SqlType, Value};
 
 /// One of these procedures.
@@ -172,10 +172,6 @@ fn given_text(value: &Value) -> Option<String> {
     };
     // datetime takes three digits of a second at most.
     Some(pikepole_types::to_text(value, &ty))
-}
-
-fn bracketed(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
 }
 
 impl Machine<'_> {

@@ -13,12 +13,13 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Machine;
-use super::call::{NESTING_MAX, first_error};
+use super::call::NESTING_MAX;
 use super::statement::StatementState;
 use super::statement_rows::quantum_over;
 use crate::access::{CatalogView, Stop};
 use crate::bind::{Names, TriggerShape};
 use crate::context::OuterStatement;
+use crate::errors::first_error;
 use crate::errors::unsupported;
 use crate::expression::Fault;
 use crate::plan::{Instead, Statement, Triggers};

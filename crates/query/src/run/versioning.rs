@@ -7,7 +7,6 @@
 //! ```
 
 use super::Machine;
-use super::rules::quoted;
 use crate::access::Table;
 use crate::errors;
 use crate::expression::Fault;
@@ -16,7 +15,7 @@ use pikepole_engine::{
     Column, ColumnDefinition, IndexDefinition, IndexExtras, IndexKind, Permission, Residence, Retention, RetentionUnit,
     TableDefinition, TableRecord, Versioning,
 };
-use pikepole_tsql::{self as tree, ObjectName};
+use pikepole_tsql::{self as tree, ObjectName, bracketed};
 use pikepole_types::SqlError;
 use std::sync::Arc;
 
@@ -295,7 +294,7 @@ impl Machine<'_> {
     /// Whether the rows of a history can be former rows of a table.
     async fn check_history_rows(&mut self, table: &Table, history: &Table) -> Result<(), Fault> {
         let Some((start, end)) = table.engine.period() else { return Ok(()) };
-        let (start, end) = (quoted(&table.columns[start].name), quoted(&table.columns[end].name));
+        let (start, end) = (bracketed(&table.columns[start].name), bracketed(&table.columns[end].name));
         let (current, rows, shown) = (table.quoted_name(), history.quoted_name(), &history.display);
         if self.holds(&format!("EXISTS (SELECT 1 FROM {rows} WHERE {start} > {end})")).await? {
             return Err(Box::new(SqlError::history_ends_before_start(shown)));
@@ -305,7 +304,7 @@ impl Machine<'_> {
         }
         let key = table.engine.indexes.iter().find(|index| index.primary_key);
         let key: Vec<String> =
-            key.iter().flat_map(|key| &key.columns).map(|key| quoted(&table.columns[key.column].name)).collect();
+            key.iter().flat_map(|key| &key.columns).map(|key| bracketed(&table.columns[key.column].name)).collect();
         let key = key.join(", ");
         let overlaps = format!(
             "EXISTS (SELECT 1 FROM (SELECT {start} AS [start], LAG({end}) OVER (PARTITION BY {key} ORDER BY {start}, {end}) AS [former] \

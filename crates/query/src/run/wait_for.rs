@@ -1,36 +1,16 @@
 //! WAITFOR: how long a statement says to wait, or until when.
 
 use super::Machine;
+use crate::clock::ticks_of_text;
 use crate::context::look;
 use crate::expression::{Expr, Fault};
 use pikepole_contention::WaitType;
 use pikepole_scheduler as scheduler;
-use pikepole_types::{Length, SqlError, SqlType, Value};
-use std::borrow::Cow;
+use pikepole_types::{SqlError, SqlType, Value};
 use std::time::Duration;
 
 const SECOND_TICKS: i64 = 10_000_000;
 const DAY_TICKS: i64 = 86_400 * SECOND_TICKS;
-
-/// What a text says: a time of the day without a date, in ticks of 100 nanoseconds; nothing is none. It may have zeros before its hours.
-pub(crate) fn ticks_of_text(text: &str) -> Option<i64> {
-    let is_of_time =
-        |c: char| c.is_ascii_digit() || matches!(c.to_ascii_uppercase(), ':' | '.' | ' ' | 'A' | 'P' | 'M');
-    if !text.chars().all(is_of_time) {
-        return None;
-    }
-    let text = match text.trim_start().split_once(':') {
-        Some((hours, rest)) if hours.len() > 2 && hours.bytes().all(|byte| byte.is_ascii_digit()) => {
-            Cow::Owned(format!("{:0>2}:{rest}", hours.trim_start_matches('0')))
-        }
-        _ => Cow::Borrowed(text),
-    };
-    let text = Value::Str(text.into_owned());
-    match pikepole_types::convert(&text, &SqlType::VarChar(Length::Max), &SqlType::Time(7), None) {
-        Ok(Value::Time(time)) => Some(time.ticks()),
-        _ => None,
-    }
-}
 
 /// What a value says: a number is one of seconds, which none that is negative ever reaches.
 ///
@@ -62,7 +42,7 @@ impl Machine<'_> {
         }
         let ticks = ticks_of(&value, ty)?;
         let ticks = match until && ticks < i64::MAX {
-            true => (ticks - super::now().utc_ticks()).rem_euclid(DAY_TICKS),
+            true => (ticks - crate::clock::now().utc_ticks()).rem_euclid(DAY_TICKS),
             false => ticks,
         };
         let ticks = u64::try_from(ticks).unwrap_or(0);

@@ -9,6 +9,7 @@ use crate::host::Host;
 use crate::plan::{Action, Aggregate, Node, Scan, SortKey, Statement};
 use crate::program::Variable;
 use pikepole_clr::Form;
+use pikepole_tsql::bracketed;
 use pikepole_types::{ArithmeticOp, SqlType, Value, write_text};
 
 /// What the slots of a statement are called: variables and columns by their names, all others `[Expr1005]`.
@@ -256,11 +257,6 @@ impl<'a> SlotNames<'a> {
             }
         }
     }
-}
-
-/// A name in brackets.
-pub(super) fn bracketed(name: &str) -> String {
-    format!("[{}]", name.replace(']', "]]"))
 }
 
 /// Database, schema and name of a table; a table variable has its name alone.

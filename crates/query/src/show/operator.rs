@@ -3,7 +3,7 @@
 //! What has no counterpart there has a name of its own kind: several of SQL Server's operators are one here (a seek that goes on
 //! to the row; a window with its segments), and a filter right above a table is told as the table's WHERE.
 
-use super::expression::{SlotNames, bracketed, comparison, table_parts};
+use super::expression::{SlotNames, comparison, table_parts};
 use crate::access::{KeyColumn, Table};
 use crate::bind::{Size, size_of};
 use crate::executor::batch::{Operator, aggregates_can_share};
@@ -16,6 +16,7 @@ use crate::plan::{
     Recursive, Scan, SortKey, Spool, Statement, Test, TopCount, VirtualSource, WideTop, WindowFunction, Windows,
 };
 use crate::program::Variable;
+use pikepole_tsql::bracketed;
 use std::cell::Cell;
 
 /// An operator as it is shown.

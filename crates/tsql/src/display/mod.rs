@@ -112,6 +112,11 @@ impl Display for Bracketed<'_> {
     }
 }
 
+/// A name in brackets, which every name can stand in.
+pub fn bracketed(name: &str) -> String {
+    Bracketed(name).to_string()
+}
+
 /// `before`, the item and `behind`, if there is an item.
 pub(crate) fn optional<T: Display>(f: &mut Formatter<'_>, before: &str, item: &Option<T>, behind: &str) -> Result {
     match item {
