@@ -3,6 +3,13 @@
 use crate::expression::{Fault, Width};
 use pikepole_types::{CANCELLED, SqlError, SqlType};
 
+/// The error of a text that does not parse.
+pub(crate) fn syntax_error(error: &pikepole_tsql::SyntaxError) -> SqlError {
+    let mut sql = SqlError::new(error.number, error.severity, error.state, error.message.clone());
+    sql.line = error.line;
+    sql
+}
+
 /// The first of the errors that a text was not compiled for.
 pub(crate) fn first_error(errors: Vec<SqlError>) -> Fault {
     let first = errors.into_iter().next();

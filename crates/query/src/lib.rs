@@ -17,6 +17,7 @@ mod bulk;
 mod cache;
 mod clock;
 mod context;
+mod ddl;
 mod errors;
 mod executor;
 mod expression;
@@ -24,15 +25,16 @@ mod host;
 mod output;
 mod plan;
 mod prepared_handles;
+mod procedural;
 mod program;
 mod progress;
 mod rules;
-mod run;
 mod runs;
 mod security;
 mod settings;
 mod show;
 mod state;
+mod xml_text;
 
 #[cfg(test)]
 mod tests;
@@ -48,22 +50,23 @@ pub use bind::{
 };
 pub use cache::{CachedProgram, PlanCache};
 pub use context::ExecutionContext;
+pub use ddl::{declared_names, names_sequence};
 pub use errors::cancelled;
 pub use host::{Argument, BoundReference, Host, HostFunction, HostFuture, TableRows, VirtualTable};
 pub use output::{
     BrowsedColumn, Collected, ColumnInfo, DecimalName, Definition, Discard, Done, DoneKind, Event, Output, Provenance,
 };
 pub use prepared_handles::{PreparedHandle, PreparedHandles};
+pub use procedural::{
+    CURSOR_PROCEDURES, ClientCursor, CursorShown, CursorTarget, Prepared, RAISED_MIN, RowTarget, call, cut_long_values,
+    insert_rows, open_cursor, read_cursor_again, refill_cursor, run,
+};
 pub use program::LoadOptions;
 pub use program::{
     CompileContext, CursorWish, Parameter, ProcedureIdentity, Program, TextHandle, Variable, compile, compile_batch,
     compile_procedure,
 };
 pub use progress::Progress;
-pub use run::{
-    CURSOR_PROCEDURES, ClientCursor, CursorShown, CursorTarget, Prepared, RAISED_MIN, RowTarget, call, cut_long_values,
-    declared_names, insert_rows, names_sequence, open_cursor, read_cursor_again, refill_cursor, run,
-};
 pub use runs::{Measure, RunTotals, StatementRuns};
 pub use security::{Requirement, SessionSecurity, is_welcome};
 pub use settings::{Isolation, NullDefault, Settings, ShowPlan};

@@ -314,3 +314,9 @@ impl Output for Collected {
         self.events.push(Event::Error(error.clone()));
     }
 }
+
+/// Rows that are there, and their columns.
+pub(crate) struct CapturedRows {
+    pub(crate) columns: Vec<ColumnInfo>,
+    pub(crate) rows: Vec<Vec<Value>>,
+}

@@ -11,6 +11,7 @@ mod layers;
 mod links;
 pub mod picture;
 pub mod profile;
+mod rooms;
 mod rows;
 mod sources;
 mod versions;
@@ -49,6 +50,7 @@ pub fn root() -> PathBuf {
 pub fn tidy(root: &Path) -> std::io::Result<Vec<Finding>> {
     let mut findings = layers::check(root)?;
     findings.extend(sources::check(root)?);
+    findings.extend(rooms::check(root)?);
     findings.extend(rows::check(root)?);
     findings.extend(links::check(root)?);
     findings.extend(versions::check(root)?);

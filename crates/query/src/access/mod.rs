@@ -26,7 +26,7 @@ use pikepole_scheduler as scheduler;
 use pikepole_scheduler::chaos::{self, Site};
 use pikepole_tsql as tree;
 use pikepole_tsql::bracketed;
-use pikepole_types::{Collated, Collation, SqlType, Value};
+use pikepole_types::{Collated, Collation, SqlError, SqlType, Value};
 use row_place::Before;
 
 /// Why an operator or statement stopped.
@@ -701,4 +701,20 @@ impl ScanCursor {
             self.pace.step()?;
         }
     }
+}
+
+/// Error 515 for the first column that must have a value and has none.
+pub(crate) fn check_required(
+    table: &Table,
+    columns: impl IntoIterator<Item = usize>,
+    row: &[Value],
+    verb: &str,
+) -> Result<(), Fault> {
+    for column in columns {
+        if row[column].is_null() && !table.columns[column].nullable {
+            let name = &table.columns[column].name;
+            return Err(Box::new(SqlError::null_not_allowed(name, &table.display, verb)));
+        }
+    }
+    Ok(())
 }

@@ -88,7 +88,7 @@ pub fn columns_made_now(
     let catalog = context.catalog().of_module(module);
     let names = Names::of(&catalog, host);
     let batch = tree::parse_with(&module.text, catalog.parse_options());
-    let batch = batch.map_err(|error| crate::program::syntax_error(&error))?;
+    let batch = batch.map_err(|error| crate::errors::syntax_error(&error))?;
     let columns = match batch.statements.first().map(|statement| &statement.kind) {
         Some(tree::StatementKind::CreateView(view)) => checked_view(view, &names),
         Some(tree::StatementKind::CreateFunction(function)) => checked_function(function, &names),

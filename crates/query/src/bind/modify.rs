@@ -15,13 +15,13 @@ use super::{Binder, Bound, PendingApply, Scope, assign_to, conjuncts};
 use crate::access::Table;
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer, Predicate};
+use crate::output::CapturedRows;
 use crate::output::{ColumnInfo, DecimalName};
 use crate::plan::{
     Action, Changed, ColumnSource, Delete, Insert, More, Node, OutputPlan, RowSubqueries, Statement, TopCount, Update,
     WideTop,
 };
 use crate::program::InsertCaptured;
-use crate::run::CapturedRows;
 use pikepole_engine::{LockMode, Permission, TriggerEvent};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType, Value};
@@ -369,7 +369,7 @@ impl Binder<'_> {
         let Some(text) = &table.columns[column].default else {
             return Ok(Expr::NULL);
         };
-        let expr = tree::parse_expression(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+        let expr = tree::parse_expression(text).map_err(|error| Box::new(crate::errors::syntax_error(&error)))?;
         let scopes = std::mem::take(&mut self.scopes);
         let depth = self.numbers.depth.replace(0);
         // Who may insert into a table may have its defaults, when they are made of what its owner has.

@@ -32,7 +32,7 @@ impl Binder<'_> {
         };
         let argument = argument.expr().ok_or_else(|| Box::new(SqlError::incorrect_syntax("DEFAULT")))?;
         let text = number_text(&function, &argument.to_string());
-        let parsed = tree::parse_expression(&text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+        let parsed = tree::parse_expression(&text).map_err(|error| Box::new(crate::errors::syntax_error(&error)))?;
         self.expr(&parsed)
     }
 }

@@ -140,7 +140,7 @@ fn column<'c>(columns: &'c [SourceColumn], name: &tree::Name) -> Result<&'c Sour
 }
 
 fn parsed(text: &str) -> Result<tree::Query, Fault> {
-    let batch = tree::parse(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+    let batch = tree::parse(text).map_err(|error| Box::new(crate::errors::syntax_error(&error)))?;
     match batch.statements.into_iter().next().map(|statement| statement.kind) {
         Some(tree::StatementKind::Select(query)) => Ok(*query),
         _ => Err(Box::new(SqlError::incorrect_syntax(text))),

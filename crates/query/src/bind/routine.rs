@@ -41,7 +41,7 @@ pub(crate) enum Given {
 pub(crate) fn parsed_function(module: &Function, name: &str) -> Result<tree::CreateFunction, Fault> {
     let options = tree::ParseOptions { quoted_identifier: module.quoted_identifier };
     let batch =
-        tree::parse_with(&module.text, options).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+        tree::parse_with(&module.text, options).map_err(|error| Box::new(crate::errors::syntax_error(&error)))?;
     match batch.statements.into_iter().next().map(|statement| statement.kind) {
         Some(tree::StatementKind::CreateFunction(function)) => Ok(*function),
         _ => Err(Box::new(SqlError::invalid_object(name))),

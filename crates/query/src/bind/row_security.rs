@@ -84,7 +84,7 @@ fn row_of(table: &Table, columns: Vec<SourceColumn>, registers: Registers) -> So
 
 /// The call that a predicate's text is.
 fn call_of(text: &str) -> Result<tree::FunctionCall, Fault> {
-    let expr = tree::parse_expression(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+    let expr = tree::parse_expression(text).map_err(|error| Box::new(crate::errors::syntax_error(&error)))?;
     match expr.kind {
         tree::ExprKind::Function(call) => Ok(*call),
         _ => Err(Box::new(SqlError::incorrect_syntax(text))),

@@ -147,13 +147,13 @@ impl PeriodRule {
 }
 
 pub(super) fn parsed_expression(text: &str) -> Result<tree::Expr, Fault> {
-    tree::parse_expression(text).map_err(|error| Box::new(crate::program::syntax_error(&error)))
+    tree::parse_expression(text).map_err(|error| Box::new(crate::errors::syntax_error(&error)))
 }
 
 /// A condition stands in no expression: it is parsed where one can stand.
 fn parsed_condition(text: &str) -> Result<tree::Condition, Fault> {
     let statement = format!("IF {text} RETURN");
-    let batch = tree::parse(&statement).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+    let batch = tree::parse(&statement).map_err(|error| Box::new(crate::errors::syntax_error(&error)))?;
     match batch.statements.into_iter().next().map(|statement| statement.kind) {
         Some(tree::StatementKind::If(branch)) => Ok(branch.condition),
         _ => Err(Box::new(SqlError::incorrect_syntax(text))),

@@ -522,7 +522,7 @@ impl Binder<'_> {
     ) -> Result<(Leaf, Vec<SourceColumn>), Fault> {
         let options = self.catalog().parse_options();
         let batch =
-            tree::parse_with(&kept.text, options).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+            tree::parse_with(&kept.text, options).map_err(|error| Box::new(crate::errors::syntax_error(&error)))?;
         let Some(tree::StatementKind::CreateView(view)) = batch.statements.first().map(|statement| &statement.kind)
         else {
             return Err(Box::new(SqlError::invalid_object(name.dotted())));

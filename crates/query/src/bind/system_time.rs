@@ -78,7 +78,7 @@ impl Binder<'_> {
         time: &tree::SystemTime,
     ) -> Result<JoinTree, Fault> {
         let text = self.versions_text(table, time)?;
-        let batch = tree::parse(&text).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+        let batch = tree::parse(&text).map_err(|error| Box::new(crate::errors::syntax_error(&error)))?;
         let Some(tree::StatementKind::Select(query)) = batch.statements.into_iter().next().map(|own| own.kind) else {
             return Err(Box::new(SqlError::incorrect_syntax("SYSTEM_TIME")));
         };

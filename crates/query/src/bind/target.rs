@@ -165,7 +165,7 @@ impl Binder<'_> {
             let options = catalog.parse_options();
             inner = catalog;
             let batch = tree::parse_with(&module.text, options)
-                .map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+                .map_err(|error| Box::new(crate::errors::syntax_error(&error)))?;
             let Some(tree::StatementKind::CreateView(view)) =
                 batch.statements.into_iter().next().map(|statement| statement.kind)
             else {

@@ -300,7 +300,7 @@ impl Binder<'_> {
 }
 
 fn parsed_view(text: &str, options: tree::ParseOptions, name: &tree::ObjectName) -> Result<tree::CreateView, Fault> {
-    let batch = tree::parse_with(text, options).map_err(|error| Box::new(crate::program::syntax_error(&error)))?;
+    let batch = tree::parse_with(text, options).map_err(|error| Box::new(crate::errors::syntax_error(&error)))?;
     match batch.statements.into_iter().next().map(|statement| statement.kind) {
         Some(tree::StatementKind::CreateView(view)) => Ok(*view),
         _ => Err(Box::new(SqlError::invalid_object(name.dotted()))),

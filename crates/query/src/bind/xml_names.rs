@@ -2,8 +2,8 @@
 
 use super::Binder;
 use super::scope::CommonTable;
-use crate::executor::escape_xml;
 use crate::expression::Fault;
+use crate::xml_text::escape_xml;
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
 use pikepole_types::xml::{XML_SPACE, continues_name, is_character, starts_name};

@@ -1,7 +1,7 @@
 //! The cursors that a session has declared, as functions and views ask for them.
 
 use super::ExecutionContext;
-use crate::run::CursorShown;
+use crate::procedural::CursorShown;
 
 impl ExecutionContext {
     /// `CURSOR_STATUS`: 1 for an open cursor with rows, 0 without, -1 for a closed one, -3 for none of this name.

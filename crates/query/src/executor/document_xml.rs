@@ -3,8 +3,8 @@
 use super::document::Writer;
 use crate::expression::Fault;
 use crate::plan::Member;
+use crate::xml_text::escape_xml;
 use pikepole_types::{SqlError, SqlType, Value, base64, float_in_document, iso_text, write_text};
-use std::fmt::Write;
 
 /// An element to write.
 pub(super) struct Element<'e> {
@@ -147,22 +147,4 @@ fn is_moment(ty: &SqlType) -> bool {
             | SqlType::DateTime2(_)
             | SqlType::DateTimeOffset(_)
     )
-}
-
-/// Appends a text as XML has it, within an element or an attribute.
-pub(crate) fn escape_xml(text: &str, in_attribute: bool, out: &mut String) {
-    for character in text.chars() {
-        match character {
-            '&' => out.push_str("&amp;"),
-            '<' => out.push_str("&lt;"),
-            '>' => out.push_str("&gt;"),
-            '"' if in_attribute => out.push_str("&quot;"),
-            '\t' | '\n' if !in_attribute => out.push(character),
-            control if control < ' ' => {
-                let written = write!(out, "&#x{:02X};", u32::from(control));
-                debug_assert!(written.is_ok(), "writing to a string cannot fail");
-            }
-            plain => out.push(plain),
-        }
-    }
 }

@@ -34,7 +34,6 @@ mod windows;
 mod xml_nodes;
 
 pub(crate) use cursor::{Cursor, row_bounds};
-pub(crate) use document_xml::escape_xml;
 pub(crate) use group::GROUPS_SORTED_MAX;
 pub(crate) use more::{percent_of, share};
 pub(crate) use profile::{Counted, Counts, Making, Profile};

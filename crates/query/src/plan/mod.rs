@@ -1,4 +1,4 @@
-//! Physical plans: immutable trees that sessions share. What changes while a plan runs lives in the cursors of [`crate::run`].
+//! Physical plans: immutable trees that sessions share. What changes while a plan runs lives in the cursors of [`crate::executor`].
 //!
 //! Operators work row at a time over registers: `next` leaves the row's values in slots, and the operators above read them
 //! there. So a filter costs no copy, a join is two operators writing to different registers, and a correlated subquery simply

@@ -8,7 +8,7 @@ use super::compile_table::into_target;
 use super::jumps::Jumps;
 use super::{
     Callee, FunctionResult, Handler, Instruction, Late, LateKind, NO_HANDLER, Name, Parameter, ProcedureIdentity,
-    Program, Setting, Source, Variable, syntax_error,
+    Program, Setting, Source, Variable,
 };
 use crate::access::CatalogView;
 use crate::bind::{
@@ -16,6 +16,7 @@ use crate::bind::{
     convert_to,
 };
 use crate::clock::ticks_of_text;
+use crate::errors::syntax_error;
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::output::DecimalName;

@@ -26,6 +26,7 @@ use std::ops::Range;
 use std::sync::Arc;
 
 use crate::bind::TriggerShape;
+use crate::errors::syntax_error;
 use crate::expression::{Expr, Predicate};
 use crate::output::{ColumnInfo, DecimalName};
 use crate::plan::{self, Told};
@@ -667,11 +668,4 @@ const BYTES_A_TEXT_BYTE: usize = 64;
 pub(crate) fn parse(text: &str, options: tree::ParseOptions) -> Result<tree::Batch, pikepole_types::SqlError> {
     pikepole_types::memory::ask(text.len().saturating_mul(BYTES_A_TEXT_BYTE))?;
     tree::parse_with(text, options).map_err(|error| syntax_error(&error))
-}
-
-/// The error of a text that does not parse.
-pub(crate) fn syntax_error(error: &tree::SyntaxError) -> pikepole_types::SqlError {
-    let mut sql = pikepole_types::SqlError::new(error.number, error.severity, error.state, error.message.clone());
-    sql.line = error.line;
-    sql
 }

@@ -3,8 +3,8 @@
 use std::fmt::{Display, Write};
 
 use super::{Shown, ShownStatement};
-use crate::executor::escape_xml;
 use crate::output::ColumnInfo;
+use crate::xml_text::escape_xml;
 use pikepole_types::{Length, SqlType};
 
 /// The name of the one column.

@@ -13,12 +13,12 @@ use arrow_array::Array;
 
 use super::{PacketList, Part, Worker};
 use crate::access::Table;
+use crate::access::check_required;
 use crate::errors;
 use crate::executor::Run;
 use crate::executor::batch::{Batch, Code, Vector, evaluate};
 use crate::expression::Fault;
 use crate::plan::{ColumnSource, Insert};
-use crate::run::check_required;
 use pikepole_engine::{BulkWriter, Database, EncodedRows, Portion, Transaction};
 use pikepole_scheduler as scheduler;
 use pikepole_types::{ColumnValues, RowBytes, SqlType, Value};
