@@ -118,3 +118,29 @@ impl<const N: usize> SlotCells<N> {
         }
     }
 }
+/// A counter that threads add to without a locked instruction and without a shared line, summed when it is read.
+pub struct SlotCounter(SlotCells<1>);
+
+impl SlotCounter {
+    /// Nothing counted yet.
+    pub fn new() -> Self {
+        Self(SlotCells::new())
+    }
+
+    /// Adds, wrapping.
+    #[inline]
+    pub fn add(&self, amount: u64) {
+        self.0.place().add(0, amount);
+    }
+
+    /// All that was added.
+    pub fn sum(&self) -> u64 {
+        self.0.sum(0)
+    }
+}
+
+impl Default for SlotCounter {
+    fn default() -> Self {
+        Self::new()
+    }
+}

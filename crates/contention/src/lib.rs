@@ -37,6 +37,7 @@ mod tables;
 
 pub use backoff_events::BackoffEvent;
 pub use cache_padded::CachePadded;
+pub use cells::SlotCounter;
 pub use counted_mutex::CountedMutex;
 pub use inbox::{Chain, Inbox, Link, Linked};
 pub use latch::{Acquire, Fairness, Latch, LatchGuard, LatchMode, OwnedLatchGuard};

@@ -41,6 +41,7 @@ mod patience;
 pub mod placement;
 mod security;
 mod server;
+mod statistics;
 mod table;
 mod temporary;
 mod transaction;
@@ -82,6 +83,7 @@ pub use catalog::partition::{PartitionFunction, PartitionScheme, Partitioned};
 pub use catalog::property::{ExtendedProperty, Properties, PropertyHolder, PropertyPart, PropertyValue};
 pub use catalog::security_policy::{BlockedChange, PredicateKind, SecurityPolicy, SecurityPredicate};
 pub use catalog::sequence::{Position, Sequence, SequenceCache, SequenceRecord};
+pub use catalog::statistics::{HistogramStep, StatisticsOrigin, StatisticsRecord, TableStatistics, ValueStatistics};
 pub use catalog::storage_options::{Compression, StorageOptions, StorageWish};
 pub use catalog::temporal::{Generated, Retention, RetentionUnit, Versioning};
 pub use catalog::user_type::{UserType, UserTypeKind};
@@ -91,8 +93,8 @@ pub use database::{
     FileWish, FilegroupChange, Fill, IndexDefinition, IndexExtras, IndexKind, LogFullReason, MessageChange,
     ModuleDefinition, NAMED_LOCK_FIRST, NamedLock, NewColumn, NumberRange, PageCheck, PageFinding, PolicyChange,
     PropertyChange, PropertyPlace, PutMode, RecordChange, RecoveryModel, RecoveryProgress, RecoveryWatch, RowMap,
-    ScopedConfiguration, ScopedKind, ScopedName, ScopedRow, ScopedValue, Switches, TableDefinition, Tested,
-    TriggerDefinition, UserAccess, generated_name, key_warning, row_warning,
+    SampleSize, ScopedConfiguration, ScopedKind, ScopedName, ScopedRow, ScopedValue, StatisticsDefinition, Switches,
+    TableDefinition, Tested, TriggerDefinition, UserAccess, generated_name, key_warning, row_warning,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};

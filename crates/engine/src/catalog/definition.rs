@@ -13,6 +13,7 @@ use super::property::{Properties, PropertyHolder};
 use super::rows::RowKind;
 use super::security_policy::SecurityPolicy;
 use super::sequence::SequenceRecord;
+use super::statistics::TableStatistics;
 use super::storage_options::StorageOptions;
 use super::temporal::{Generated, Versioning};
 use super::user_type::UserType;
@@ -638,7 +639,7 @@ pub type Function = Module;
 pub type Synonym = Module;
 
 /// One object as it is stored.
-#[derive(Debug, Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub enum StoredObject {
     /// A schema.
     Schema(Schema),
@@ -676,6 +677,8 @@ pub enum StoredObject {
     Filegroup(Filegroup),
     /// A file.
     File(FileSettings),
+    /// The statistics of a table.
+    Statistics(TableStatistics),
 }
 
 impl StoredObject {
@@ -690,6 +693,7 @@ impl StoredObject {
             StoredObject::Message(_) => RowKind::Message,
             StoredObject::Filegroup(_) => RowKind::Filegroup,
             StoredObject::File(_) => RowKind::File,
+            StoredObject::Statistics(_) => RowKind::Statistics,
             StoredObject::Properties(properties) => match properties.holder {
                 PropertyHolder::Database | PropertyHolder::Object(_) | PropertyHolder::Schema(_) => RowKind::Properties,
                 PropertyHolder::Principal(_) => RowKind::PrincipalProperties,
@@ -713,6 +717,7 @@ impl StoredObject {
             StoredObject::Message(message) => message.number,
             StoredObject::Filegroup(filegroup) => filegroup.data_space_id,
             StoredObject::File(file) => file.file_id,
+            StoredObject::Statistics(statistics) => statistics.object_id,
             StoredObject::DefinitionTrigger(trigger) => trigger.module.object_id,
             StoredObject::PartitionFunction(function) => function.function_id,
             StoredObject::PartitionScheme(scheme) => scheme.data_space_id,

@@ -24,6 +24,7 @@ pub(crate) mod property;
 pub(crate) mod rows;
 pub(crate) mod security_policy;
 pub(crate) mod sequence;
+pub(crate) mod statistics;
 pub(crate) mod storage_options;
 pub(crate) mod temporal;
 pub(crate) mod user_type;
@@ -47,6 +48,7 @@ use property::{Properties, PropertyHolder};
 use rpds::{RedBlackTreeMapSync as Map, RedBlackTreeSetSync as Set};
 use security_policy::{SecurityPolicy, SecurityPredicate};
 use sequence::Sequence;
+use statistics::TableStatistics;
 use user_type::{USER_TYPE_FIRST, UserType};
 
 /// The first object id of users' objects.
@@ -176,6 +178,8 @@ pub struct Catalog {
     types: Map<(i32, bool, String), Arc<UserType>>,
     /// Extended properties, by what has them.
     properties: Map<PropertyHolder, Arc<Properties>>,
+    /// Statistics, by the numbers of their tables.
+    statistics: Map<i32, Arc<TableStatistics>>,
     /// Users' messages, by number; those of the server in master's catalog, and nowhere else looked at.
     messages: Map<i32, Arc<UserMessage>>,
     /// Logins and server roles; those of the server in master's catalog, and nowhere else looked at.
@@ -201,6 +205,7 @@ impl Default for Catalog {
             partition_schemes: Map::default(),
             types: Map::default(),
             properties: Map::default(),
+            statistics: Map::default(),
             messages: Map::default(),
             logins: Arc::new(Principals::built_in(Level::Server)),
             users: Arc::new(Principals::built_in(Level::Database)),
@@ -264,6 +269,11 @@ impl Catalog {
             };
             if !is_visible {
                 visible.properties.remove_mut(holder);
+            }
+        }
+        for object_id in self.statistics.keys() {
+            if !visible.objects.contains_key(object_id) {
+                visible.statistics.remove_mut(object_id);
             }
         }
         visible
@@ -581,6 +591,19 @@ impl Catalog {
             self.properties.remove_mut(&properties.holder);
         } else {
             self.properties.insert_mut(properties.holder, Arc::new(properties));
+        }
+    }
+
+    /// The statistics of a table, but for those of indexes that were never updated.
+    pub fn statistics_of(&self, object_id: i32) -> Option<&Arc<TableStatistics>> {
+        self.statistics.get(&object_id)
+    }
+
+    pub(crate) fn put_statistics(&mut self, statistics: TableStatistics) {
+        if statistics.entries.is_empty() {
+            self.statistics.remove_mut(&statistics.object_id);
+        } else {
+            self.statistics.insert_mut(statistics.object_id, Arc::new(statistics));
         }
     }
 

@@ -8,7 +8,7 @@
 //!                                          of definitions; format 7: a partition function or scheme; format 8: a collection of schemas of xml; format 9: a
 //!                                          table with masked columns; format 10: a security policy; format 11:
 //!                                          properties of filegroups and files; format 12: of parameters; format 13: a filegroup,
-//!                                          or a file
+//!                                          or a file; format 14: statistics
 //!         kind 2: [ high-water mark 8 ]    of a table's identity values; id 0: of the rowversion numbers
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //!         kind 5: a type that users made; as kind 1
@@ -16,6 +16,7 @@
 //!         kinds 7, 8, 9: the extended properties of an object, a schema or the database (id 0), of a principal, of a type; as kind 1
 //!         kind 10: a message that users added to the server (in master only); as kind 1
 //!         kinds 11, 12: a filegroup, a file; as kind 1
+//!         kind 13: the statistics of a table; as kind 1
 //! ```
 
 use super::definition::{Column, StoredObject, TableRecord};
@@ -66,6 +67,8 @@ const FORMAT_FILE_PROPERTIES: u8 = 11;
 const FORMAT_PARAMETER_PROPERTIES: u8 = 12;
 /// A filegroup or a file, which programs before it do not know.
 const FORMAT_FILEGROUPS: u8 = 13;
+/// Statistics, which programs before it do not know.
+const FORMAT_STATISTICS: u8 = 14;
 
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -83,6 +86,7 @@ pub(crate) enum RowKind {
     Message = 10,
     Filegroup = 11,
     File = 12,
+    Statistics = 13,
 }
 
 pub(crate) fn row_key(kind: RowKind, id: i32, chunk: u32) -> [u8; CATALOG_KEY_BYTES] {
@@ -108,6 +112,7 @@ fn format_of(object: &StoredObject) -> u8 {
     match object {
         StoredObject::PartitionFunction(_) | StoredObject::PartitionScheme(_) => FORMAT_PARTITIONS,
         StoredObject::Filegroup(_) | StoredObject::File(_) => FORMAT_FILEGROUPS,
+        StoredObject::Statistics(_) => FORMAT_STATISTICS,
         StoredObject::DefinitionTrigger(_) => FORMAT_WATCHED,
         StoredObject::SecurityPolicy(_) => FORMAT_POLICIES,
         StoredObject::Properties(own) if own.has_files() => FORMAT_FILE_PROPERTIES,

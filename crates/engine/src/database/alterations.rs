@@ -120,6 +120,7 @@ impl Database {
         }
         if definition.replaces {
             self.move_properties(tx, &mut catalog, &table, &record, &Some).await?;
+            self.move_statistics(tx, &mut catalog, &record, &Some).await?;
         }
         let new = self.successor(&table, record);
         let built = match builders {
@@ -282,6 +283,7 @@ impl Database {
             }
         };
         self.move_properties(tx, &mut catalog, &table, &record, &Some).await?;
+        self.move_statistics(tx, &mut catalog, &record, &Some).await?;
         let table = self.replace_table(tx, &mut catalog, &table, record, map).await?;
         self.end_change(tx, mark, catalog, &table);
         Ok(table)
@@ -359,6 +361,7 @@ impl Database {
         self.renew_overflow(tx, &mut record).await?;
         let place = |old: usize| columns.iter().position(|column| column.source == Some(old));
         self.move_properties(tx, &mut catalog, &table, &record, &place).await?;
+        self.move_statistics(tx, &mut catalog, &record, &place).await?;
         self.move_grants(tx, &mut catalog, table.object_id, &place).await?;
         let table = self.replace_table(tx, &mut catalog, &table, record, Some(map)).await?;
         self.end_change(tx, mark, catalog, &table);
@@ -413,6 +416,7 @@ impl Database {
             catalog.remove(record.object_id);
         }
         self.move_properties(tx, &mut catalog, &table, &record, &Some).await?;
+        self.move_statistics(tx, &mut catalog, &record, &Some).await?;
         let table = self.replace_table(tx, &mut catalog, &table, record, None).await?;
         self.end_change(tx, mark, catalog, &table);
         Ok(table)

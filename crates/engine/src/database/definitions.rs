@@ -712,6 +712,7 @@ impl Database {
         self.remove_rows(tx, RowKind::Identity, table.object_id, 0).await?;
         self.forget_grants(tx, &mut catalog, Class::Object, table.object_id).await?;
         self.forget_properties(tx, &mut catalog, PropertyHolder::Object(table.object_id)).await?;
+        self.forget_statistics(tx, &mut catalog, table.object_id).await?;
         self.remove_triggers(tx, &mut catalog, table.object_id).await?;
         catalog.remove(table.object_id);
         self.end_definition(tx, mark, catalog, self.new_version());

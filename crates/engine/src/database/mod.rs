@@ -39,6 +39,7 @@ mod scoped;
 mod security_policies;
 mod sequences;
 mod sizes;
+mod statistics;
 mod switches;
 mod transfer;
 mod triggers;
@@ -91,6 +92,7 @@ pub use scoped::{ScopedConfiguration, ScopedKind, ScopedName, ScopedRow, ScopedV
 pub use security_policies::PolicyChange;
 pub use sequences::NumberRange;
 pub use sizes::{FileState, FileWish};
+pub use statistics::{SampleSize, StatisticsDefinition};
 pub use switches::Switches;
 pub use triggers::TriggerDefinition;
 pub use user_access::{Admission, UserAccess};

@@ -397,6 +397,7 @@ fn build_catalog(decoder: &Decoder, store: &Arc<Store>, statistics: &Arc<Statist
             StoredObject::Message(message) => catalog.put_message(message.clone()),
             StoredObject::Filegroup(filegroup) => catalog.put_filegroup(Arc::new(filegroup.clone())),
             StoredObject::File(file) => catalog.put_file(Arc::new(file.clone())),
+            StoredObject::Statistics(statistics) => catalog.put_statistics(statistics.clone()),
             StoredObject::Principal(principal) => match principal.kind.level() {
                 Level::Server => logins.put(principal.clone()),
                 Level::Database => users.put(principal.clone()),

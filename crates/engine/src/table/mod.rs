@@ -335,6 +335,18 @@ impl Table {
         self.base.pages_guessed()
     }
 
+    /// Counts rows that a statement has changed: see [`Table::changes`].
+    #[inline]
+    pub fn count_changes(&self, rows: u64) {
+        self.state.count_changes(rows);
+    }
+
+    /// Rows that statements have changed since the database was opened, those of rolled back ones too: statistics are brought up to
+    /// date by it.
+    pub fn changes(&self) -> u64 {
+        self.state.changes()
+    }
+
     /// The codec of its rows.
     pub fn row_layout(&self) -> &RowLayout {
         &self.layout

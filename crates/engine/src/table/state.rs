@@ -1,9 +1,9 @@
 //! What all versions of one table share: the lock, the identity values, whether a version is still current.
 
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
-use pikepole_contention::{Spinlock, SpinlockClass, Statistics};
+use pikepole_contention::{SlotCounter, Spinlock, SpinlockClass, Statistics};
 use pikepole_log::Lsn;
 use pikepole_transaction::TableLock;
 
@@ -38,6 +38,8 @@ pub(crate) struct TableState {
     /// The last id that a long value was given.
     value_id: AtomicU64,
     pub uses: IndexUses,
+    /// Rows that statements have changed since the database was opened; none before the first.
+    changes: OnceLock<SlotCounter>,
 }
 
 impl TableState {
@@ -49,7 +51,19 @@ impl TableState {
             identity: Spinlock::new(SpinlockClass::IDENTITY_CACHE, statistics, IdentityValues::default()),
             value_id: AtomicU64::new(0),
             uses: IndexUses::default(),
+            changes: OnceLock::new(),
         })
+    }
+
+    /// Counts changed rows.
+    #[inline]
+    pub fn count_changes(&self, rows: u64) {
+        self.changes.get_or_init(SlotCounter::new).add(rows);
+    }
+
+    /// Changed rows so far.
+    pub fn changes(&self) -> u64 {
+        self.changes.get().map_or(0, SlotCounter::sum)
     }
 
     /// Whether a newer definition than `version` was published.

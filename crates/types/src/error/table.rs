@@ -426,6 +426,7 @@ error_table! {
     2759 16 0 schema_not_created() "CREATE SCHEMA failed due to previous errors.";
     2760 16 1 schema_unknown(name) "The specified schema name \"{name}\" either does not exist or you do not have permission to use it.";
     2761 16 2 row_guid_type_invalid() "The ROWGUIDCOL property can only be specified on the uniqueidentifier data type.";
+    1927 16 1 statistics_exist(name, table) "There are already statistics on table '{table}' named '{name}'.";
     2767 16 1 statistics_missing(name) "Could not locate statistics '{name}' in the system catalogs.";
     2772 16 1 temporary_table_in_function() "Cannot access temporary tables from within a function.";
     2778 16 1 log_needs_permission() "Only System Administrator can specify WITH LOG option for RAISERROR command.";

@@ -1,0 +1,207 @@
+//! What a sample of a table's rows says of the values in its columns.
+//!
+//! ```text
+//!   some parts of the table ──► rows, of which SAMPLE_ROWS_MAX are kept (each row with the same chance: algorithm R)
+//!                                 └─► sorted by a column ──► histogram; different values, and from them those of the table
+//! ```
+//! The number of different values follows from those that the sample has once and more often: Haas and Stokes, *Estimating the Number
+//! of Classes in a Finite Population*, 1998, the estimator that they call Duj1, which PostgreSQL uses too.
+
+mod histogram;
+
+use crate::catalog::statistics::ValueStatistics;
+use pikepole_types::{Collation, Value, compare, hash};
+use std::cmp::Ordering;
+use std::collections::HashMap;
+
+/// Rows of a sample at most.
+const SAMPLE_ROWS_MAX: usize = 32 * 1024;
+
+/// Bytes of a sample's texts and other long values at most. Beyond that it has fewer rows.
+const SAMPLE_BYTES_MAX: usize = 16 << 20;
+
+/// Rows of a table, for statistics of some of its columns.
+pub(crate) struct Sample {
+    rows: Vec<Box<[Value]>>,
+    collations: Vec<Collation>,
+    /// Rows that were offered.
+    seen: u64,
+    bytes: usize,
+    room: usize,
+    random: u64,
+}
+
+impl Sample {
+    /// A sample of rows with values of these collations.
+    pub fn new(collations: Vec<Collation>) -> Sample {
+        Sample { rows: Vec::new(), collations, seen: 0, bytes: 0, room: SAMPLE_ROWS_MAX, random: 0x9e37_79b9_7f4a_7c15 }
+    }
+
+    /// Rows that were offered.
+    pub fn seen(&self) -> u64 {
+        self.seen
+    }
+
+    /// Takes a row, or leaves it.
+    pub fn offer(&mut self, row: &[Value]) {
+        self.seen += 1;
+        if self.rows.len() < self.room {
+            self.bytes += row.iter().map(width).sum::<f64>() as usize;
+            self.rows.push(row.into());
+            if self.bytes > SAMPLE_BYTES_MAX {
+                self.room = self.rows.len();
+            }
+            return;
+        }
+        let at = self.next_below(self.seen);
+        if let Some(place) = usize::try_from(at).ok().and_then(|at| self.rows.get_mut(at)) {
+            *place = row.into();
+        }
+    }
+
+    /// A number below `end`: xorshift, whose bias does not matter here.
+    fn next_below(&mut self, end: u64) -> u64 {
+        self.random ^= self.random << 13;
+        self.random ^= self.random >> 7;
+        self.random ^= self.random << 17;
+        self.random % end
+    }
+
+    /// What the sample says of the columns at these places of its rows, for a table of so many rows.
+    pub fn values_of(&self, columns: &[usize], rows: u64, now_us: i64, changes: u64) -> ValueStatistics {
+        let all = self.rows.len() as f64;
+        let rows = rows.max(self.seen);
+        let mut distinct = Vec::with_capacity(columns.len());
+        let mut widths = Vec::with_capacity(columns.len());
+        for prefix in (1..=columns.len()).map(|count| &columns[..count]) {
+            distinct.push(self.distinct(prefix, rows as f64));
+            let bytes = |row: &[Value]| prefix.iter().map(|column| width(&row[*column])).sum::<f64>();
+            widths.push(self.rows.iter().map(|row| bytes(row)).sum::<f64>() / all.max(1.0));
+        }
+        let steps = match (columns.first(), distinct.first()) {
+            (Some(first), Some(distinct)) => self.histogram(*first, rows as f64, *distinct),
+            _ => Vec::new(),
+        };
+        ValueStatistics { updated_us: now_us, rows, sampled: self.seen, distinct, widths, steps, changes }
+    }
+
+    /// The number of different values that some columns have together in the table.
+    fn distinct(&self, columns: &[usize], rows: f64) -> f64 {
+        let mut counts: HashMap<u64, u64> = HashMap::with_capacity(self.rows.len());
+        for row in &self.rows {
+            let of_row = columns.iter().fold(0_u64, |code, column| {
+                let own = hash(&row[*column], self.collations[*column]);
+                code.rotate_left(17).wrapping_mul(0x2545_f491_4f6c_dd1d) ^ own
+            });
+            *counts.entry(of_row).or_default() += 1;
+        }
+        let once = counts.values().filter(|count| **count == 1).count() as f64;
+        estimated_distinct(self.rows.len() as f64, counts.len() as f64, once, rows)
+    }
+
+    fn histogram(&self, column: usize, rows: f64, distinct: f64) -> Vec<crate::catalog::statistics::HistogramStep> {
+        let collation = self.collations[column];
+        let order = |a: &Value, b: &Value| compare(a, b, collation).ok().flatten().unwrap_or(Ordering::Equal);
+        let (nulls, mut values): (Vec<&Value>, Vec<&Value>) =
+            self.rows.iter().map(|row| &row[column]).partition(|value| value.is_null());
+        values.sort_by(|a, b| order(a, b));
+        let mut runs: Vec<(&Value, u64)> = Vec::new();
+        for value in values {
+            match runs.last_mut() {
+                Some((last, count)) if order(last, value) == Ordering::Equal => *count += 1,
+                _ => runs.push((value, 1)),
+            }
+        }
+        histogram::of_runs(nulls.len() as u64, &runs, rows / (self.rows.len() as f64).max(1.0), distinct)
+    }
+}
+
+/// Different values in a table of `rows`, from a sample with `found` of them, `once` of which it has once.
+fn estimated_distinct(sample: f64, found: f64, once: f64, rows: f64) -> f64 {
+    if sample <= 0.0 || rows <= sample {
+        return found;
+    }
+    let share = sample / rows;
+    let others = sample - once + once * share;
+    let estimate = if others > 0.0 { sample * found / others } else { rows };
+    estimate.clamp(found, rows)
+}
+
+/// Bytes that a value takes.
+fn width(value: &Value) -> f64 {
+    match value {
+        Value::Null => 0.0,
+        Value::Str(text) => text.len() as f64,
+        Value::Bin(bytes) => bytes.len() as f64,
+        Value::Bit(_) | Value::TinyInt(_) => 1.0,
+        Value::SmallInt(_) => 2.0,
+        Value::Int(_) | Value::Real(_) | Value::SmallMoney(_) | Value::SmallDateTime(_) => 4.0,
+        Value::Date(_) => 3.0,
+        Value::Guid(_) => 16.0,
+        Value::Decimal(decimal) if decimal.precision() <= 9 => 5.0,
+        Value::Decimal(decimal) if decimal.precision() > 19 => 17.0,
+        Value::Decimal(_) => 9.0,
+        _ => 8.0,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use histogram::STEPS_MAX;
+
+    fn sample(values: impl Iterator<Item = Value>) -> Sample {
+        let mut sample = Sample::new(vec![Collation::DEFAULT]);
+        values.for_each(|value| sample.offer(&[value]));
+        sample
+    }
+
+    #[test]
+    fn all_rows_give_exact_numbers() {
+        let sample = sample((0..10_000).map(|i| Value::Int(i % 100)));
+        let found = sample.values_of(&[0], 10_000, 0, 0);
+        assert_eq!((found.rows, found.sampled, found.distinct[0], found.widths[0]), (10_000, 10_000, 100.0, 4.0));
+        assert_eq!(found.steps.len(), 100);
+        assert!(found.steps.iter().all(|step| step.equal_rows == 100.0 && step.range_rows == 0.0));
+    }
+
+    #[test]
+    fn a_sample_tells_of_the_table() {
+        // A tenth of the rows, of a key, of a column with 2,000 values, and of one whose values are all alike but for a few.
+        let rows = 1_000_000_u64;
+        let mut sample = Sample::new(vec![Collation::DEFAULT; 3]);
+        let mut random = 7_u64;
+        for i in 0..rows / 10 {
+            random = random.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            let any = (random >> 33) as i32;
+            let rare = if any % 1_000 == 0 { any } else { 5 };
+            sample.offer(&[Value::BigInt(i as i64 * 10), Value::Int(any % 2_000), Value::Int(rare)]);
+        }
+        let near = |found: f64, wanted: f64, by: f64| (found / wanted - 1.0).abs() < by;
+        let of = |column: usize| sample.values_of(&[column], rows, 0, 0);
+        assert!(near(of(0).distinct[0], 1_000_000.0, 0.01), "{}", of(0).distinct[0]);
+        assert!(near(of(1).distinct[0], 2_000.0, 0.02), "{}", of(1).distinct[0]);
+        let common = of(2).steps.iter().find(|step| step.high == Value::Int(5)).map_or(0.0, |step| step.equal_rows);
+        assert!(near(common, 999_000.0, 0.01), "{common}");
+        for column in 0..3 {
+            let all: f64 = of(column).steps.iter().map(|step| step.equal_rows + step.range_rows).sum();
+            assert!(near(all, 1_000_000.0, 0.001), "{all}");
+            assert!(of(column).steps.len() <= STEPS_MAX);
+        }
+    }
+
+    #[test]
+    fn null_is_a_step_of_its_own() {
+        let found = sample([Value::Null, Value::Int(1), Value::Null].into_iter()).values_of(&[0], 3, 0, 0);
+        let steps: Vec<_> = found.steps.iter().map(|step| (step.high.clone(), step.equal_rows)).collect();
+        assert_eq!(steps, [(Value::Null, 2.0), (Value::Int(1), 1.0)]);
+    }
+
+    #[test]
+    fn long_values_make_a_sample_smaller() {
+        let text = "x".repeat(8_000);
+        let sample = sample((0..10_000).map(|i| Value::Str(format!("{i}{text}"))));
+        assert!(sample.rows.len() < 2_200 && sample.seen == 10_000);
+        assert!(sample.values_of(&[0], 10_000, 0, 0).distinct[0] > 9_000.0);
+    }
+}
