@@ -63,6 +63,8 @@ mod repeated_key_tests;
 #[cfg(test)]
 mod stale_page_tests;
 #[cfg(test)]
+mod statistics_tests;
+#[cfg(test)]
 mod tests;
 #[cfg(test)]
 mod unlogged_tests;

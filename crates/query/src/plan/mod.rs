@@ -528,6 +528,19 @@ pub enum Action {
     Instead(Box<Instead>),
 }
 
+impl Action {
+    /// The table whose rows it changes.
+    pub(crate) fn changed_table(&self) -> Option<&Arc<Table>> {
+        match self {
+            Action::Insert(insert) => Some(&insert.table),
+            Action::Update(update) => Some(&update.changed.table),
+            Action::Delete(delete) => Some(&delete.changed.table),
+            Action::Change(change) => Some(&change.table),
+            Action::Select { .. } | Action::Assign { .. } | Action::Instead(_) => None,
+        }
+    }
+}
+
 /// The source of one column of an inserted row.
 #[derive(Debug, Clone)]
 pub enum ColumnSource {

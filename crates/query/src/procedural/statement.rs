@@ -580,8 +580,11 @@ impl Machine<'_> {
                 TriggerEvent::Delete => DoneKind::Delete,
             },
         };
-        if kind != DoneKind::Select {
+        if kind != DoneKind::Select && state.rows > 0 {
             self.context.rows_changed += state.rows;
+            if let Some(table) = plan.action.changed_table() {
+                table.engine.count_changes(state.rows);
+            }
         }
         self.context.state.row_count = i64::try_from(state.rows).unwrap_or(i64::MAX);
         self.tell_cursor(plan, state);
