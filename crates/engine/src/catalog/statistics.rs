@@ -58,6 +58,16 @@ pub struct ValueStatistics {
     pub changes: u64,
 }
 
+impl ValueStatistics {
+    /// The table's count of changes from which on a query should not rely on them. The thresholds are SQL Server's: a fifth of the rows
+    /// and 500, or for large tables the root of a thousand times their rows.
+    pub fn changes_max(&self) -> u64 {
+        let rows = self.rows as f64;
+        let changes = (500.0 + 0.2 * rows).min((1_000.0 * rows).sqrt()).max(500.0);
+        self.changes.saturating_add(changes as u64)
+    }
+}
+
 /// A step of a histogram: the rows behind the step before, up to a value.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct HistogramStep {

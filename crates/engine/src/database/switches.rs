@@ -1,5 +1,5 @@
-//! The switches of ALTER DATABASE ... SET that are kept to be shown: nothing here works otherwise by them, and tools look whether what
-//! they have set is so.
+//! The switches of ALTER DATABASE ... SET. Queries make statistics and bring them up to date as two of them say; the others are kept to be
+//! shown: nothing here works otherwise by them, and tools look whether what they have set is so.
 
 use serde::{Deserialize, Serialize};
 
@@ -11,9 +11,9 @@ const SWITCHES: &[(&str, &str, bool)] = &[
     ("ANSI_WARNINGS", "is_ansi_warnings_on", true),
     ("ARITHABORT", "is_arithabort_on", true),
     ("AUTO_CLOSE", "is_auto_close_on", false),
-    ("AUTO_CREATE_STATISTICS", "is_auto_create_stats_on", false),
+    ("AUTO_CREATE_STATISTICS", "is_auto_create_stats_on", true),
     ("AUTO_SHRINK", "is_auto_shrink_on", false),
-    ("AUTO_UPDATE_STATISTICS", "is_auto_update_stats_on", false),
+    ("AUTO_UPDATE_STATISTICS", "is_auto_update_stats_on", true),
     ("AUTO_UPDATE_STATISTICS_ASYNC", "is_auto_update_stats_async_on", false),
     ("CONCAT_NULL_YIELDS_NULL", "is_concat_null_yields_null_on", true),
     ("CURSOR_CLOSE_ON_COMMIT", "is_cursor_close_on_commit_on", false),
@@ -26,6 +26,15 @@ const SWITCHES: &[(&str, &str, bool)] = &[
     ("QUOTED_IDENTIFIER", "is_quoted_identifier_on", true),
     ("TRUSTWORTHY", "is_trustworthy_on", false),
 ];
+
+/// The name of a switch that is not as in a new database, in the database's file. Statistics were kept by nothing once, and these two
+/// off in new databases: a file of that time that has their plain names says that they are on.
+fn stored_name(name: &str) -> String {
+    match name {
+        "AUTO_CREATE_STATISTICS" | "AUTO_UPDATE_STATISTICS" => format!("{name} OFF"),
+        name => name.to_owned(),
+    }
+}
 
 /// Which switches of a database are not as in a new one. A file has their names.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default, Serialize, Deserialize)]
@@ -53,6 +62,11 @@ impl Switches {
         Switches(if on == SWITCHES[place].2 { self.0 & !bit } else { self.0 | bit })
     }
 
+    /// Whether a switch is on.
+    pub fn is_on(self, option: &str) -> bool {
+        Switches::place(option).is_some_and(|place| SWITCHES[place].2 ^ (self.0 & (1 << place) != 0))
+    }
+
     /// Each column of `sys.databases` with what it shows.
     pub fn columns(self) -> impl Iterator<Item = (&'static str, bool)> {
         SWITCHES
@@ -70,7 +84,7 @@ impl Switches {
 impl From<Switches> for Vec<String> {
     fn from(switches: Switches) -> Vec<String> {
         let is_set = |(place, (name, _, _)): (usize, &(&str, &str, bool))| {
-            (switches.0 & (1 << place) != 0).then(|| (*name).to_string())
+            (switches.0 & (1 << place) != 0).then(|| stored_name(name))
         };
         SWITCHES.iter().enumerate().filter_map(is_set).collect()
     }
@@ -79,8 +93,8 @@ impl From<Switches> for Vec<String> {
 impl From<Vec<String>> for Switches {
     /// Names that are none, of a later build, say nothing here.
     fn from(names: Vec<String>) -> Switches {
-        let bits = names.iter().filter_map(|name| Switches::place(name));
-        Switches(bits.fold(0, |bits, place| bits | 1 << place))
+        let is_set = |place: &usize| names.iter().any(|name| *name == stored_name(SWITCHES[*place].0));
+        Switches((0..SWITCHES.len()).filter(is_set).fold(0, |bits, place| bits | 1 << place))
     }
 }
 

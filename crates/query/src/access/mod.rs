@@ -196,6 +196,8 @@ pub struct Table {
     pub identity: Option<usize>,
     /// A table-valued parameter.
     pub readonly: bool,
+    /// What is known of its values; of tables of the session's database alone.
+    pub statistics: Option<Arc<engine::TableStatistics>>,
 }
 
 impl Table {
@@ -261,7 +263,25 @@ impl Table {
                 .collect(),
             identity: engine.identity_column(),
             readonly: false,
+            statistics: None,
             engine: Arc::clone(engine),
+        }
+    }
+
+    /// What is known of the values of a column, and for how long that is to be believed.
+    pub(crate) fn statistics_of(&self, column: usize) -> Option<&engine::StatisticsRecord> {
+        self.statistics.as_ref()?.of_column(column).filter(|own| own.values.is_some())
+    }
+
+    /// Whether more should be known of a column's values: of a large table there are no statistics, or many rows have changed since.
+    pub(crate) fn wants_statistics(&self, column: usize) -> bool {
+        let is_large = self.engine.pages_guessed() >= STATISTICS_PAGES_MIN;
+        if !is_large || self.engine.residence() != Residence::Database {
+            return false;
+        }
+        match self.statistics.as_ref().and_then(|own| own.of_column(column)) {
+            None => can_have_statistics(&self.columns[column].ty),
+            Some(own) => self.engine.changes() > changes_max(own),
         }
     }
 
@@ -290,6 +310,23 @@ impl Table {
     pub fn qualified_name(&self) -> String {
         self.engine.full_name()
     }
+}
+
+/// The table's count of changes up to which statistics are good.
+pub(crate) fn changes_max(statistics: &engine::StatisticsRecord) -> u64 {
+    match &statistics.values {
+        _ if statistics.no_recompute => u64::MAX,
+        Some(values) => values.changes_max(),
+        None => 0,
+    }
+}
+
+/// Pages of a table from which on a query makes statistics of it: some thousand rows.
+const STATISTICS_PAGES_MIN: u64 = 64;
+
+/// Whether values of a type are worth statistics: they compare, and are short.
+fn can_have_statistics(ty: &SqlType) -> bool {
+    !ty.is_max() && !matches!(ty, SqlType::Xml | SqlType::Variant | SqlType::Text | SqlType::NText | SqlType::Image)
 }
 
 /// A table's name as error 2628 has it. Temporary tables have their place in tempdb in it, table variables stand alone.

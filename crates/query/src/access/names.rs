@@ -349,7 +349,10 @@ impl CatalogView {
         };
         let view = &place.view;
         let found = view.catalog.table(&place.schema, &place.name);
-        Ok(found.map(|table| Arc::new(Table::new(&view.reached(table), view.database.name()))))
+        Ok(found.map(|table| {
+            let statistics = view.catalog.statistics_of(table.object_id).cloned();
+            Arc::new(Table { statistics, ..Table::new(&view.reached(table), view.database.name()) })
+        }))
     }
 
     /// The database, the schema and the name of what a synonym of the system's own views stands for.

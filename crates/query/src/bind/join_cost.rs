@@ -19,9 +19,10 @@ use super::join_size::{self, table_rows};
 use super::key_range::burden;
 use super::open_query::OpenQuery;
 use super::scope::Source;
-use crate::access::Table;
+use super::selectivity::{Known, Knows, share_of, share_of_all};
+use crate::access::{Table, changes_max};
 use crate::expression::{Comparison, Expr, Integer, Predicate};
-use crate::plan::Registers;
+use crate::plan::{Registers, TableSize};
 use pikepole_types::Collation;
 
 /// Finding a place in an index.
@@ -35,8 +36,8 @@ const TEST: f64 = 0.1;
 /// How often a subquery is taken to run that reads the row outside it, or the member of a recursive common table.
 const OPENINGS: f64 = 100.0;
 
-/// The share of the rows for which a condition holds.
-pub(super) fn share(condition: &Predicate) -> f64 {
+/// The share of the rows for which a condition holds of which nothing is known.
+pub(super) fn guessed(condition: &Predicate) -> f64 {
     let list = |items: usize| (items as f64 / 10.0).min(0.5);
     let compared = |op: &Comparison| match op {
         Comparison::Equal => 0.1,
@@ -46,9 +47,9 @@ pub(super) fn share(condition: &Predicate) -> f64 {
     match condition {
         Predicate::Const(truth) => f64::from(u8::from(*truth == Some(true))),
         Predicate::Integers(op, _) | Predicate::Values(op, _, _) => compared(op),
-        Predicate::And(parts) => parts.iter().map(share).product(),
-        Predicate::Or(parts) => parts.iter().map(share).sum::<f64>().min(1.0),
-        Predicate::Not(inner) => 1.0 - share(inner),
+        Predicate::And(parts) => parts.iter().map(guessed).product(),
+        Predicate::Or(parts) => parts.iter().map(guessed).sum::<f64>().min(1.0),
+        Predicate::Not(inner) => 1.0 - guessed(inner),
         Predicate::IsNull(_) | Predicate::Like { .. } | Predicate::LikeConst(..) => 0.1,
         Predicate::InIntegers(_, values, _) => list(values.len()),
         Predicate::InValues(_, values, _) => list(values.len()),
@@ -149,12 +150,14 @@ struct Class {
     pairs: Vec<(usize, usize)>,
     /// Equal to a constant or variable.
     constant: bool,
+    /// The share of rows that have that value, where statistics say so.
+    of_constant: Option<f64>,
     /// Equal to a value of the row outside.
     outside: bool,
     /// Such a condition that can be passed on to the other columns, and its slot; and whether it is one with a constant.
     passed: Option<(Predicate, usize)>,
     passes_constant: bool,
-    /// How many values there are; `known` when a unique key says so.
+    /// How many values there are; `known` when a unique key or statistics say so.
     values: f64,
     known: bool,
 }
@@ -168,6 +171,7 @@ impl Class {
             members,
             pairs: Vec::new(),
             constant: false,
+            of_constant: None,
             outside: false,
             passed: None,
             passes_constant: false,
@@ -182,7 +186,11 @@ impl Class {
 
     /// The share of a table's rows that have one value.
     fn share(&self) -> f64 {
-        if self.constant && !self.known { 0.1 } else { 1.0 / self.values.max(1.0) }
+        match self.of_constant {
+            Some(share) if self.constant => share,
+            _ if self.constant && !self.known => 0.1,
+            _ => 1.0 / self.values.max(1.0),
+        }
     }
 }
 
@@ -230,6 +238,8 @@ struct Relation {
     own: f64,
     /// The slots that such conditions bound.
     ranged: Vec<usize>,
+    /// The share of rows that all bounds of such a slot leave, where statistics say so.
+    ranges: Vec<(usize, f64)>,
     keys: Vec<Key>,
     /// Its slots in classes.
     joins: Vec<(usize, usize)>,
@@ -245,6 +255,7 @@ impl Relation {
             row: 1.0,
             own: 1.0,
             ranged: Vec::new(),
+            ranges: Vec::new(),
             keys: Vec::new(),
             joins: Vec::new(),
         };
@@ -308,8 +319,30 @@ impl Relation {
             Found::Table if keys.is_empty() => Found::Hash,
             found => found,
         };
-        let rows = first.rows * query.conditions.iter().map(share).product::<f64>();
+        let conditions: Vec<&Predicate> = query.conditions.iter().collect();
+        let rows = first.rows * share_of_all(&conditions, &|slot| first.knows(slot));
         Relation { found, keys, rows: rows.max(1.0), ..first }
+    }
+
+    /// Takes the conditions on its own rows.
+    fn restrict(&mut self, own: &[&Predicate], knows: Knows<'_, '_>) {
+        self.own = share_of_all(own, knows);
+        for slot in self.ranged.clone() {
+            let reads = |condition: &&&Predicate| {
+                let mut reads = false;
+                condition.visit_slots(&mut |other| reads |= other == slot);
+                reads
+            };
+            if knows(slot).is_some() && !self.ranges.iter().any(|(own, _)| *own == slot) {
+                let bounds: Vec<&Predicate> = own.iter().filter(reads).copied().collect();
+                self.ranges.push((slot, share_of_all(&bounds, knows)));
+            }
+        }
+    }
+
+    /// What statistics say of a slot of the first table.
+    fn knows(&self, slot: usize) -> Option<Known<'_>> {
+        known_of(self.head.as_ref()?, slot)
     }
 
     fn is_unique(&self, bound: &dyn Fn(usize) -> bool) -> bool {
@@ -334,6 +367,13 @@ fn keys(table: &Table, registers: Registers) -> Vec<Key> {
     keys.collect()
 }
 
+/// What statistics say of a slot, if it is one of the table.
+fn known_of<'t>((table, registers): &'t (Arc<Table>, Registers), slot: usize) -> Option<Known<'t>> {
+    let column = registers.range().contains(&slot).then(|| slot - registers.first)?;
+    let values = table.statistics_of(column)?.values.as_ref()?;
+    Known::of(values, table.columns.get(column)?.order())
+}
+
 /// The part of a table that a range of a key leaves.
 struct Access<'k> {
     share: f64,
@@ -348,7 +388,21 @@ pub(super) struct Costs {
     others: Vec<Other>,
     /// How often the run is opened.
     openings: f64,
+    /// What was asked of the statistics of tables.
+    asked: Vec<Asked>,
 }
+
+/// What was asked of the statistics of a table.
+struct Asked {
+    table: Arc<Table>,
+    /// The columns of which more should be known.
+    wanted: Vec<usize>,
+    /// The table's count of changes up to which what is known is good.
+    changes_max: u64,
+}
+
+/// A table, and where its columns are.
+type Heads = (Arc<Table>, Registers);
 
 impl Costs {
     /// Looks at the members and at the pool of conditions. A slot that is no member's is of a row outside, but for the variables,
@@ -359,20 +413,29 @@ impl Costs {
             let source = sources.iter().position(|source| source.registers.range().contains(&slot))?;
             owners[source]
         };
-        let relations = members.iter().map(|member| Relation::of(&member.tree, sources, variables)).collect();
+        let relations: Vec<Relation> =
+            members.iter().map(|member| Relation::of(&member.tree, sources, variables)).collect();
+        let heads: Vec<Heads> = relations.iter().filter_map(|relation: &Relation| relation.head.clone()).collect();
+        let knows = |slot: usize| heads.iter().find_map(|head| known_of(head, slot));
         let recurs = members.iter().any(|member| matches!(member.tree, JoinTree::Leaf(_, Leaf::Work(_))));
         let openings = if recurs { OPENINGS } else { 1.0 };
-        let mut costs = Costs { relations, classes: Vec::new(), others: Vec::new(), openings };
+        let mut costs = Costs { relations, classes: Vec::new(), others: Vec::new(), openings, asked: Vec::new() };
         let mut rest: Vec<&Predicate> = Vec::new();
         for condition in pool {
             if !costs.take_pair(condition, &owner) {
                 rest.push(condition);
             }
         }
+        let mut own: Vec<Vec<&Predicate>> = vec![Vec::new(); members.len()];
         for condition in rest {
-            costs.take(condition, &owner, variables);
+            let taken = costs.take(condition, &owner, variables, &knows);
+            taken.into_iter().for_each(|member| own[member].push(condition));
         }
-        costs.count_values();
+        for (relation, own) in costs.relations.iter_mut().zip(&own) {
+            relation.restrict(own, &knows);
+        }
+        costs.count_values(&knows);
+        costs.note_asked(pool, &heads);
         costs
     }
 
@@ -409,8 +472,14 @@ impl Costs {
         true
     }
 
-    /// Takes any other condition.
-    fn take(&mut self, condition: &Predicate, owner: &dyn Fn(usize) -> Option<usize>, variables: usize) {
+    /// Takes any other condition. One on the rows of a member alone is that member's.
+    fn take(
+        &mut self,
+        condition: &Predicate,
+        owner: &dyn Fn(usize) -> Option<usize>,
+        variables: usize,
+        knows: Knows<'_, '_>,
+    ) -> Option<usize> {
         let mut reads = Set::default();
         let mut outside = false;
         condition.visit_slots(&mut |slot| match owner(slot) {
@@ -420,25 +489,25 @@ impl Costs {
         if outside {
             self.openings = OPENINGS;
         }
-        let Some(member) = (0..self.relations.len()).find(|member| reads.has(*member)) else { return };
+        let member = (0..self.relations.len()).find(|member| reads.has(*member))?;
         if reads.count() == 1 {
-            if self.bind(condition, member, owner, outside) {
-                return;
+            if self.bind(condition, member, owner, outside, knows) {
+                return None;
             }
             let relation = &mut self.relations[member];
-            relation.own *= share(condition);
             condition.visit_slots(&mut |slot| {
                 if owner(slot).is_some() && matches!(condition, Predicate::Integers(..) | Predicate::Values(..)) {
                     relation.ranged.push(slot);
                 }
             });
-            return;
+            return Some(member);
         }
         let sides = read_by_sides(condition).map(|[a, b]| {
             let members = |slots: Vec<usize>| Set::of(slots.into_iter().filter_map(owner));
             (members(a), members(b))
         });
-        self.others.push(Other { reads, share: share(condition), sides });
+        self.others.push(Other { reads, share: share_of(condition, knows), sides });
+        None
     }
 
     /// Takes the equality of a column with a value from elsewhere.
@@ -448,6 +517,7 @@ impl Costs {
         member: usize,
         owner: &dyn Fn(usize) -> Option<usize>,
         outside: bool,
+        knows: Knows<'_, '_>,
     ) -> bool {
         let Some((left, right, way)) = equality(condition) else { return false };
         let own = |side: Side| match side {
@@ -472,15 +542,56 @@ impl Costs {
             class.passed = Some((condition.clone(), slot));
             class.passes_constant = !outside;
         }
+        if !outside && knows(slot).is_some() {
+            let share = share_of(condition, knows);
+            class.of_constant = Some(class.of_constant.map_or(share, |known| known.min(share)));
+        }
         class.constant |= !outside;
         class.outside |= outside;
         true
     }
 
+    /// Notes what conditions ask of the statistics of tables.
+    fn note_asked(&mut self, pool: &[Predicate], heads: &[Heads]) {
+        let asked = &mut self.asked;
+        let mut note = |slot: usize| {
+            let Some((table, registers)) = heads.iter().find(|(_, registers)| registers.range().contains(&slot)) else {
+                return;
+            };
+            let at = asked.iter().position(|own| Arc::ptr_eq(&own.table, table)).unwrap_or_else(|| {
+                asked.push(Asked { table: Arc::clone(table), wanted: Vec::new(), changes_max: u64::MAX });
+                asked.len() - 1
+            });
+            let (own, column) = (&mut asked[at], slot - registers.first);
+            if table.wants_statistics(column) {
+                own.wanted.push(column);
+            } else if let Some(known) = table.statistics_of(column) {
+                own.changes_max = own.changes_max.min(changes_max(known));
+            }
+        };
+        pool.iter().for_each(|condition| condition.visit_slots(&mut note));
+        for own in asked {
+            own.wanted.sort_unstable();
+            own.wanted.dedup();
+        }
+    }
+
+    /// The sizes of tables that have decided this, and for a dear plan what it asks of their statistics.
+    pub(super) fn sizes(&self, is_dear: bool) -> impl Iterator<Item = TableSize> {
+        let of = move |(table, _): &Heads| {
+            let pages = table.engine.pages_guessed();
+            let asked = self.asked.iter().find(|own| is_dear && Arc::ptr_eq(&own.table, table));
+            let (wanted, changes_max) =
+                asked.map_or((Vec::new(), u64::MAX), |own| (own.wanted.clone(), own.changes_max));
+            TableSize { table: Arc::clone(&table.engine), pages, changes_max, wanted }
+        };
+        self.relations.iter().filter_map(|relation| relation.head.as_ref()).map(of)
+    }
+
     /// Guesses how many values each class has, and notes the classes of each member.
-    fn count_values(&mut self) {
+    fn count_values(&mut self, knows: Knows<'_, '_>) {
         for (at, class) in self.classes.iter_mut().enumerate() {
-            let (mut largest, mut key) = (1.0f64, None::<f64>);
+            let (mut largest, mut key, mut counted) = (1.0f64, None::<f64>, None::<f64>);
             for (slot, member) in &class.slots {
                 let relation = &mut self.relations[*member];
                 relation.joins.push((*slot, at));
@@ -488,9 +599,12 @@ impl Costs {
                     key = Some(key.map_or(relation.rows, |key| key.min(relation.rows)));
                 }
                 largest = largest.max(relation.rows);
+                if let Some(known) = knows(*slot) {
+                    counted = Some(counted.unwrap_or(1.0).max(known.distinct()));
+                }
             }
-            class.known = key.is_some();
-            class.values = key.unwrap_or(largest / 10.0);
+            class.known = key.is_some() || counted.is_some();
+            class.values = key.or(counted).unwrap_or(largest / 10.0);
         }
     }
 
@@ -511,7 +625,9 @@ impl Costs {
                 let class = self.classes.iter().find(|class| class.has(*slot));
                 class.map_or(0.1, Class::share)
             };
-            let guessed = prefix.iter().map(of_slot).product::<f64>() * (1.0f64 / 3.0).powi(bounds.min(2) as i32);
+            let ranged = rest.first().and_then(|slot| relation.ranges.iter().find(|(own, _)| own == slot));
+            let of_bounds = ranged.map_or_else(|| (1.0f64 / 3.0).powi(bounds.min(2) as i32), |(_, share)| *share);
+            let guessed = prefix.iter().map(of_slot).product::<f64>() * if bounds > 0 { of_bounds } else { 1.0 };
             let share = if point { 1.0 / relation.rows } else { guessed };
             best = Access { share, prefix, secondary: key.secondary };
             least = own;
@@ -594,11 +710,6 @@ impl Costs {
     /// How often the run is opened.
     pub(super) fn openings(&self) -> f64 {
         self.openings
-    }
-
-    /// The tables whose sizes this is about.
-    pub(super) fn tables(&self) -> impl Iterator<Item = &Arc<pikepole_engine::Table>> {
-        self.relations.iter().filter_map(|relation| relation.head.as_ref()).map(|(table, _)| &table.engine)
     }
 
     /// Adds what follows from equalities: a constant for each column of a class, or an equality for each member that is

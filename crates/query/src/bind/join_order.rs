@@ -17,11 +17,12 @@ use super::join::{JoinTree, Leaf};
 use super::join_cost::Costs;
 use super::{Binder, conjunction, conjuncts};
 use crate::expression::{Expr, Predicate};
-use crate::plan::{JoinKind, TableSize};
-use std::sync::Arc;
+use crate::plan::JoinKind;
 
 /// Joins whose order of FROM costs no more, in rows read, are not thought about.
 const CHEAP: f64 = 2_000.0;
+/// Joins that cost more, in rows read, are worth statistics of their tables.
+const STATISTICS_COST_MIN: f64 = 20_000.0;
 /// How many times cheaper than that of FROM an order must seem to be.
 const GAIN_MIN: f64 = 2.0;
 /// Members that are tried in all orders, at most.
@@ -134,14 +135,12 @@ impl Binder<'_> {
             true => (0..members.len()).collect(),
             false => choose(&after, &steps, CHEAP / costs.openings()),
         };
+        let is_dear = cost_of(&order, &steps) > STATISTICS_COST_MIN / costs.openings();
         let kept: Vec<bool> = walk(&order, &steps).map(|step| step.keeps).collect();
         if !keeps_order {
             costs.add_implied(&order, pool);
         }
-        for table in costs.tables() {
-            let pages = table.pages_guessed();
-            self.sizes.push(TableSize { table: Arc::clone(table), pages });
-        }
+        self.sizes.extend(costs.sizes(is_dear));
         let mut members: Vec<Option<Member>> = members.into_iter().map(Some).collect();
         let member = |(at, keeps): (usize, bool)| members[at].take().map(|member| Place { member, keeps });
         order.into_iter().zip(kept).filter_map(member).collect()

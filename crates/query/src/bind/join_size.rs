@@ -1,7 +1,8 @@
 //! How many rows tables and plans are likely to have.
 
-use super::join_cost::{KEEP, LOOKUP, PROBE, share};
+use super::join_cost::{KEEP, LOOKUP, PROBE};
 use super::key_range::list_share;
+use super::selectivity::{Known, share_of};
 use crate::access::Table;
 use crate::expression::Integer;
 use crate::plan::{JoinKind, KeyRange, More, Node};
@@ -58,6 +59,20 @@ pub(super) fn is_at_hand(node: &Node) -> bool {
     matches!(node, Node::One | Node::Virtual { .. } | Node::Values { .. } | Node::Kept { .. } | Node::Series(_))
 }
 
+/// What statistics say of a slot that a plan fills from a table.
+fn known_in(node: &Node, slot: usize) -> Option<Known<'_>> {
+    match node {
+        Node::Scan(scan) => {
+            let column = scan.registers.range().contains(&slot).then(|| slot - scan.registers.first)?;
+            let values = scan.table.statistics_of(column)?.values.as_ref()?;
+            Known::of(values, scan.table.columns.get(column)?.order())
+        }
+        Node::Filter { input, .. } | Node::Compute { input, .. } | Node::Sort { input, .. } => known_in(input, slot),
+        Node::Join { left, right, .. } => known_in(left, slot).or_else(|| known_in(right, slot)),
+        _ => None,
+    }
+}
+
 /// The size of a plan.
 pub(crate) fn of(node: &Node) -> Size {
     match node {
@@ -81,8 +96,9 @@ pub(crate) fn of(node: &Node) -> Size {
             _ => UNKNOWN_ROWS,
         }),
         Node::Filter { input, predicate } => {
+            let kept = share_of(predicate, &|slot| known_in(input, slot));
             let input = of(input);
-            Size { rows: (input.rows * share(predicate)).max(1.0), ..input }
+            Size { rows: (input.rows * kept).max(1.0), ..input }
         }
         Node::Compute { input, .. } | Node::Sort { input, .. } | Node::Number { input, .. } => of(input),
         Node::Apply { input, subquery, correlated, .. } => {
@@ -91,8 +107,9 @@ pub(crate) fn of(node: &Node) -> Size {
             Size { rows: input.rows, cost: input.cost + input.rows * each, once: input.once + once }
         }
         Node::Join { left, right, kind, on, .. } => {
+            let knows = |slot: usize| known_in(left, slot).or_else(|| known_in(right, slot));
+            let kept = on.as_ref().map_or(1.0, |on| share_of(on, &knows));
             let (left, right) = (of(left), of(right));
-            let kept = on.as_ref().map_or(1.0, share);
             let least = if *kind == JoinKind::Left { left.rows } else { 1.0 };
             let rows = (left.rows * right.rows * kept).max(least);
             Size { rows, cost: left.cost + left.rows * right.cost, once: left.once + right.once }

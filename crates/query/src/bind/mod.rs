@@ -52,6 +52,7 @@ mod sample;
 mod schema_bound;
 mod scope;
 mod select;
+mod selectivity;
 mod sequence;
 mod series;
 mod set;

@@ -667,6 +667,10 @@ pub struct TableSize {
     pub table: Arc<pikepole_engine::Table>,
     /// About how many pages its rows were in.
     pub pages: u64,
+    /// So many of its rows may have been changed: see [`pikepole_engine::Table::changes`].
+    pub changes_max: u64,
+    /// Its columns of which more should be known before such a plan is made.
+    pub wanted: Vec<usize>,
 }
 
 impl TableSize {
@@ -676,6 +680,9 @@ impl TableSize {
 
     fn is_outgrown(&self) -> bool {
         self.table.pages_guessed() > self.pages.max(TableSize::PAGES_MIN) * TableSize::GROWTH
+            || self.table.changes() > self.changes_max
+            // They could not be made then.
+            || !self.wanted.is_empty()
     }
 }
 

@@ -36,6 +36,7 @@ mod rules;
 mod show_plan;
 mod statement;
 mod statement_rows;
+mod statistics;
 mod step;
 mod table_variables;
 mod text_procedure;
@@ -81,6 +82,8 @@ pub(crate) enum Pause {
     Instruction,
     /// The statement `late[i]` needs its virtual tables' rows.
     VirtualRows(usize),
+    /// The plan of the statement `late[i]` is not to be run before there are statistics of its tables.
+    Statistics(usize),
     /// A statement cannot be bound before this format file is read.
     FormatFile(String),
     /// The statement has done what it was to do: a trigger is to run before it ends.
@@ -333,6 +336,7 @@ impl Machine<'_> {
                 }
                 Ok(Pause::Instruction) => self.perform().await,
                 Ok(Pause::VirtualRows(index)) => Box::pin(self.fetch_virtual_rows(index)).await,
+                Ok(Pause::Statistics(index)) => Box::pin(self.need_statistics(index)).await,
                 Ok(Pause::FormatFile(name)) => Box::pin(self.fetch_format_file(name)).await,
                 Ok(Pause::Fire(fire)) => self.enter_trigger(*fire),
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await,

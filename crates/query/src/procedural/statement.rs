@@ -67,6 +67,8 @@ pub(crate) struct StatementState {
     checked: u64,
     /// How often a plan with joins has been run.
     runs: u32,
+    /// Statistics have been asked for, for the present run; when there are none now, the plan does without.
+    asked: bool,
     /// All rows are done, not all that follows from them.
     rows_done: bool,
     /// The client is not told how many rows there were.
@@ -95,6 +97,14 @@ impl StatementState {
         };
         self.runs = self.runs.wrapping_add(1);
         self.runs.is_multiple_of(RUNS_PER_LOOK) && plan.is_outgrown()
+    }
+
+    /// Whether there should be statistics of the plan's tables before it runs; asked once for a run.
+    fn asks_for_statistics(&mut self) -> bool {
+        let wants = self.plan.as_ref().is_some_and(|plan| plan.sizes.iter().any(|size| !size.wanted.is_empty()));
+        let asks = wants && !self.asked;
+        self.asked = wants;
+        asks
     }
 
     /// Back to the beginning, buffers kept.
@@ -257,7 +267,12 @@ impl Machine<'_> {
             let anew = !fits || !counts_right || state.is_outgrown();
             let bound = if anew { self.bind(late, state) } else { Ok(()) };
             match bound.and_then(|()| self.check_identity(late, state)) {
-                Ok(bound_again) if anew || bound_again => self.context.format_files.clear(),
+                Ok(bound_again) if anew || bound_again => {
+                    self.context.format_files.clear();
+                    if state.asks_for_statistics() {
+                        return Ok(Some(Pause::Statistics(index)));
+                    }
+                }
                 Ok(_) => {}
                 Err(fault) => {
                     if let Some(name) = self.context.format_files.take_wanted() {
@@ -543,6 +558,7 @@ impl Machine<'_> {
 
     fn end(&mut self, plan: &Statement, state: &mut StatementState) {
         state.phase = Phase::Idle;
+        state.asked = false;
         state.virtual_ready = false;
         state.virtual_rows.clear();
         // An INSERT of changed rows tells of those that it has inserted.

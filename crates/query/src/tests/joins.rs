@@ -360,7 +360,7 @@ pub(super) fn plan(client: &mut Client, query: &str) -> Arc<crate::plan::Stateme
 }
 
 /// Runs a program of one statement and gives its plan.
-fn run_again(client: &mut Client, program: &Arc<Program>) -> Arc<crate::plan::Statement> {
+pub(super) fn run_again(client: &mut Client, program: &Arc<Program>) -> Arc<crate::plan::Statement> {
     let mut output = Collected::default();
     let server = Arc::clone(&client.server);
     let (context, host) = (&mut client.context, &mut client.host);
@@ -370,7 +370,7 @@ fn run_again(client: &mut Client, program: &Arc<Program>) -> Arc<crate::plan::St
 }
 
 /// How a plan reads its tables: each by name with `=` for a range that equalities bound, `#` within a spool with keys.
-fn reads(client: &mut Client, query: &str) -> String {
+pub(super) fn reads(client: &mut Client, query: &str) -> String {
     let mut reads = Vec::new();
     plan(client, query).source.visit_nodes(&mut |node| match node {
         crate::plan::Node::Scan(scan) => {

@@ -25,6 +25,7 @@ mod queries;
 mod rules;
 mod select;
 mod spill;
+mod statistics;
 mod synonyms;
 mod temporary;
 

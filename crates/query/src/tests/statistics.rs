@@ -1,0 +1,95 @@
+//! Statistics of tables: which queries make them, and what plans follow from them.
+
+use super::joins::{reads, run_again};
+use super::*;
+use pikepole_engine::{StatisticsOrigin, TableStatistics};
+
+/// `big` has 30,000 rows, of which nearly all have the kind 7 and thirty each of 1 to 3; `other` has as many, by its key.
+const TABLES: &str = "CREATE DATABASE d;
+GO
+USE d;
+CREATE TABLE big (k int, kind int, o int, filler char(200));
+CREATE TABLE other (o int PRIMARY KEY, v int, filler char(200));
+INSERT big SELECT value, CASE WHEN value % 1000 < 3 THEN value % 1000 + 1 ELSE 7 END, value, REPLICATE('x', 200)
+FROM GENERATE_SERIES(1, 30000);
+INSERT other SELECT value, value % 10, REPLICATE('x', 200) FROM GENERATE_SERIES(1, 30000);
+";
+
+fn with_tables() -> Client {
+    let mut client = World::with_log(128 << 20).client();
+    client.quiet(TABLES);
+    client
+}
+
+fn query(kind: i32) -> String {
+    format!("SELECT SUM(other.v) FROM big JOIN other ON other.o = big.o WHERE big.kind = {kind}")
+}
+
+fn statistics_of(client: &Client, table: &str) -> Option<Arc<TableStatistics>> {
+    let view = client.context.catalog();
+    let definitions = view.definitions();
+    definitions.statistics_of(definitions.table("dbo", table)?.object_id).cloned()
+}
+
+#[test]
+fn a_dear_join_makes_statistics_and_is_planned_by_them() {
+    let mut client = with_tables();
+    assert!(statistics_of(&client, "big").is_none());
+    // By guesses a tenth of the rows would be looked up in either case.
+    assert_eq!(client.value(&query(7)), "134910");
+    let big = statistics_of(&client, "big").expect("the query has made some");
+    let of =
+        |column: usize| big.of_column(column).and_then(|own| own.values.as_ref()).expect("they are of this column");
+    assert_eq!((of(1).rows, of(1).distinct[0], of(2).distinct[0]), (30_000, 4.0, 30_000.0));
+    assert!(big.entries.iter().all(|own| own.origin == StatisticsOrigin::Automatic));
+    let other = statistics_of(&client, "other").expect("the query has made some");
+    assert_eq!(other.entries.iter().map(|own| own.origin).collect::<Vec<_>>(), [StatisticsOrigin::Index]);
+    assert_eq!(reads(&mut client, &query(7)), "big # other", "nearly all rows: a hash table");
+    assert_eq!(reads(&mut client, &query(3)), "big other=", "few rows: by the key");
+    // Values that are not known yet have an average share.
+    assert_eq!(reads(&mut client, "DECLARE @k int = 3; SELECT 1"), "");
+}
+
+#[test]
+fn switches_and_cheap_queries_make_none() {
+    let mut client = with_tables();
+    client.quiet("ALTER DATABASE d SET AUTO_CREATE_STATISTICS OFF;");
+    assert_eq!(client.value(&query(7)), "134910");
+    assert!(statistics_of(&client, "big").is_none());
+    client.quiet("ALTER DATABASE d SET AUTO_CREATE_STATISTICS ON;");
+    assert_eq!(client.value("SELECT a.v + b.v FROM other AS a JOIN other AS b ON b.o = a.o WHERE a.o = 5"), "10");
+    assert!(statistics_of(&client, "other").is_none(), "a row by its key");
+    assert_eq!(client.value(&query(7)), "134910");
+    assert!(statistics_of(&client, "big").is_some());
+}
+
+#[test]
+fn statistics_follow_the_rows() {
+    let mut client = with_tables();
+    let program = prepare(&query(7), "", &client.context, &client.host).expect("it can be compiled");
+    run_again(&mut client, &program);
+    let rows = |client: &Client| {
+        let own = statistics_of(client, "big").expect("the query has made some");
+        own.of_column(1).and_then(|own| own.values.as_ref().map(|values| values.rows))
+    };
+    assert_eq!(rows(&client), Some(30_000));
+    // Less than a fifth.
+    client.quiet("INSERT big SELECT value, 8, value, 'y' FROM GENERATE_SERIES(1, 4000);");
+    (0..40).for_each(|_| drop(run_again(&mut client, &program)));
+    assert_eq!(rows(&client), Some(30_000));
+    client.quiet("ALTER DATABASE d SET AUTO_UPDATE_STATISTICS OFF;\nGO\nUPDATE TOP (4000) big SET kind = 9;");
+    (0..40).for_each(|_| drop(run_again(&mut client, &program)));
+    assert_eq!(rows(&client), Some(30_000), "they are not to be brought up to date");
+    client.quiet("ALTER DATABASE d SET AUTO_UPDATE_STATISTICS ON;");
+    (0..40).for_each(|_| drop(run_again(&mut client, &program)));
+    assert_eq!(rows(&client), Some(34_000));
+}
+
+#[test]
+fn a_query_within_a_transaction_that_changes_definitions_does_without() {
+    let mut client = with_tables();
+    client.quiet("BEGIN TRANSACTION; CREATE TABLE mine (x int);");
+    assert_eq!(client.value(&query(7)), "134910");
+    client.quiet("ROLLBACK;");
+    assert!(statistics_of(&client, "big").is_none());
+}
