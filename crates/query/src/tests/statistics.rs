@@ -59,7 +59,7 @@ fn switches_and_cheap_queries_make_none() {
     client.quiet("ALTER DATABASE d SET AUTO_CREATE_STATISTICS ON;");
     assert_eq!(client.value("SELECT a.v + b.v FROM other AS a JOIN other AS b ON b.o = a.o WHERE a.o = 5"), "10");
     assert!(statistics_of(&client, "other").is_none(), "a row by its key");
-    assert_eq!(client.value(&query(7)), "134910");
+    assert_eq!(client.value(&query(3)), "60");
     assert!(statistics_of(&client, "big").is_some());
 }
 
