@@ -19,6 +19,8 @@ pub struct LikePattern {
     plain: bool,
     /// The parts by units, made when a text first asks for them.
     runs: OnceLock<Vec<Run>>,
+    /// What it asks of ASCII texts, made when there are many texts; none where that is more than to have some pieces in order.
+    pieces: OnceLock<Option<Pieces>>,
     /// A set without its bracket, or an escape without its character: matches nothing.
     malformed: bool,
 }
@@ -38,6 +40,32 @@ enum Run {
     One,
     Text(Places),
     Set { negated: bool, ranges: Vec<(char, char)> },
+}
+
+/// `x%`, `%x%`, `%x%y%` and the like, for ASCII texts.
+#[derive(Debug, Clone)]
+struct Pieces {
+    /// The first one stands at the text's beginning.
+    is_anchored: bool,
+    /// Of each character the two bytes that are it, in either case.
+    pieces: Vec<Vec<[u8; 2]>>,
+}
+
+impl Pieces {
+    fn are_in(&self, text: &[u8]) -> bool {
+        let mut rest = text;
+        for (number, piece) in self.pieces.iter().enumerate() {
+            let is_it = |bytes: &[u8]| bytes.iter().zip(piece).all(|(byte, pair)| pair.contains(byte));
+            let mut starts = rest.windows(piece.len());
+            let found = match self.is_anchored && number == 0 {
+                true => starts.next().filter(|bytes| is_it(bytes)).map(|_| 0),
+                false => starts.position(is_it),
+            };
+            let Some(at) = found else { return false };
+            rest = &rest[at + piece.len()..];
+        }
+        true
+    }
 }
 
 /// The pattern as it compares: its characters folded, and those that stand for themselves in brackets.
@@ -66,7 +94,8 @@ impl LikePattern {
     /// Compiles a pattern; `escape` makes the character after it stand for itself.
     pub fn new(pattern: &str, escape: Option<char>, collation: Collation) -> LikePattern {
         let plain = collation.is_single(pattern);
-        let mut compiled = LikePattern { parts: Vec::new(), collation, plain, runs: OnceLock::new(), malformed: false };
+        let (runs, pieces) = (OnceLock::new(), OnceLock::new());
+        let mut compiled = LikePattern { parts: Vec::new(), collation, plain, runs, pieces, malformed: false };
         let mut chars = pattern.chars();
         while let Some(c) = chars.next() {
             let part = match c {
@@ -94,6 +123,35 @@ impl LikePattern {
                 let places = Places::of(self.collation, text);
                 self.runs_match(self.runs(), text, &places, 0)
             }
+    }
+
+    /// [`LikePattern::matches`] for one of many texts.
+    pub fn matches_one_of_many(&self, text: &str) -> bool {
+        match self.pieces.get_or_init(|| self.make_pieces()) {
+            Some(pieces) if text.bytes().all(|byte| byte.is_ascii() && byte != 0) => pieces.are_in(text.as_bytes()),
+            _ => self.matches(text),
+        }
+    }
+
+    /// None for patterns that end otherwise than with `%`, and for those with `_`, sets and characters that are no single byte or two.
+    fn make_pieces(&self) -> Option<Pieces> {
+        if self.malformed || !self.plain || self.parts.last() != Some(&Part::Any) {
+            return None;
+        }
+        let mut pieces = Vec::new();
+        for run in self.parts.split(|part| *part == Part::Any).filter(|run| !run.is_empty()) {
+            let pair = |part: &Part| {
+                let same = |byte: &u8| matches!(part, Part::Char(_)) && self.part_matches(part, char::from(*byte));
+                let bytes: Vec<u8> = (1..0x80).filter(same).collect();
+                match *bytes.as_slice() {
+                    [byte] => Some([byte; 2]),
+                    [one, other] => Some([one, other]),
+                    _ => None,
+                }
+            };
+            pieces.push(run.iter().map(pair).collect::<Option<Vec<_>>>()?);
+        }
+        Some(Pieces { is_anchored: self.parts.first() != Some(&Part::Any), pieces })
     }
 
     fn is_by_characters(&self, text: &str) -> bool {
@@ -383,6 +441,68 @@ mod tests {
         }
         let find = |pattern: &str, text: &str| LikePattern::new(pattern, None, Collation::default()).find(text);
         assert_eq!((find("%ss%", "Straße"), find("%Æ%", "Caesar"), find("%e", "éte")), (Some(4), Some(1), Some(3)));
+    }
+
+    #[test]
+    fn many_texts_match_as_each_of_them() {
+        let texts = [
+            "",
+            " ",
+            "green",
+            "Green apple",
+            "a GREEN one",
+            "gree",
+            "special requests",
+            "the SPECIAL ones, and requests",
+            "requests special",
+            "specialrequests",
+            "aaab",
+            "aab",
+            "ab",
+            "PROMO BRUSHED",
+            "promo",
+            "PROM",
+            "50%",
+            "Straße",
+            "a\0b",
+            "ss",
+            "éa",
+            "x  ",
+        ];
+        let patterns = [
+            "%",
+            "green%",
+            "%green%",
+            "%special%requests%",
+            "promo%",
+            "%a%a%b%",
+            "%aab%",
+            "ab%",
+            "%50[%]%",
+            "_a%",
+            "%s%",
+            "é%",
+            "x %",
+            "x",
+        ];
+        for name in [
+            "Latin1_General_CI_AS",
+            "Latin1_General_CS_AS",
+            "Latin1_General_BIN2",
+            "SQL_Latin1_General_CP1_CI_AS",
+            "Turkish_CI_AI",
+        ] {
+            let collation = Collation::by_name(name).expect(name);
+            for pattern in patterns {
+                let compiled = LikePattern::new(pattern, None, collation);
+                for text in texts {
+                    let [one, many] = [compiled.matches(text), compiled.matches_one_of_many(text)];
+                    assert_eq!(many, one, "{text} LIKE {pattern} in {name}");
+                }
+            }
+        }
+        let pieces = |pattern: &str| LikePattern::new(pattern, None, Collation::default()).make_pieces().is_some();
+        assert!(pieces("%green%") && pieces("promo%") && !pieces("%green") && !pieces("a_%"));
     }
 
     #[test]

@@ -7,6 +7,7 @@
 
 use std::sync::Arc;
 
+use super::early_test::{take_early, tested};
 use super::join_order::{Member, Place};
 use super::key_range::key_range;
 use super::open_query::{OpenQuery, can_fail, moved};
@@ -173,7 +174,7 @@ impl Binder<'_> {
     /// The rows of FROM and WHERE, with the subqueries of WHERE in between.
     pub(crate) fn rows(&mut self, from: Option<JoinTree>, mut conditions: Vec<Predicate>) -> Node {
         conditions.append(&mut self.scope().joined_conditions);
-        let results: Vec<usize> = self.pending.iter().map(|pending| pending.slot).collect();
+        let mut results: Vec<usize> = self.pending.iter().map(|pending| pending.slot).collect();
         let reads_result = |condition: &Predicate| {
             let mut reads = false;
             condition.visit_slots(&mut |slot| reads |= results.contains(&slot));
@@ -193,6 +194,14 @@ impl Binder<'_> {
             None => Node::One,
             Some(tree) => {
                 let tree = simplified(tree, &before, &self.scope().sources);
+                let is_read = self.scope().sources.iter().all(|source| source.row_place().is_none());
+                if filtering.is_empty() && is_read {
+                    let registers: Vec<Registers> =
+                        self.scope().sources.iter().map(|source| source.registers).collect();
+                    let early = take_early(&tree, &registers, &mut self.pending, &mut after);
+                    results = self.pending.iter().map(|pending| pending.slot).collect();
+                    self.scope().early = early;
+                }
                 self.join_node(tree, &mut before, &mut Vec::new())
             }
         };
@@ -379,7 +388,10 @@ impl Binder<'_> {
             Leaf::Work(_) => Node::One,
         };
         available.push(source.registers);
-        filtered(node, mine)
+        let early = &mut self.scope().early;
+        let (tests, others) = std::mem::take(early).into_iter().partition(|test| test.source == index);
+        *early = others;
+        tested(filtered(node, mine), tests)
     }
 }
 

@@ -33,8 +33,21 @@ pub(super) const KEEP: f64 = 5.0;
 pub(super) const PROBE: f64 = 2.0;
 /// Testing a row that lies in memory.
 const TEST: f64 = 0.1;
+/// The share of the rows whose value a subquery has.
+const FOUND_SHARE: f64 = 0.05;
+/// What reading a row costs in a batch, as all rows of a large table are read, and as rows beyond the first ones are joined.
+const IN_BATCH: f64 = 0.35;
+/// A table of so many pages is large.
+const LARGE_PAGES_MIN: u64 = 1024;
+/// So many rows at least are joined one by one.
+const FIRST_ROWS: f64 = 20_000.0;
 /// How often a subquery is taken to run that reads the row outside it, or the member of a recursive common table.
 const OPENINGS: f64 = 100.0;
+
+/// What is done once for each of so many rows.
+fn bulk(rows: f64) -> f64 {
+    rows.min(FIRST_ROWS) + (rows - FIRST_ROWS).max(0.0) * IN_BATCH
+}
 
 /// The share of the rows for which a condition holds of which nothing is known.
 pub(super) fn guessed(condition: &Predicate) -> f64 {
@@ -234,6 +247,8 @@ struct Relation {
     rows: f64,
     read: f64,
     row: f64,
+    /// It is a large table, or begins with one.
+    is_large: bool,
     /// The share that conditions on this member alone leave, equalities aside.
     own: f64,
     /// The slots that such conditions bound.
@@ -253,6 +268,7 @@ impl Relation {
             rows,
             read,
             row: 1.0,
+            is_large: false,
             own: 1.0,
             ranged: Vec::new(),
             ranges: Vec::new(),
@@ -264,7 +280,9 @@ impl Relation {
                 let rows = table_rows(table);
                 let registers = sources[*source].registers;
                 let keys = keys(table, registers);
-                Relation { head: Some((Arc::clone(table), registers)), keys, ..plain(Found::Table, rows, rows) }
+                let is_large = table.engine.pages_guessed() >= LARGE_PAGES_MIN;
+                let head = Some((Arc::clone(table), registers));
+                Relation { head, keys, is_large, ..plain(Found::Table, rows, rows) }
             }
             JoinTree::Leaf(_, Leaf::Rows(node)) => {
                 let size = join_size::of(node);
@@ -437,6 +455,11 @@ impl Costs {
         costs.count_values(&knows);
         costs.note_asked(pool, &heads);
         costs
+    }
+
+    /// Of a member's rows only those are left whose value a subquery has.
+    pub(super) fn reduce(&mut self, member: usize) {
+        self.relations[member].own *= FOUND_SHARE;
     }
 
     /// The class of a slot, which is made when there is none; none when it is compared in another way there.
@@ -665,10 +688,16 @@ impl Costs {
         }
         let rows = (outer * matches).max(1.0);
         let alone = self.access(relation, &|slot| fixed.contains(&slot));
-        let read = relation.read * alone.share * if alone.secondary { LOOKUP } else { 1.0 };
-        // Rows that are asked for once pass by without being kept.
+        // Batches come of joins that begin with a large table.
+        let in_bulk = self.has_large(placed) || (*placed == Set::default() && relation.is_large);
+        let bulk = |rows: f64| if in_bulk { bulk(rows) } else { rows };
+        let in_batch = relation.is_large && in_bulk && alone.prefix.is_empty() && alone.share >= 1.0;
+        let weight = if in_batch { IN_BATCH } else { 1.0 };
+        let read = relation.read * weight * alone.share * if alone.secondary { LOOKUP } else { 1.0 };
+        // Rows that are asked for once pass by without being kept; those that a large table's own conditions leave out are not kept.
         let is_kept = outer * self.openings > 1.0;
-        let kept = if is_kept { read * KEEP / self.openings + outer * PROBE } else { read };
+        let keep = if in_batch { read + read * relation.own * constant * (KEEP - 1.0) } else { read * KEEP };
+        let kept = if is_kept { keep / self.openings + bulk(outer) * PROBE } else { read };
         let again = outer * (LOOKUP + read * relation.row);
         let (cost, keeps) = match relation.found {
             Found::Table => {
@@ -691,7 +720,12 @@ impl Costs {
             Found::List => (relation.read + outer * relation.rows * TEST, false),
             Found::Anew => (again, false),
         };
-        Step { cost: cost + rows, rows, keeps }
+        Step { cost: cost + bulk(rows), rows, keeps }
+    }
+
+    /// Whether one of the members placed is large.
+    fn has_large(&self, placed: &Set) -> bool {
+        self.relations.iter().enumerate().any(|(at, relation)| relation.is_large && placed.has(at))
     }
 
     /// The share of all pairs that can match because a row of `next` finds no more than one row of a placed member.

@@ -25,6 +25,9 @@ const CHEAP: f64 = 2_000.0;
 const STATISTICS_COST_MIN: f64 = 20_000.0;
 /// How many times cheaper than that of FROM an order must seem to be.
 const GAIN_MIN: f64 = 2.0;
+/// The same where that of FROM costs so much that the order of FROM is unlikely to be one that somebody has tried.
+const DEAR_GAIN_MIN: f64 = 1.15;
+const DEAR: f64 = 500_000.0;
 /// Members that are tried in all orders, at most.
 const EXHAUSTIVE_MAX: usize = 8;
 /// Members each of which is tried as the first one, at most.
@@ -129,7 +132,9 @@ impl Binder<'_> {
             self.add_restrictions(&members, pool);
         }
         let after = self.dependencies(&members);
-        let costs = Costs::of(&members, &self.scope().sources, pool, variables);
+        let mut costs = Costs::of(&members, &self.scope().sources, pool, variables);
+        let owners = owners(&members, self.scope().sources.len());
+        self.scope().early.iter().filter_map(|test| owners[test.source]).for_each(|member| costs.reduce(member));
         let steps = |placed: &Set, rows: f64, next: usize| costs.step(placed, rows, next);
         let order = match keeps_order {
             true => (0..members.len()).collect(),
@@ -246,8 +251,9 @@ pub(super) fn choose(after: &[Set], steps: Steps<'_>, cheap: f64) -> Vec<usize> 
         return written;
     }
     let found = if after.len() <= EXHAUSTIVE_MAX { exhaustive(after, steps) } else { greedy(after, steps) };
+    let gain_min = if cost >= DEAR { DEAR_GAIN_MIN } else { GAIN_MIN };
     match found {
-        Some(found) if cost_of(&found, steps) * GAIN_MIN < cost => found,
+        Some(found) if cost_of(&found, steps) * gain_min < cost => found,
         _ => written,
     }
 }

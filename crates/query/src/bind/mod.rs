@@ -16,6 +16,7 @@ mod data_type;
 mod decimal_name;
 mod determinism;
 mod document;
+mod early_test;
 mod expression;
 mod filtered;
 mod for_xml;

@@ -3,6 +3,7 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
+use super::early_test::EarlyTest;
 use super::row_security::RowFilter;
 use super::typed::Typed;
 use super::virtual_column::VirtualColumns;
@@ -253,6 +254,8 @@ pub(crate) struct Scope {
     pub(crate) grouped_calls: Vec<PendingApply>,
     /// Conditions of inner joins that read subqueries' results, which are there only when all rows are joined.
     pub(crate) joined_conditions: Vec<Predicate>,
+    /// Tests of subqueries' values that are made before the rows are joined.
+    pub(crate) early: Vec<EarlyTest>,
     /// What security policies leave of the rows of sources.
     pub(crate) filters: Vec<RowFilter>,
     /// The joins around what is being bound that may leave it without a row.

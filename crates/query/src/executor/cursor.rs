@@ -116,7 +116,7 @@ impl Cursor {
                 let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
                 let plain = keys.is_empty() && aggregates.iter().all(is_plain);
                 let counts = above.profile.map(|profile| profile.counts(node));
-                let shared = Operator::of_scan(input).filter(|_| aggregates_can_share(keys, aggregates));
+                let shared = Operator::of_groups(input).filter(|_| aggregates_can_share(keys, aggregates));
                 if shared.is_none()
                     && let Some(input) = Operator::of(input, making).filter(|_| plain)
                 {

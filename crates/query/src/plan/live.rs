@@ -1,42 +1,48 @@
 //! Which slots somebody reads.
 
-use super::{Action, Changed, ColumnSource, Node, RowSubqueries, Statement, Test};
+use super::{Action, Changed, ColumnSource, More, Node, RowSubqueries, Statement, Test};
 use crate::expression::{Expr, Predicate};
 
 /// The slots that are read by the statement's action or by an operator whose result is read. What is computed for other
 /// slots need not be.
 #[derive(Debug, Clone, Default)]
-pub struct LiveSlots(Vec<bool>);
+pub struct LiveSlots {
+    read: Vec<bool>,
+    /// Those that spools keep and something above them reads, where others are for the spool's own conditions and keys.
+    carried: Vec<bool>,
+}
 
 impl LiveSlots {
     /// Whether somebody reads the slot.
     pub fn has(&self, slot: usize) -> bool {
-        self.0.get(slot).copied().unwrap_or(false)
+        self.read.get(slot).copied().unwrap_or(false)
     }
 
     /// The slots that a statement reads.
     pub fn of(statement: &Statement) -> LiveSlots {
-        let mut live = LiveSlots(vec![false; statement.slots]);
+        let mut live = LiveSlots { read: vec![false; statement.slots], carried: Vec::new() };
         live.action(&statement.action);
-        live.node(&statement.source);
         for block in statement.rules.iter().flat_map(|rules| &rules.blocks) {
             block.asks.iter().for_each(|asks| live.node(asks));
             live.predicate(&block.condition);
         }
+        live.node(&statement.source);
         live
+    }
+
+    /// Whether a slot that a spool keeps is read above it.
+    pub(crate) fn is_carried(&self, slot: usize) -> bool {
+        self.carried.get(slot).copied().unwrap_or(false)
     }
 
     /// Calls `visit` with every slot of the set.
     pub fn each(&self, visit: &mut dyn FnMut(usize)) {
-        self.0.iter().enumerate().filter(|(_, live)| **live).for_each(|(slot, _)| visit(slot));
+        self.read.iter().enumerate().filter(|(_, live)| **live).for_each(|(slot, _)| visit(slot));
     }
 
     /// Puts a slot into the set.
     pub fn add(&mut self, slot: usize) {
-        if self.0.len() <= slot {
-            self.0.resize(slot + 1, false);
-        }
-        self.0[slot] = true;
+        mark(&mut self.read, slot);
     }
 
     fn expr(&mut self, expr: &Expr) {
@@ -152,11 +158,23 @@ impl LiveSlots {
                 }
             }
             Node::More(more) => {
+                if let More::Spool(spool) = more.as_ref() {
+                    let LiveSlots { read, carried } = self;
+                    let is_read = |slot: &&usize| read.get(**slot).copied().unwrap_or(false);
+                    spool.carry.iter().filter(is_read).for_each(|slot| mark(carried, *slot));
+                }
                 more.visit_read(&mut |slot| self.add(slot));
                 more.inputs().into_iter().rev().for_each(|input| self.node(input));
             }
         }
     }
+}
+
+fn mark(slots: &mut Vec<bool>, slot: usize) {
+    if slots.len() <= slot {
+        slots.resize(slot + 1, false);
+    }
+    slots[slot] = true;
 }
 
 impl Node {

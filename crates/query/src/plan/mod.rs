@@ -166,6 +166,12 @@ impl Scan {
         self.range.point
     }
 
+    /// Whether it looks rows of a table of the database up by a key, and locks none.
+    pub(crate) fn is_lookup(&self) -> bool {
+        let locks = self.hints.asks_for_newest();
+        self.range.is_seek() && self.narrowing.is_none() && self.place.is_none() && !locks && !self.table.is_temporary()
+    }
+
     /// Whether it reads all rows of a table of the database, in the order in which they are stored, and locks none.
     pub fn is_whole(&self) -> bool {
         let all = self.range.is_whole() && self.narrowing.is_none();

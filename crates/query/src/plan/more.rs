@@ -332,7 +332,6 @@ impl More {
                     key.inner.visit_slots(visit);
                     key.outer.visit_slots(visit);
                 }
-                spool.carry.iter().for_each(|slot| visit(*slot));
             }
             More::Full(join) => {
                 for key in &join.keys {

@@ -287,6 +287,50 @@ fn outer_joins_that_become_inner_ones_change_no_result() {
     assert!(given > 50, "{given} queries with outer joins have rows");
 }
 
+#[test]
+fn tests_made_before_rows_are_joined_change_no_result() {
+    let mut given = 0;
+    for_joins(30_000..30_400, |client, joins| {
+        let Joins { seed, from, sources, filter } = joins;
+        let mut chance = Chance(seed + 1);
+        let (x, column, other) = (chance.pick(&["x0", "x1"]), chance.pick(&["k", "a", "b"]), chance.below(TABLES));
+        let (wanted, not) = (chance.pick(&["a", "b", "k"]), if chance.one_in(4) { "NOT " } else { "" });
+        let list = format!("{not}IN (SELECT {wanted} FROM t{other} WHERE b < {})", 1 + chance.below(4));
+        let columns = joins.columns(|x, column| format!("{x}.{column}"));
+        let early = rows(client, &format!("SELECT {columns} FROM {from} WHERE {filter} AND {x}.{column} {list}"));
+        // Behind TOP the rows are joined before any is tested.
+        let named = joins.columns(|x, column| format!("{x}.{column} AS {x}_{column}"));
+        let all = format!("SELECT TOP (9223372036854775807) {named} FROM {from} WHERE {filter}");
+        let late = rows(client, &format!("SELECT * FROM ({all}) AS d WHERE d.{x}_{column} {list}"));
+        given += usize::from(early.len() > 1);
+        assert_eq!(early, late, "seed {seed}, {} sources: {x}.{column} {list} of {all}", sources.len());
+    });
+    assert!(given > 20, "{given} queries have rows");
+}
+
+#[test]
+fn a_test_of_a_table_of_a_join_narrows_its_scan() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    let mut narrowed = |query: &str| {
+        let mut narrowed = Vec::new();
+        plan(&mut client, query).source.visit_scans(&mut |scan| {
+            if scan.narrowing.is_some() {
+                narrowed.push(scan.table.name.to_string());
+            }
+        });
+        narrowed.join(" ")
+    };
+    let list = "item.i IN (SELECT s FROM supplier WHERE name = 'x')";
+    assert_eq!(narrowed(&format!("SELECT 1 FROM item JOIN part ON item.p = part.p WHERE {list}")), "item");
+    assert_eq!(narrowed(&format!("SELECT 1 FROM item LEFT JOIN part ON item.p = part.p WHERE {list}")), "item");
+    assert_eq!(
+        narrowed(&format!("SELECT 1 FROM part LEFT JOIN item ON item.p = part.p WHERE {list} OR part.p = 1")),
+        ""
+    );
+    assert_eq!(narrowed(&format!("SELECT 1 FROM part JOIN item ON item.p = part.p WHERE NOT {list}")), "");
+}
+
 /// Part, supplier and what joins them, written so that the order of FROM multiplies the first two.
 const SHOP: &str = "
     CREATE TABLE part (p int PRIMARY KEY, name varchar(20) NOT NULL);
@@ -406,6 +450,29 @@ fn tables_meet_by_their_keys() {
     // Two members that only a third one joins are equal to each other, too.
     let chain = "SELECT 1 FROM item a, part, item b WHERE a.s = part.p AND part.p = b.s";
     assert!(!reads(&mut client, chain).contains("item item"), "{}", reads(&mut client, chain));
+}
+
+#[test]
+fn spools_know_what_is_read_above_them() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    let mut carried = |query: &str| {
+        let plan = plan(&mut client, query);
+        let mut names = Vec::new();
+        plan.source.visit_scans(&mut |scan| {
+            let slots = scan.wanted.iter().filter(|column| plan.live.is_carried(scan.registers.first + **column));
+            names.extend(slots.map(|column| scan.table.columns[*column].name.to_string()));
+        });
+        names.join(" ")
+    };
+    let joined = "FROM item JOIN part ON item.p = part.p WHERE part.name <> 'x'";
+    assert_eq!(carried(&format!("SELECT item.i {joined}")), "");
+    assert_eq!(carried(&format!("SELECT item.i, part.name {joined}")), "name");
+    assert_eq!(carried(&format!("SELECT item.i {joined} AND part.p + item.i > 3")), "p");
+    assert_eq!(
+        carried(&format!("SELECT item.i, s.s {} JOIN supplier s ON s.s = part.p", joined.replace(" WHERE", " AND"))),
+        "p s"
+    );
 }
 
 #[test]

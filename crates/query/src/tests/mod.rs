@@ -20,6 +20,7 @@ mod modify;
 mod newest;
 mod output;
 mod parallel;
+mod parallel_joins;
 mod parallel_union;
 mod queries;
 mod rules;

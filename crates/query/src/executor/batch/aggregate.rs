@@ -6,7 +6,7 @@
 //! ```
 //! Of a column of codes only its number of values, their sum, or the least or largest code is looked for, in a loop over
 //! integers. All other values go to accumulators one by one. Over many rows workers aggregate a part each, and the parts are
-//! merged. Many groups, beyond [`PARTS_BYTES_MAX`] or what the session has memory for, are made row by row by the operator
+//! merged. Many groups, beyond what [`parts_bytes`] allows or what the session has memory for, are made row by row by the operator
 //! that can put them on tapes, from the beginning; so is a table that is read without workers.
 
 use std::sync::Arc;
@@ -26,8 +26,11 @@ use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::Transaction;
 use pikepole_types::Accumulator;
 
-/// Bytes of the groups of all workers together, at most; the session's memory is asked for them when they are merged.
-const PARTS_BYTES_MAX: usize = 64 << 20;
+/// Bytes of the groups of all workers together for which the session's memory is only asked when they are merged.
+const PARTS_BYTES: usize = 64 << 20;
+
+/// The same where there is memory for more, as a large table may need.
+const PARTS_BYTES_MAX: usize = 1 << 30;
 
 /// Grouping values, and the slots that they go to.
 type Keys = [(SortKey, usize)];
@@ -204,7 +207,7 @@ impl AggregateCursor {
             self.stage = match &mut self.stage {
                 Stage::Fresh => {
                     let empty = Partial::new(keys, aggregates)?;
-                    match start(&mut self.input, &empty, node, (keys, aggregates), run)? {
+                    match start((&mut self.input, &mut self.charge), &empty, node, (keys, aggregates), run)? {
                         Some(started) => Stage::Parallel(started),
                         None if self.serial.is_some() => Stage::Serial,
                         None => Stage::Reading(empty),
@@ -222,6 +225,7 @@ impl AggregateCursor {
                     database.merge_children(tx, children.into_iter().flatten().collect());
                     result?;
                     // Relaxed: the workers have ended, which the team's lock has told.
+                    self.charge.clear();
                     if part.rest.is_full.load(Ordering::Relaxed) {
                         Stage::Serial
                     } else {
@@ -288,7 +292,7 @@ type Started = (Crew<Left>, Arc<Part<Work>>);
 
 /// Starts workers over the rows, when they are many and the parts can be merged.
 fn start(
-    input: &mut Operator,
+    (input, charge): (&mut Operator, &mut Charge),
     empty: &Partial,
     node: &Node,
     (keys, aggregates): (&Keys, &[Aggregate]),
@@ -304,7 +308,7 @@ fn start(
         parallel::give_readers(&mut workers, run)?;
     }
     let is_full = AtomicBool::new(false);
-    let bytes_max = PARTS_BYTES_MAX / workers.len().max(1);
+    let bytes_max = parts_bytes((node, keys), charge, run)? / workers.len().max(1);
     let rest = Work { keys: keys.into(), aggregates: aggregates.to_vec(), empty: empty.clone(), bytes_max, is_full };
     let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
     let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
@@ -312,6 +316,26 @@ fn start(
     let crew = Crew::start(jobs, run.worker_info("SELECT"), None, work);
     Ok(crew.map(|crew| (crew, part)))
 }
+
+/// Bytes of the groups of all workers together, at most: those of large tables may be as large, if there is memory for that.
+fn parts_bytes((node, keys): (&Node, &Keys), charge: &mut Charge, run: &Run<'_>) -> Result<usize, Stop> {
+    let mut pages = 0u64;
+    node.visit_scans(&mut |scan| pages = pages.max(scan.table.engine.pages_guessed()));
+    let bytes = usize::try_from(pages * PAGE_BYTES).unwrap_or(PARTS_BYTES_MAX).min(PARTS_BYTES_MAX);
+    charge.clear();
+    if keys.is_empty() || bytes <= PARTS_BYTES {
+        return Ok(PARTS_BYTES);
+    }
+    charge.keep(bytes);
+    if charge.settle(run)? {
+        return Ok(bytes);
+    }
+    charge.clear();
+    Ok(PARTS_BYTES)
+}
+
+/// Bytes of a page of a table.
+const PAGE_BYTES: u64 = 8192;
 
 /// What a worker does.
 async fn aggregate(

@@ -10,12 +10,21 @@ use super::Batch;
 use super::evaluate::{compared, integers};
 use super::vector::{Code, Texts, Vector};
 use crate::executor::Run;
-use crate::expression::{Comparison, Expr, Predicate};
+use crate::expression::{Comparison, Expr, Integer, Predicate, integer_of};
 
 /// Rows for which a condition is true, in order; none when only the scalar evaluator can tell.
 pub(super) fn kept(predicate: &Predicate, batch: &Batch, run: &mut Run<'_>) -> Option<Vec<u32>> {
-    let outcome = rows_that(predicate, true, batch, run)?;
-    Some(outcome.iter().enumerate().filter(|(_, holds)| **holds).map(|(row, _)| row as u32).collect())
+    Some(places(&holds(predicate, batch, run)?))
+}
+
+/// For each row whether a condition is true; none as of [`kept`].
+pub(super) fn holds(predicate: &Predicate, batch: &Batch, run: &mut Run<'_>) -> Option<Vec<bool>> {
+    rows_that(predicate, true, batch, run)
+}
+
+/// The places of rows for which something holds.
+pub(super) fn places(holds: &[bool]) -> Vec<u32> {
+    holds.iter().enumerate().filter(|(_, holds)| **holds).map(|(row, _)| row as u32).collect()
 }
 
 /// For each row whether the condition is `wanted` and not UNKNOWN.
@@ -55,10 +64,34 @@ fn rows_that(predicate: &Predicate, wanted: bool, batch: &Batch, run: &mut Run<'
             in_list(&column, &items, *collation, wanted, batch.rows)
         }
         Predicate::LikeConst(expr, pattern) => match column_of(expr, batch, run)? {
-            Vector::Texts(texts) => Some(texts_that(&texts, batch.rows, |text| pattern.matches(text) == wanted)),
+            Vector::Texts(texts) => {
+                Some(texts_that(&texts, batch.rows, |text| pattern.matches_one_of_many(text) == wanted))
+            }
             _ => None,
         },
-        Predicate::Like { .. } | Predicate::Slot(_) => None,
+        Predicate::Slot(slot) => match batch.column(*slot) {
+            None => Some(vec![integer_of(&run.slots[*slot]).is_some_and(|value| (value != 0) == wanted); batch.rows]),
+            Some(Vector::Coded(Code::Integer(_), codes)) => Some(codes_that(codes, |code| (code != 0) == wanted)),
+            Some(_) => None,
+        },
+        Predicate::Like { .. } => None,
+    }
+}
+
+/// Whether a condition has a value whatever the row is: it compares columns, constants and the like, which are of one type.
+pub(super) fn cannot_fail(predicate: &Predicate) -> bool {
+    let is_value = |expr: &Expr| matches!(expr, Expr::Const(_) | Expr::Slot(_));
+    let is_integer = |integer: &Integer| matches!(integer, Integer::Const(_) | Integer::Slot(_));
+    match predicate {
+        Predicate::Const(_) | Predicate::Slot(_) => true,
+        Predicate::And(parts) | Predicate::Or(parts) => parts.iter().all(cannot_fail),
+        Predicate::Not(inner) => cannot_fail(inner),
+        Predicate::IsNull(expr) | Predicate::LikeConst(expr, _) => is_value(expr),
+        Predicate::Integers(_, operands) => operands.iter().all(is_integer),
+        Predicate::Values(_, operands, _) => operands.iter().all(is_value),
+        Predicate::InIntegers(integer, ..) => is_integer(integer),
+        Predicate::InValues(expr, list, _) => is_value(expr) && list.iter().all(is_value),
+        Predicate::Like { .. } => false,
     }
 }
 
@@ -149,19 +182,30 @@ fn codes_that(codes: &Int64Array, holds: impl Fn(i64) -> bool) -> Vec<bool> {
     }
 }
 
-/// For each text whether something holds of it; the same text often comes several times in a row.
+/// Texts whose outcomes are remembered, at most, and the rows by which a column is known to have no more.
+const TEXTS_KNOWN_MAX: usize = 16;
+const TEXTS_TRIED: usize = 128;
+
+/// For each text whether something holds of it; many columns have few different texts.
 fn texts_that(texts: &Texts, rows: usize, holds: impl Fn(&str) -> bool) -> Vec<bool> {
+    let mut known: Vec<(&str, bool)> = Vec::new();
+    // The same text often comes several times in a row.
     let mut last: Option<(&str, bool)> = None;
     let outcome = |row: usize| {
         let Some(text) = texts.get(row) else { return false };
-        match last {
-            Some((known, held)) if known == text => held,
-            _ => {
-                let held = holds(text);
-                last = Some((text, held));
-                held
-            }
+        if row == TEXTS_TRIED && known.len() == TEXTS_KNOWN_MAX {
+            known.clear();
         }
+        let found = last.iter().chain(&known).find(|(own, _)| *own == text).map(|(_, held)| *held);
+        let held = found.unwrap_or_else(|| {
+            let held = holds(text);
+            if row < TEXTS_TRIED && known.len() < TEXTS_KNOWN_MAX {
+                known.push((text, held));
+            }
+            held
+        });
+        last = Some((text, held));
+        held
     };
     (0..rows).map(outcome).collect()
 }
@@ -169,6 +213,12 @@ fn texts_that(texts: &Texts, rows: usize, holds: impl Fn(&str) -> bool) -> Vec<b
 /// For each row whether its value is in a list, or is not.
 fn in_list(column: &Vector, items: &[Vector], collation: Collation, wanted: bool, rows: usize) -> Option<Vec<bool>> {
     let op = if wanted { Comparison::Equal } else { Comparison::NotEqual };
+    if let Vector::Texts(texts) = column
+        && let Some(list) = items.iter().map(text_of).collect::<Option<Vec<&str>>>()
+    {
+        let is_in = |text: &str| list.iter().any(|item| collation.compare(text, item).is_eq());
+        return Some(texts_that(texts, rows, |text| is_in(text) == wanted));
+    }
     let mut outcome = vec![!wanted; rows];
     for item in items {
         let own = values_that(op, column, item, collation, rows)?;
@@ -180,4 +230,12 @@ fn in_list(column: &Vector, items: &[Vector], collation: Collation, wanted: bool
         }
     }
     Some(outcome)
+}
+
+/// The text that all rows have.
+fn text_of(item: &Vector) -> Option<&str> {
+    match item {
+        Vector::Same(Value::Str(text)) => Some(text),
+        _ => None,
+    }
 }

@@ -114,13 +114,7 @@ fn each_row(
 /// As [`evaluate`].
 pub(crate) fn filter(predicate: &Predicate, batch: Batch, run: &mut Run<'_>) -> Result<Batch, Fault> {
     let kept = match predicate {
-        Predicate::And(parts) => {
-            let mut batch = batch;
-            for part in parts {
-                batch = filter(part, batch, run)?;
-            }
-            return Ok(batch);
-        }
+        Predicate::And(parts) => return filter_by_all(parts, batch, run),
         Predicate::Const(truth) => {
             if *truth == Some(true) {
                 return Ok(batch);
@@ -142,6 +136,48 @@ pub(crate) fn filter(predicate: &Predicate, batch: Batch, run: &mut Run<'_>) -> 
         },
     };
     Ok(if kept.len() == batch.rows { batch } else { batch.take(&kept) })
+}
+
+/// The rows for which all parts hold. Parts that have no errors are tested on rows that others leave out as well, as long as these are few:
+/// less often than each part leaves rows out are these put together.
+fn filter_by_all(parts: &[Predicate], mut batch: Batch, run: &mut Run<'_>) -> Result<Batch, Fault> {
+    let mut holds: Option<Vec<bool>> = None;
+    for part in parts {
+        let own = match condition::cannot_fail(part) {
+            true => condition::holds(part, &batch, run),
+            false => None,
+        };
+        let Some(own) = own else {
+            batch = filter(part, those_that(batch, holds.take()), run)?;
+            continue;
+        };
+        let all = match holds.take() {
+            None => own,
+            Some(mut all) => {
+                all.iter_mut().zip(own).for_each(|(holds, own)| *holds &= own);
+                all
+            }
+        };
+        let left = all.iter().filter(|holds| **holds).count();
+        if left == batch.rows {
+            continue;
+        }
+        holds = Some(all);
+        if left < batch.rows / FEW_ROWS {
+            batch = those_that(batch, holds.take());
+        }
+    }
+    Ok(those_that(batch, holds))
+}
+
+/// The part of a batch's rows that are few.
+const FEW_ROWS: usize = 4;
+
+fn those_that(batch: Batch, holds: Option<Vec<bool>>) -> Batch {
+    match holds {
+        None => batch,
+        Some(holds) => batch.take(&condition::places(&holds)),
+    }
 }
 
 fn tested(predicate: &Predicate, batch: &Batch, run: &mut Run<'_>) -> Result<Vec<u32>, Fault> {

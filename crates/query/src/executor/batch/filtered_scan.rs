@@ -9,7 +9,6 @@ use super::Batch;
 use super::evaluate::filter;
 use super::scan::ScanRows;
 use crate::access::Stop;
-use crate::executor::parallel::SCAN_PAGES_MIN;
 use crate::executor::{Counts, Cursor, Making, Run};
 use crate::expression::Fault;
 use crate::plan::{Node, Scan};
@@ -92,9 +91,8 @@ fn scan_of(node: &Node) -> Option<(&Node, &Scan)> {
     }
 }
 
-fn way(plan: &Scan, run: &mut Run<'_>) -> Result<Way, Stop> {
-    let (database, tx) = run.engine()?;
-    Ok(match database.is_worth_columns(tx, &plan.table.engine, &plan.hints, SCAN_PAGES_MIN) {
+fn way(plan: &Scan, run: &mut Run<'_>) -> Result<Way, Fault> {
+    Ok(match ScanRows::is_worth_columns(plan, run)? {
         true => Way::Batches { scan: Box::new(ScanRows::own()), batch: Batch::default(), next: 0, failed: None },
         false => Way::Rows,
     })

@@ -44,7 +44,7 @@ fn list_rows(node: &Node) -> Option<usize> {
 }
 
 /// A plan without the filters on top of it, and what they test.
-fn without_filters(mut node: &Node) -> (&Node, Vec<&Predicate>) {
+pub(super) fn without_filters(mut node: &Node) -> (&Node, Vec<&Predicate>) {
     let mut tested = Vec::new();
     while let Node::Filter { input, predicate } = node {
         tested.push(predicate);

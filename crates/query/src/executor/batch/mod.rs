@@ -15,8 +15,8 @@
 //!
 //! Both kinds of operators can stand anywhere in a plan: a batch operator reads a row cursor through an adapter and the other
 //! way round. [`Operator::of`] decides which parts of a plan run in batches: those that make rows in bulk (cross joins of
-//! lists, series), and joins without a key to look up. A table is read in batches where workers share it, see [`Operator::of_scan`],
-//! and where conditions are tested on all of its rows, see [`FilteredScan`].
+//! lists, series), and joins without a key to look up. A table is read in batches where workers share it, see [`Operator::of_scan`], also
+//! below joins whose rows are grouped, see [`Operator::of_groups`], and where conditions are tested on all of its rows, see [`FilteredScan`].
 //!
 //! Invariants
 //! - expressions give the same values and errors in both: what has no loop of its own over columns runs row by row through
@@ -33,8 +33,11 @@ mod decimals;
 mod evaluate;
 mod filtered_scan;
 mod group_keys;
+mod hash_join;
 mod join;
 mod kept;
+mod key_table;
+mod lookup;
 mod operator;
 mod product;
 mod scan;

@@ -4,8 +4,10 @@ use std::sync::Arc;
 
 use super::concat::Concat;
 use super::evaluate::{evaluate, filter};
+use super::hash_join::HashJoin;
 use super::join::ListJoin;
 use super::kept::KeptRows;
+use super::lookup::{Lookup, Once};
 use super::product::Product;
 use super::scan::ScanRows;
 use super::vector::{Code, Vector, VectorBuilder};
@@ -34,6 +36,9 @@ pub(crate) enum Operator {
     Filter(Box<Operator>),
     Compute(Box<Operator>),
     ListJoin(Box<ListJoin>),
+    HashJoin(Box<HashJoin>),
+    Lookup(Box<Lookup>),
+    Once(Box<Once>),
     /// Numbers from 1, without regard to what is in the rows.
     Number {
         input: Box<Operator>,
@@ -71,7 +76,28 @@ impl Operator {
 
     /// The operator of a plan that reads tables as a whole, for workers only: see [`ScanRows`].
     pub(crate) fn of_scan(node: &Node) -> Option<Operator> {
+        Operator::shared(node, false).filter(|operator| operator.reads_table() && !operator.joins_tables())
+    }
+
+    /// The same for groups, which take rows in any order, so that tables may be joined below.
+    pub(crate) fn of_groups(node: &Node) -> Option<Operator> {
         Operator::shared(node, false).filter(Operator::reads_table)
+    }
+
+    /// The operator that gives all rows of a plan, for the session itself.
+    pub(super) fn of_all_rows(node: &Node, run: &mut Run<'_>) -> Result<Operator, Fault> {
+        Ok(match node {
+            Node::Scan(scan) if scan.is_whole() && ScanRows::is_worth_columns(scan, run)? => {
+                Operator::Scan(Box::new(ScanRows::own()))
+            }
+            Node::Filter { input, .. } => Operator::Filter(Box::new(Operator::of_all_rows(input, run)?)),
+            Node::Compute { input, .. } => Operator::Compute(Box::new(Operator::of_all_rows(input, run)?)),
+            other => {
+                let mut rows = FromRows::new(other, Making::plain(run.live));
+                rows.open();
+                Operator::FromRows(Box::new(rows))
+            }
+        })
     }
 
     /// The operator of a plan that workers can run, which may read tables.
@@ -98,8 +124,33 @@ impl Operator {
                 let inputs = inputs.iter().map(|(input, _)| Operator::shared(input, true));
                 Operator::Concat(Concat::new(inputs.collect::<Option<_>>()?))
             }
-            _ => return None,
+            other => return Operator::joined(other, is_branch),
         })
+    }
+
+    /// The operator of a plan that finds rows of other tables for those of one that is shared.
+    fn joined(node: &Node, is_branch: bool) -> Option<Operator> {
+        let inner = |node: &Node| Operator::shared(node, is_branch);
+        if let Some(left) = HashJoin::left_of(node) {
+            return Some(Operator::HashJoin(Box::new(HashJoin::new(inner(left)?))));
+        }
+        if let Some(left) = Lookup::left_of(node) {
+            return Some(Operator::Lookup(Box::new(Lookup::new(inner(left)?))));
+        }
+        let left = Once::left_of(node)?;
+        Some(Operator::Once(Box::new(Once::new(inner(left)?, node))))
+    }
+
+    /// Whether it looks rows of one table up for those of another.
+    fn joins_tables(&self) -> bool {
+        match self {
+            Operator::HashJoin(_) | Operator::Lookup(_) | Operator::Once(_) => true,
+            Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.joins_tables(),
+            Operator::Top(top) => top.input.joins_tables(),
+            Operator::ListJoin(join) => join.left().joins_tables(),
+            Operator::Concat(concat) => concat.inputs().iter().any(Operator::joins_tables),
+            _ => false,
+        }
     }
 
     /// Whether workers that run it read tables, and so need transactions of their own.
@@ -109,6 +160,9 @@ impl Operator {
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.reads_table(),
             Operator::Top(top) => top.input.reads_table(),
             Operator::ListJoin(join) => join.left().reads_table(),
+            Operator::HashJoin(join) => join.left().reads_table(),
+            Operator::Lookup(lookup) => lookup.left().reads_table(),
+            Operator::Once(once) => once.left().reads_table(),
             Operator::Concat(concat) => concat.inputs().iter().any(Operator::reads_table),
             _ => false,
         }
@@ -121,6 +175,9 @@ impl Operator {
             Operator::Product(_) | Operator::File(_) | Operator::Kept(_) | Operator::Scan(_) => true,
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.is_shareable(),
             Operator::ListJoin(join) => join.left().is_shareable(),
+            Operator::HashJoin(join) => join.left().is_shareable(),
+            Operator::Lookup(lookup) => lookup.left().is_shareable(),
+            Operator::Once(once) => once.left().is_shareable(),
             Operator::Top(top) => top.input.is_shareable(),
             Operator::Concat(concat) => concat.inputs().iter().all(Operator::is_shareable),
         }
@@ -178,6 +235,9 @@ impl Operator {
             Operator::Scan(rows) => rows.open(),
             Operator::Filter(input) | Operator::Compute(input) => input.open(),
             Operator::ListJoin(join) => join.open(),
+            Operator::HashJoin(join) => join.open(),
+            Operator::Lookup(lookup) => lookup.open(),
+            Operator::Once(once) => once.open(),
             Operator::Number { input, given } => {
                 *given = Some(0);
                 input.open();
@@ -197,6 +257,9 @@ impl Operator {
             Operator::FromRows(rows) => rows.cursor.forget(),
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.forget(),
             Operator::ListJoin(join) => join.forget(),
+            Operator::HashJoin(join) => join.forget(),
+            Operator::Lookup(lookup) => lookup.forget(),
+            Operator::Once(once) => once.forget(),
             Operator::Top(top) => top.input.forget(),
             Operator::Concat(concat) => concat.forget(),
         }
@@ -224,6 +287,9 @@ impl Operator {
             }
             (Operator::Compute(operator), Node::Compute { input, .. }) => operator.prepare(input, run),
             (Operator::ListJoin(join), Node::Join { left, .. }) => join.prepare(left, run),
+            (Operator::HashJoin(join), _) => join.prepare(node, run),
+            (Operator::Lookup(lookup), _) => lookup.prepare(node, run),
+            (Operator::Once(once), _) => once.prepare(node, run),
             (Operator::Number { input: operator, .. }, Node::Number { input, .. }) => {
                 Ok(operator.prepare(input, run)?.filter(|ordinals| ordinals.kept))
             }
@@ -245,6 +311,9 @@ impl Operator {
             Operator::Filter(input) => Operator::Filter(Box::new(input.fork(dispenser)?)),
             Operator::Compute(input) => Operator::Compute(Box::new(input.fork(dispenser)?)),
             Operator::ListJoin(join) => Operator::ListJoin(Box::new(join.fork(dispenser)?)),
+            Operator::HashJoin(join) => Operator::HashJoin(Box::new(join.fork(dispenser)?)),
+            Operator::Lookup(lookup) => Operator::Lookup(Box::new(lookup.fork(dispenser)?)),
+            Operator::Once(once) => Operator::Once(Box::new(once.fork(dispenser)?)),
             Operator::Number { input, .. } => Operator::Number { input: Box::new(input.fork(dispenser)?), given: None },
             Operator::Top(top) => {
                 let input = top.input.fork(dispenser)?;
@@ -272,6 +341,9 @@ impl Operator {
             Operator::Scan(rows) => rows.ordinal(),
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.ordinal(),
             Operator::ListJoin(join) => join.ordinal(),
+            Operator::HashJoin(join) => join.left().ordinal(),
+            Operator::Lookup(lookup) => lookup.left().ordinal(),
+            Operator::Once(once) => once.left().ordinal(),
             Operator::Top(top) => top.input.ordinal(),
             Operator::Concat(concat) => concat.ordinal(),
             Operator::FromRows(_) => 0,
@@ -317,6 +389,9 @@ impl Operator {
                 operator.take(input, run, |mut batch, run| assign(assignments, &mut batch, run).map(|()| batch))
             }
             (Operator::ListJoin(join), Node::Join { left, .. }) => join.next(left, run),
+            (Operator::HashJoin(join), _) => join.next(node, run),
+            (Operator::Lookup(lookup), _) => lookup.next(node, run),
+            (Operator::Once(once), _) => once.next(node, run),
             (Operator::Number { input: operator, given }, Node::Number { input, functions, .. }) => {
                 operator.take(input, run, |mut batch, _| {
                     let first = given.unwrap_or(batch.first) as i64 + 1;

@@ -7,6 +7,7 @@ use super::{BATCH_ROWS, Batch};
 use crate::access::{Pace, Stop};
 use crate::executor::Run;
 use crate::executor::parallel::{Dispenser, Ordinals, SCAN_PAGES_MIN};
+use crate::expression::Fault;
 use crate::plan::Scan;
 use pikepole_engine::{ScanRange, TableParts, TableScan};
 use pikepole_types::ColumnReader;
@@ -42,6 +43,12 @@ impl ScanRows {
     /// The rows of the whole table, for the session itself.
     pub(crate) fn own() -> ScanRows {
         ScanRows { is_own: true, ..ScanRows::default() }
+    }
+
+    /// Whether the session reads a whole table in batches, and not row by row.
+    pub(super) fn is_worth_columns(plan: &Scan, run: &mut Run<'_>) -> Result<bool, Fault> {
+        let (database, tx) = run.engine()?;
+        Ok(database.is_worth_columns(tx, &plan.table.engine, &plan.hints, SCAN_PAGES_MIN))
     }
 
     pub(crate) fn open(&mut self) {

@@ -104,6 +104,9 @@ impl Code {
     }
 }
 
+/// Bytes of the texts of a column, at most: their ends are numbers of 32 bits.
+const TEXTS_BYTES_MAX: usize = i32::MAX as usize;
+
 /// A column of a batch. Cheap to clone.
 #[derive(Debug, Clone)]
 pub(crate) enum Vector {
@@ -198,6 +201,16 @@ impl Vector {
             Vector::Coded(_, codes) => codes.null_count() > 0,
             Vector::Texts(texts) => texts.nulls.as_ref().is_some_and(|nulls| nulls.null_count() > 0),
             Vector::Any(values) => values.iter().any(Value::is_null),
+        }
+    }
+
+    /// Bytes that so many rows of it take.
+    pub(crate) fn bytes(&self, rows: usize) -> usize {
+        match self {
+            Vector::Same(_) => 0,
+            Vector::Coded(..) => rows * size_of::<i64>(),
+            Vector::Texts(texts) => texts.text.len() + rows * size_of::<i32>(),
+            Vector::Any(values) => values.iter().map(|value| size_of::<Value>() + value.heap_bytes()).sum(),
         }
     }
 
@@ -302,6 +315,49 @@ impl VectorBuilder {
         }
         let taken = self.state.takes(value);
         debug_assert!(taken, "made for it");
+    }
+
+    /// Adds all rows of a column.
+    pub(crate) fn append(&mut self, vector: &Vector, rows: usize) {
+        let is_empty = self.rows == 0;
+        match (vector, &mut self.state) {
+            (Vector::Coded(code, added), Building::Nulls) if is_empty => {
+                self.state = Building::Coded { code: *code, codes: added.values().to_vec() };
+                self.note_nulls(added.nulls(), rows);
+            }
+            (Vector::Coded(added_code, added), Building::Coded { code, codes }) if added_code == code => {
+                codes.extend_from_slice(added.values());
+                self.note_nulls(added.nulls(), rows);
+            }
+            (Vector::Texts(added), Building::Texts { text, ends })
+                if text.len() + added.text.len() <= TEXTS_BYTES_MAX =>
+            {
+                let before = text.len() as i32;
+                text.push_str(&added.text);
+                ends.extend(added.ends.iter().map(|end| before + end));
+                self.note_nulls(added.nulls.as_ref(), rows);
+            }
+            _ => {
+                let mut value = Value::Null;
+                for row in 0..rows {
+                    vector.read(row, &mut value);
+                    self.push(&value);
+                }
+            }
+        }
+    }
+
+    /// Notes which of the rows that were added are not NULL.
+    fn note_nulls(&mut self, nulls: Option<&NullBuffer>, rows: usize) {
+        match nulls.filter(|nulls| nulls.null_count() > 0) {
+            Some(nulls) => {
+                self.valid.resize(self.rows, true);
+                self.valid.extend(nulls.iter());
+            }
+            None if self.valid.is_empty() => {}
+            None => self.valid.resize(self.rows + rows, true),
+        }
+        self.rows += rows;
     }
 
     pub(crate) fn finish(self) -> Vector {
@@ -428,6 +484,14 @@ mod tests {
             for (row, value) in column.iter().enumerate() {
                 vector.read(row, &mut out);
                 assert_eq!(&out, value, "row {row} of {column:?}");
+            }
+            let mut twice = VectorBuilder::new();
+            twice.append(&vector, column.len());
+            twice.append(&vector, column.len());
+            let twice = twice.finish();
+            for (row, value) in column.iter().chain(&column).enumerate() {
+                twice.read(row, &mut out);
+                assert_eq!(&out, value, "row {row} of {column:?}, twice");
             }
             let last = u32::try_from(column.len() - 1).expect("a short column");
             vector.take(&[last, 0]).read(0, &mut out);

@@ -1,7 +1,7 @@
 //! Which plans can run without their session.
 
 use crate::expression::{Expr, Integer, Predicate};
-use crate::plan::Node;
+use crate::plan::{More, Node, Test};
 
 /// Functions that give another result each time, but read nothing of the session except the statement's clock.
 const CLOCKS: [&str; 5] = ["GETDATE", "GETUTCDATE", "SYSDATETIME", "SYSDATETIMEOFFSET", "SYSUTCDATETIME"];
@@ -25,13 +25,20 @@ pub(crate) fn may_run_elsewhere(node: &Node) -> bool {
         Node::Concat { inputs, .. } => {
             inputs.iter().all(|(input, values)| values.iter().all(Expr::is_portable) && may_run_elsewhere(input))
         }
-        Node::Scan(scan) => scan.is_whole(),
-        Node::Virtual { .. }
-        | Node::Call { .. }
-        | Node::Apply { .. }
-        | Node::Group { .. }
-        | Node::Sort { .. }
-        | Node::More(_) => false,
+        Node::Scan(scan) => {
+            scan.is_whole() || scan.is_lookup() && scan.range.values().all(|key| key.expr.is_portable())
+        }
+        // A subquery that reads nothing of the rows outside is evaluated before, too.
+        Node::Apply { input, correlated: false, test: Test::Scalar(_), .. } => may_run_elsewhere(input),
+        Node::Apply { input, subquery, test: Test::Exists, guards, .. } if guards.is_empty() => {
+            may_run_elsewhere(input) && may_run_elsewhere(subquery)
+        }
+        // The session makes what is looked into.
+        Node::More(more) => match more.as_ref() {
+            More::Spool(spool) => spool.keys.iter().all(|key| key.outer.is_portable()),
+            _ => false,
+        },
+        Node::Virtual { .. } | Node::Call { .. } | Node::Apply { .. } | Node::Group { .. } | Node::Sort { .. } => false,
     }
 }
 

@@ -1,0 +1,77 @@
+//! Joins below groups that workers run in batches give what they give row by row.
+
+use super::Client;
+use super::parallel::{roomy, waits_of};
+
+/// A table that workers share, one of many rows for each key, one of some, one with a row for each key, and a small one.
+fn with_joined_tables(client: &mut Client) {
+    client.quiet(
+        "CREATE TABLE facts (id int NOT NULL PRIMARY KEY, k int, k2 bigint, price decimal(12, 2) NOT NULL, day date, mark varchar(10), filler char(400) NOT NULL)
+         INSERT facts SELECT value, NULLIF(value * 7919 % 501, 500), value % 23, value % 1000 * 0.25, DATEADD(day, value % 2000, '2020-01-01'),
+             CASE WHEN value % 6 > 0 THEN 'mark ' + CAST(value % 6 AS varchar(2)) END, REPLICATE('x', 400) FROM GENERATE_SERIES(1, 4000)
+         CREATE TABLE many (n int NOT NULL, k int, k2 bigint, name varchar(20), worth decimal(9, 2))
+         INSERT many SELECT value, NULLIF(value % 97, 5), value % 23, 'name ' + CAST(value % 11 AS varchar(2)), value * 0.5 FROM GENERATE_SERIES(1, 3000)
+         CREATE TABLE keyed (k int NOT NULL PRIMARY KEY, name varchar(20) NOT NULL, grp smallint)
+         INSERT keyed SELECT value, 'key ' + CAST(value % 40 AS varchar(3)), NULLIF(value % 9, 4) FROM GENERATE_SERIES(1, 499) WHERE value % 10 <> 3
+         CREATE TABLE details (k int NOT NULL, line int NOT NULL, amount int, PRIMARY KEY (k, line))
+         INSERT details SELECT value % 400, value / 400, NULLIF(value % 13, 6) FROM GENERATE_SERIES(1, 2500)
+         CREATE TABLE few (grp int NOT NULL PRIMARY KEY, label char(10) NOT NULL)
+         INSERT few VALUES (0, 'zero'), (1, 'one'), (2, 'two'), (3, 'three'), (5, 'five'), (7, 'seven')
+         CREATE TABLE none (k int NOT NULL, v int)",
+    );
+}
+
+const QUERIES: &[&str] = &[
+    "SELECT COUNT(*), SUM(f.id), SUM(m.n), MAX(m.worth), SUM(f.price * m.worth) FROM facts f JOIN many m ON m.k = f.k",
+    "SELECT m.name, COUNT(*), SUM(f.price), MIN(f.day) FROM facts f JOIN many m ON m.k = f.k AND m.k2 = f.k2 GROUP BY m.name",
+    "SELECT m.name, COUNT(*), COUNT(m.n), SUM(f.id) FROM facts f LEFT JOIN many m ON m.k = f.k GROUP BY m.name",
+    "SELECT m.name, f.mark, COUNT(*), COUNT(m.n), SUM(f.id) FROM facts f LEFT JOIN many m ON m.k = f.k AND m.n > f.id GROUP BY m.name, f.mark",
+    "SELECT COUNT(*), COUNT(m.n), SUM(m.worth) FROM facts f LEFT JOIN many m ON m.k2 = f.k2 AND m.k = f.k AND m.name LIKE '%1%'",
+    "SELECT COUNT(*), SUM(f.id), SUM(m.n) FROM facts f JOIN many m ON m.k = f.k AND m.worth > f.price WHERE f.mark <> 'mark 3' AND m.name < 'name 5'",
+    "SELECT l.label, COUNT(*), SUM(f.price) FROM facts f JOIN keyed k ON k.k = f.k JOIN few l ON l.grp = k.grp GROUP BY l.label",
+    "SELECT COUNT(*), COUNT(l.label), SUM(f.id) FROM facts f LEFT JOIN keyed k ON k.k = f.k LEFT JOIN few l ON l.grp = k.grp",
+    "SELECT COUNT(*), SUM(f.id), SUM(d.amount) FROM facts f JOIN details d ON d.k = f.k WHERE f.id % 3 = 1",
+    "SELECT COUNT(*), SUM(f.id), SUM(d.amount), COUNT(d.line) FROM facts f LEFT JOIN details d ON d.k = f.k AND d.line < f.k2 % 4",
+    "SELECT COUNT(*), SUM(f.id) FROM facts f JOIN many m ON m.k + 1 = f.k - 1",
+    "SELECT COUNT(*), SUM(f.id) FROM facts f JOIN none n ON n.k = f.k",
+    "SELECT COUNT(*), SUM(f.id), COUNT(n.v) FROM facts f LEFT JOIN none n ON n.k = f.k",
+    "SELECT COUNT(*), SUM(f.id) FROM facts f WHERE EXISTS (SELECT * FROM many m WHERE m.k = f.k)",
+    "SELECT f.mark, COUNT(*), SUM(f.id) FROM facts f WHERE NOT EXISTS (SELECT * FROM many m WHERE m.k = f.k) GROUP BY f.mark",
+    "SELECT COUNT(*), SUM(f.id) FROM facts f WHERE NOT EXISTS (SELECT * FROM many m WHERE m.k = f.k AND m.n <> f.id AND m.k2 > f.k2)",
+    "SELECT COUNT(*), SUM(f.id) FROM facts f WHERE EXISTS (SELECT * FROM details d WHERE d.k = f.k AND d.amount > f.k2)",
+    "SELECT COUNT(*), SUM(f.id) FROM facts f WHERE f.price > (SELECT AVG(price) FROM facts WHERE k > 3) AND NOT EXISTS (SELECT * FROM details d WHERE d.k = f.id)",
+    "SELECT COUNT(*), SUM(f.id), SUM(m.n) FROM facts f JOIN many m ON m.k = f.k WHERE 100 / (f.id - 2000) < 5",
+    "SELECT COUNT(*) FROM facts f JOIN many m ON m.k = f.k AND 10 / (m.n - 1500) < f.id",
+    "SELECT COUNT(*), SUM(f.id * 1000000 * m.n) FROM facts f JOIN many m ON m.k = f.k",
+];
+
+#[test]
+fn joins_by_workers_agree() {
+    let mut client = roomy();
+    with_joined_tables(&mut client);
+    for query in QUERIES {
+        let run = |client: &mut Client, degree: usize| {
+            let mut lines = client.lines(&format!("{query} OPTION (FORCE ORDER, MAXDOP {degree})"));
+            lines.sort();
+            lines
+        };
+        let serial = run(&mut client, 1);
+        let before = waits_of(&client, "CXCONSUMER");
+        assert_eq!(run(&mut client, 3), serial, "{query}");
+        assert!(waits_of(&client, "CXCONSUMER") > before, "{query}");
+    }
+}
+
+#[test]
+fn joins_by_workers_start_over_with_each_statement() {
+    let mut client = roomy();
+    with_joined_tables(&mut client);
+    client.quiet(
+        "CREATE PROCEDURE joined AS SELECT COUNT(*), SUM(f.id) FROM facts f JOIN many m ON m.k = f.k OPTION (MAXDOP 3)",
+    );
+    let before = client.value("EXEC joined");
+    client.quiet("DELETE many WHERE n > 1000");
+    assert_ne!(client.value("EXEC joined"), before);
+    let serial = "SELECT COUNT(*), SUM(f.id) FROM facts f JOIN many m ON m.k = f.k OPTION (MAXDOP 1)";
+    assert_eq!(client.value("EXEC joined"), client.value(serial));
+}
