@@ -15,7 +15,7 @@ use std::sync::Arc;
 
 use super::join::{JoinTree, Leaf, is_short_list};
 use super::join_order::{Member, Set, Step, owners};
-use super::join_size::{self, table_rows};
+use super::join_size::{self, known_of_column, table_rows};
 use super::key_range::burden;
 use super::open_query::OpenQuery;
 use super::scope::Source;
@@ -388,8 +388,7 @@ fn keys(table: &Table, registers: Registers) -> Vec<Key> {
 /// What statistics say of a slot, if it is one of the table.
 fn known_of<'t>((table, registers): &'t (Arc<Table>, Registers), slot: usize) -> Option<Known<'t>> {
     let column = registers.range().contains(&slot).then(|| slot - registers.first)?;
-    let values = table.statistics_of(column)?.values.as_ref()?;
-    Known::of(values, table.columns.get(column)?.order())
+    known_of_column(table, column)
 }
 
 /// The part of a table that a range of a key leaves.

@@ -3,9 +3,9 @@
 use super::join_cost::{KEEP, LOOKUP, PROBE};
 use super::key_range::list_share;
 use super::selectivity::{Known, share_of};
-use crate::access::Table;
-use crate::expression::Integer;
-use crate::plan::{JoinKind, KeyRange, More, Node};
+use crate::access::{KeyColumn, Table};
+use crate::expression::{Expr, Integer};
+use crate::plan::{JoinKind, KeyRange, More, Node, SortKey};
 use pikepole_types::SqlType;
 
 /// Bytes of a page that rows are in, when it is not quite full.
@@ -59,13 +59,31 @@ pub(super) fn is_at_hand(node: &Node) -> bool {
     matches!(node, Node::One | Node::Virtual { .. } | Node::Values { .. } | Node::Kept { .. } | Node::Series(_))
 }
 
+/// What statistics say of a column.
+pub(super) fn known_of_column(table: &Table, column: usize) -> Option<Known<'_>> {
+    let values = table.statistics_of(column)?.values.as_ref()?;
+    Known::of(values, table.columns.get(column)?.order())
+}
+
+/// How many groups there are by columns that statistics know; one without keys.
+fn groups_of(input: &Node, keys: &[(SortKey, usize)]) -> Option<f64> {
+    let of_key = |(key, _): &(SortKey, usize)| match &key.expr {
+        Expr::Slot(slot) => known_in(input, *slot).map(|known| known.distinct()),
+        Expr::Integer(integer, _) => match **integer {
+            Integer::Slot(slot) => known_in(input, slot).map(|known| known.distinct()),
+            _ => None,
+        },
+        _ => None,
+    };
+    keys.iter().map(of_key).product()
+}
+
 /// What statistics say of a slot that a plan fills from a table.
 fn known_in(node: &Node, slot: usize) -> Option<Known<'_>> {
     match node {
         Node::Scan(scan) => {
             let column = scan.registers.range().contains(&slot).then(|| slot - scan.registers.first)?;
-            let values = scan.table.statistics_of(column)?.values.as_ref()?;
-            Known::of(values, scan.table.columns.get(column)?.order())
+            known_of_column(&scan.table, column)
         }
         Node::Filter { input, .. } | Node::Compute { input, .. } | Node::Sort { input, .. } => known_in(input, slot),
         Node::Join { left, right, .. } => known_in(left, slot).or_else(|| known_in(right, slot)),
@@ -80,11 +98,11 @@ pub(crate) fn of(node: &Node) -> Size {
         Node::Scan(scan) => {
             let KeyRange { prefix, low, high, point, .. } = &scan.range;
             let all = table_rows(&scan.table);
+            let of_column =
+                |key: &KeyColumn| known_of_column(&scan.table, key.column).map_or(0.1, |known| known.of_any());
+            let of_prefix: f64 = scan.key().iter().take(prefix.len()).map(of_column).product();
             let sides = i32::from(low.is_some()) + i32::from(high.is_some());
-            let part = all
-                * 0.1f64.powi(prefix.len() as i32)
-                * list_share(&scan.table, &scan.range)
-                * (1.0f64 / 3.0).powi(sides);
+            let part = all * of_prefix * list_share(&scan.table, &scan.range) * (1.0f64 / 3.0).powi(sides);
             let rows = if *point { 1.0 } else { part.max(1.0) };
             Size { rows, cost: rows + if rows < all { LOOKUP } else { 0.0 }, once: 0.0 }
         }
@@ -115,8 +133,10 @@ pub(crate) fn of(node: &Node) -> Size {
             Size { rows, cost: left.cost + left.rows * right.cost, once: left.once + right.once }
         }
         Node::Group { input, keys, .. } => {
+            let groups = groups_of(input, keys);
             let input = of(input);
-            Size { rows: if keys.is_empty() { 1.0 } else { (input.rows / 10.0).max(1.0) }, ..input }
+            let most = (input.rows / if groups.is_some() { 1.0 } else { 10.0 }).max(1.0);
+            Size { rows: groups.map_or(most, |groups| groups.min(most)), ..input }
         }
         Node::Top { input, count, .. } => {
             let input = of(input);
