@@ -63,6 +63,29 @@ fn joins_by_workers_agree() {
 }
 
 #[test]
+fn workers_also_read_the_rows_that_are_looked_up() {
+    let mut client = roomy();
+    with_joined_tables(&mut client);
+    for query in [
+        "SELECT COUNT(*), SUM(f.id), SUM(g.id), MAX(g.day) FROM facts f JOIN facts g ON g.k = f.id WHERE g.mark <> 'mark 1'",
+        "SELECT g.mark, COUNT(*), SUM(f.id), SUM(g.price) FROM facts f LEFT JOIN facts g ON g.k = f.id AND g.k2 = f.k2 GROUP BY g.mark",
+        "SELECT COUNT(*), SUM(f.id) FROM facts f WHERE NOT EXISTS (SELECT * FROM facts g WHERE g.k = f.id AND g.day > f.day)",
+        "SELECT COUNT(*), SUM(f.id) FROM facts f JOIN facts g ON g.k = f.id WHERE 100 / (g.id - 2000) < 5",
+    ] {
+        let run = |client: &mut Client, degree: usize| {
+            let mut lines = client.lines(&format!("{query} OPTION (FORCE ORDER, MAXDOP {degree})"));
+            lines.sort();
+            lines
+        };
+        let serial = run(&mut client, 1);
+        let before = waits_of(&client, "CXCONSUMER");
+        assert_eq!(run(&mut client, 3), serial, "{query}");
+        let waits = waits_of(&client, "CXCONSUMER") - before;
+        assert_eq!(waits, if serial[0].starts_with("Msg") { 1 } else { 2 }, "{query}");
+    }
+}
+
+#[test]
 fn joins_by_workers_start_over_with_each_statement() {
     let mut client = roomy();
     with_joined_tables(&mut client);

@@ -30,7 +30,7 @@ use pikepole_types::Accumulator;
 const PARTS_BYTES: usize = 64 << 20;
 
 /// The same where there is memory for more, as a large table may need.
-const PARTS_BYTES_MAX: usize = 1 << 30;
+const PARTS_BYTES_MAX: usize = 256 << 20;
 
 /// Grouping values, and the slots that they go to.
 type Keys = [(SortKey, usize)];

@@ -1,7 +1,8 @@
 //! Joins and tests for existence by hash, in batches.
 //!
 //! ```text
-//!   session    rows of the right side ──► KeyTable ──┬──────────────────────┐
+//!   session    rows of the right side ──► KeyTable (see table_making)
+//!                                            │
 //!   workers    left rows ──► pairs of equal keys ──► conditions ──► joined rows
 //! ```
 //! The right side is a spool whose keys are integers: the row operators keep it in a table of rows. Here the session makes a table of
@@ -12,8 +13,9 @@ use std::sync::Arc;
 use super::Batch;
 use super::condition::cannot_fail;
 use super::evaluate::filter;
-use super::key_table::{KeyTable, KeyTableBuilder, NONE, RowKeys};
+use super::key_table::{KeyTable, NONE, RowKeys};
 use super::operator::Operator;
+use super::table_making::PendingTable;
 use super::vector::{Code, Vector};
 use super::{BATCH_ROWS, join::without_filters};
 use crate::access::Stop;
@@ -40,11 +42,6 @@ pub(crate) struct HashJoin {
     /// There is no room for the right side.
     is_full: bool,
     at_hand: Option<LeftRows>,
-}
-
-struct PendingTable {
-    rows: Operator,
-    table: KeyTableBuilder,
 }
 
 /// What becomes of left rows.
@@ -124,31 +121,11 @@ impl HashJoin {
 
     /// Makes the table. False: there is no room for it.
     fn make(&mut self, spool: &Spool, run: &mut Run<'_>) -> Result<bool, Stop> {
-        let pending = match &mut self.pending {
-            Some(pending) => pending,
-            pending => {
-                let rows = Operator::of_all_rows(&spool.input, run)?;
-                let slots = spool.carry.iter().copied().filter(|slot| run.live.is_carried(*slot));
-                let table = KeyTableBuilder::new(spool.keys.len(), slots);
-                pending.insert(Box::new(PendingTable { rows, table }))
-            }
-        };
-        loop {
-            if pending.table.is_too_large() || !self.charge.settle(run)? {
-                return Ok(false);
-            }
-            let PendingTable { rows, table } = &mut **pending;
-            let charge = &mut self.charge;
-            let add = |batch: Batch, run: &mut Run<'_>| {
-                let keys = RowKeys::of(spool.keys.iter().map(|key| &key.inner), &batch, run)?;
-                charge.keep(table.add(&batch, &keys));
-                Ok(())
-            };
-            if rows.take(&spool.input, run, add)?.is_none() {
-                break;
-            }
+        let pending = self.pending.get_or_insert_with(|| Box::new(PendingTable::new(spool, run)));
+        if !pending.fill(spool, &mut self.charge, run)? {
+            return Ok(false);
         }
-        self.table = self.pending.take().map(|pending| Arc::new(pending.table.finish()));
+        self.table = self.pending.take().map(|pending| Arc::new(pending.finish()));
         Ok(true)
     }
 

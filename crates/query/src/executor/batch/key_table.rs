@@ -20,8 +20,8 @@ use crate::expression::{Expr, Fault};
 /// Behind the last row of a chain.
 pub(super) const NONE: u32 = u32::MAX;
 
-/// Rows of a table, at most.
-const ROWS_MAX: usize = NONE as usize;
+/// Rows of a table, at most, but for those of one batch.
+const ROWS_MAX: usize = NONE as usize - (1 << 24);
 
 /// What the index takes of each row.
 const INDEX_BYTES: usize = 3 * size_of::<u32>();
@@ -49,6 +49,11 @@ impl RowKeys {
             keys.columns.push(column);
         }
         Ok(keys)
+    }
+
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.columns.iter().map(|column| column.len() * size_of::<i64>()).sum()
     }
 
     fn is_null(&self, row: usize) -> bool {
@@ -122,9 +127,9 @@ impl KeyTableBuilder {
         bytes
     }
 
-    /// Whether there are more rows than a table can have.
-    pub(super) fn is_too_large(&self) -> bool {
-        self.hashes.len() >= ROWS_MAX
+    /// Whether another batch of rows can be added.
+    pub(super) fn has_room(&self) -> bool {
+        self.hashes.len() < ROWS_MAX
     }
 
     pub(super) fn finish(self) -> KeyTable {

@@ -42,6 +42,7 @@ mod operator;
 mod product;
 mod scan;
 mod sums;
+mod table_making;
 mod vector;
 
 pub(crate) use aggregate::{AggregateCursor, can_share as aggregates_can_share};
