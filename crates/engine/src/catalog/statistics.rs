@@ -42,7 +42,7 @@ pub struct StatisticsRecord {
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValueStatistics {
     /// When, in microseconds since 1970.
-    pub updated_us: i64,
+    pub updated_us: u64,
     /// About how many rows the table had.
     pub rows: u64,
     /// How many of them were read.

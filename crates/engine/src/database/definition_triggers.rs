@@ -6,7 +6,7 @@ use std::sync::Arc;
 
 use pikepole_types::SqlError;
 
-use super::definitions::now_us;
+use super::now_us;
 use super::{Database, ModuleDefinition, PutMode};
 use crate::catalog::DEFAULT_SCHEMA;
 use crate::catalog::definition::{DefinitionTrigger, Module, StoredObject};

@@ -11,7 +11,7 @@ use pikepole_types::{Collation, SecondName, SqlError, SqlType, Value};
 
 use super::limits::{check_key, check_row};
 use super::rebuild::RowMap;
-use super::{Database, lock};
+use super::{Database, lock, now_us};
 use crate::catalog::definition::{
     Column, Default, Identity, LockEscalation, Schema, StorageRef, StoredObject, TableRecord,
 };
@@ -129,10 +129,6 @@ pub struct TableDefinition {
 /// Changes a table's definition but for its columns and indexes; the function given deals object ids.
 pub type RecordChange<'a> =
     &'a (dyn Fn(&mut TableRecord, &mut dyn FnMut() -> i32) -> Result<(), SqlError> + Send + Sync);
-
-pub(crate) fn now_us() -> u64 {
-    u64::try_from(pikepole_machine::clock::unix_time_us()).unwrap_or(0)
-}
 
 impl Database {
     /// Locks the catalog for the transaction and gives a copy of it to change.

@@ -69,7 +69,6 @@ use crate::transaction::Transaction;
 use background::SystemTasks;
 pub(crate) use chain::Hold;
 pub use chain::LogFullReason;
-pub(crate) use definitions::now_us;
 pub use definitions::{
     ColumnDefinition, IndexDefinition, IndexExtras, IndexKind, RecordChange, TableDefinition, Tested, generated_name,
 };
@@ -470,4 +469,9 @@ impl Database {
         };
         pikepole_scheduler::wait(wait_type, self.store.satisfy(need)).await
     }
+}
+
+/// The present time, in microseconds since 1970.
+pub(crate) fn now_us() -> u64 {
+    u64::try_from(pikepole_machine::clock::unix_time_us()).unwrap_or(0)
 }

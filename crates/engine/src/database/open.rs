@@ -24,7 +24,7 @@ use super::files::{DatabaseFile, DatabaseOptions, FORMAT};
 use super::identity::{ROWVERSIONS_ID, RowVersions};
 use super::not_made::NotMade;
 use super::recovery::{RecoveryWatch, pass_over_log};
-use super::{Database, lock};
+use super::{Database, lock, now_us};
 use crate::catalog::definition::{Schema, StoredObject, TableRecord};
 use crate::catalog::rows::{CATALOG_KEY_BYTES, CATALOG_OBJECT, Decoder, RowKind, STORAGE_FIRST, encode, row_key};
 use crate::catalog::sequence::{Sequence, SequenceState};
@@ -327,10 +327,6 @@ impl Database {
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
     }
-}
-
-fn now_us() -> u64 {
-    u64::try_from(pikepole_machine::clock::unix_time_us()).unwrap_or(0)
 }
 
 fn undo(store: &Arc<Store>, catalog: &Tree, analysis: Analysis) -> Result<(), String> {

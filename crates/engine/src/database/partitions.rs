@@ -5,7 +5,7 @@ use std::sync::Arc;
 use pikepole_types::SqlError;
 
 use super::Database;
-use super::definitions::now_us;
+use super::now_us;
 use crate::catalog::definition::StoredObject;
 use crate::catalog::partition::{PartitionFunction, PartitionScheme};
 use crate::catalog::property::PropertyHolder;

@@ -8,7 +8,8 @@ use std::sync::Arc;
 use pikepole_types::SqlError;
 
 use super::Database;
-use super::definitions::{now_us, user_schema};
+use super::definitions::user_schema;
+use super::now_us;
 use crate::catalog::definition::{Module, StoredObject};
 use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::RowKind;

@@ -9,7 +9,8 @@ use std::sync::Arc;
 use pikepole_transaction::{LockMode, Need, Stop};
 use pikepole_types::SqlError;
 
-use super::definitions::{now_us, user_schema};
+use super::definitions::user_schema;
+use super::now_us;
 use super::{Database, lock};
 use crate::catalog::definition::StoredObject;
 use crate::catalog::property::PropertyHolder;

@@ -3,11 +3,10 @@
 use std::sync::Arc;
 
 use pikepole_contention::sync::atomic::AtomicBool;
-use pikepole_machine::clock;
 use pikepole_scheduler as scheduler;
 use pikepole_types::{SqlError, Value};
 
-use super::{Database, Durability};
+use super::{Database, Durability, now_us};
 use crate::catalog::Catalog;
 use crate::catalog::definition::{StoredObject, TableRecord};
 use crate::catalog::statistics::{StatisticsOrigin, StatisticsRecord, TableStatistics};
@@ -78,7 +77,7 @@ impl Database {
         }
         let (sample, rows) = self.sample(tx, table, columns, size).await?;
         let places: Vec<usize> = (0..columns.len()).collect();
-        let values = sample.values_of(&places, rows, clock::unix_time_us(), table.changes());
+        let values = sample.values_of(&places, rows, now_us(), table.changes());
         let (mark, mut catalog) = self.begin_definition(tx).await?;
         let own = catalog.statistics_of(table.object_id);
         if exists(own) {
@@ -120,7 +119,7 @@ impl Database {
             return Ok(());
         }
         let (sample, rows) = self.sample(tx, table, &columns, size).await?;
-        let now = clock::unix_time_us();
+        let now = now_us();
         for entry in &mut entries {
             let places = entry.columns.iter().filter_map(|column| columns.binary_search(column).ok());
             let places: Vec<usize> = places.collect();

@@ -9,7 +9,7 @@ use std::sync::Arc;
 use pikepole_transaction::LockMode;
 use pikepole_types::SqlError;
 
-use super::definitions::now_us;
+use super::now_us;
 use super::{Database, PutMode};
 use crate::catalog::definition::{Module, ReferentialAction, StoredObject, Trigger, TriggerEvent, TriggerPlace};
 use crate::catalog::property::PropertyHolder;

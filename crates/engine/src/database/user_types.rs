@@ -5,7 +5,8 @@ use std::sync::Arc;
 use pikepole_types::SqlError;
 
 use super::Database;
-use super::definitions::{now_us, user_schema};
+use super::definitions::user_schema;
+use super::now_us;
 use crate::catalog::Catalog;
 use crate::catalog::definition::{StoredObject, TableRecord};
 use crate::catalog::property::PropertyHolder;

@@ -68,7 +68,7 @@ impl Sample {
     }
 
     /// What the sample says of the columns at these places of its rows, for a table of so many rows.
-    pub fn values_of(&self, columns: &[usize], rows: u64, now_us: i64, changes: u64) -> ValueStatistics {
+    pub fn values_of(&self, columns: &[usize], rows: u64, now_us: u64, changes: u64) -> ValueStatistics {
         let all = self.rows.len() as f64;
         let rows = rows.max(self.seen);
         let mut distinct = Vec::with_capacity(columns.len());
