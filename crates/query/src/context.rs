@@ -352,7 +352,7 @@ impl ExecutionContext {
     ///
     /// # Errors
     /// 916 when the session may not use it, 923 and 924 when nobody else may at the moment.
-    pub(crate) fn move_to(&mut self, database: &Arc<Database>) -> Result<(), Fault> {
+    pub fn move_to(&mut self, database: &Arc<Database>) -> Result<(), Fault> {
         if database.id() == self.database.id() {
             return Ok(());
         }
@@ -363,7 +363,7 @@ impl ExecutionContext {
     }
 
     /// Makes the database the current one that the session comes from. One that it may not use any more it gets without rights.
-    pub(crate) fn move_back(&mut self, home: &Arc<Database>) {
+    pub fn move_back(&mut self, home: &Arc<Database>) {
         if self.move_to(home).is_err() {
             self.lose_rights_in(home);
             self.move_silently(home);

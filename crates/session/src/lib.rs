@@ -41,6 +41,7 @@ mod security;
 mod session;
 mod session_context;
 mod statements;
+mod statistics;
 mod views;
 
 pub use call_trace::TracedCall;

@@ -2,12 +2,11 @@
 //! refused by name.
 
 use crate::host::SessionHost;
-use crate::{backups, configuration, dbcc, security, unsupported};
-use pikepole_engine::{Object, Permission, ProcessAffinity, Securable, Table};
-use pikepole_query::{ExecutionContext, Output, check_key_column};
+use crate::{backups, configuration, dbcc, security, statistics, unsupported};
+use pikepole_engine::{Permission, ProcessAffinity, Securable};
+use pikepole_query::{ExecutionContext, Output};
 use pikepole_tsql::{
-    Backup, CreateStatistics, Dbcc, Drop, DropKind, Kill, Literal, ObjectName, ServerConfiguration, SettingValue,
-    Statement, StatementKind,
+    Backup, Dbcc, DropKind, Kill, Literal, ServerConfiguration, SettingValue, Statement, StatementKind,
 };
 use pikepole_types::SqlError;
 use std::sync::Arc;
@@ -37,54 +36,14 @@ pub(crate) async fn run(
         StatementKind::Restore(restore) => backups::restore(host, restore, context, output).await,
         StatementKind::Permission(permission) => security::change_permissions(host, permission, context, output).await,
         StatementKind::Principal(principal) => security::define_principal(host, principal, context).await,
-        StatementKind::Drop(drop) if drop.kind == DropKind::Statistics => drop_statistics(drop, context),
+        StatementKind::Drop(drop) if drop.kind == DropKind::Statistics => statistics::drop(host, drop, context).await,
         StatementKind::Drop(drop) => security::drop_principals(host, drop, context).await,
         StatementKind::ExecuteAs(execute_as) => security::execute_as(execute_as, context),
         StatementKind::Revert => security::revert(context),
-        // There are no statistics to be made or brought up to date.
-        StatementKind::UpdateStatistics(_) => Ok(()),
-        StatementKind::CreateStatistics(create) => check_statistics(host, create, context),
+        StatementKind::UpdateStatistics(update) => statistics::update(host, update, context).await,
+        StatementKind::CreateStatistics(create) => statistics::create(host, create, context).await,
         _ => Err(unsupported("This statement")),
     }
-}
-
-/// CREATE STATISTICS: whether there could be such. Nothing is kept, since no plan asks for any.
-fn check_statistics(host: &SessionHost, create: &CreateStatistics, context: &ExecutionContext) -> Result<(), SqlError> {
-    let (statistics, shown) = (create.name.text.as_str(), create.table.dotted());
-    let table = table_of_statistics(&create.table, context).ok_or_else(|| SqlError::object_not_found(&shown))?;
-    create.columns.iter().try_for_each(|column| {
-        let place = table.column(&column.text).ok_or_else(|| SqlError::key_column_unknown(&column.text))?;
-        check_key_column(&table, place, (statistics, &shown), context, host)
-    })
-}
-
-/// DROP STATISTICS: whether its table is there. None are kept, so any name that is no index's will do.
-fn drop_statistics(drop: &Drop, context: &ExecutionContext) -> Result<(), SqlError> {
-    for name in &drop.names {
-        let Some(table) = name.schema.clone() else {
-            return Err(SqlError::statistics_without_table());
-        };
-        let (schema, database) = (name.database.clone(), name.server.clone());
-        let table = ObjectName { server: None, database, schema, name: table };
-        let missing = || SqlError::object_missing("drop", "statistics", name.dotted());
-        let table = table_of_statistics(&table, context).ok_or_else(missing)?;
-        if table.indexes.iter().any(|index| name.name.is(&index.name)) {
-            return Err(SqlError::index_not_statistics(name.dotted()));
-        }
-    }
-    Ok(())
-}
-
-/// A table of the session or of its database that it may alter.
-fn table_of_statistics(name: &ObjectName, context: &ExecutionContext) -> Option<Arc<Table>> {
-    if name.is_temporary() {
-        return context.temporary_table(&name.name.text);
-    }
-    let view = context.catalog();
-    let catalog = view.definitions();
-    let table = catalog.table(name.schema_str().unwrap_or(pikepole_engine::DEFAULT_SCHEMA), &name.name.text)?;
-    let securable = catalog.securable(&Object::Table(table.clone()));
-    context.token().has(Permission::Alter, securable).then(|| table.clone())
 }
 
 /// The permissions of statements about the server and its databases. Statements that change principals check their own.
@@ -121,7 +80,7 @@ fn check_backup(backup: &Backup, context: &ExecutionContext) -> Result<(), SqlEr
 
 /// What DBCC shows of a session is the session's; the rest is the server's administrators', or the database's owner's.
 fn check_dbcc(command: &Dbcc, context: &ExecutionContext) -> Result<(), SqlError> {
-    const OF_EVERYBODY: &[&str] = &["USEROPTIONS", "HELP", "INPUTBUFFER"];
+    const OF_EVERYBODY: &[&str] = &["USEROPTIONS", "HELP", "INPUTBUFFER", "SHOW_STATISTICS"];
     const OF_THE_OWNER: &[&str] = &[
         "CHECKALLOC",
         "CHECKCATALOG",
@@ -166,6 +125,8 @@ fn command(kind: &StatementKind) -> &'static str {
         StatementKind::Restore(_) => "RESTORE HEADERONLY",
         StatementKind::AlterServerConfiguration(_) => "ALTER SERVER CONFIGURATION",
         StatementKind::Reconfigure { .. } => "RECONFIGURE",
+        StatementKind::CreateStatistics(_) => "CREATE STATISTICS",
+        StatementKind::UpdateStatistics(_) => "UPDATE STATISTICS",
         _ => "EXECUTE",
     }
 }

@@ -599,6 +599,13 @@ impl Catalog {
         self.statistics.get(&object_id)
     }
 
+    /// Whether an index or statistics of a table have this name, whatever its case.
+    pub(crate) fn has_index_or_statistics(&self, record: &TableRecord, name: &str) -> bool {
+        let lower = name.to_lowercase();
+        record.indexes.iter().any(|index| index.name.to_lowercase() == lower)
+            || self.statistics_of(record.object_id).is_some_and(|own| own.by_name(name).is_some())
+    }
+
     pub(crate) fn put_statistics(&mut self, statistics: TableStatistics) {
         if statistics.entries.is_empty() {
             self.statistics.remove_mut(&statistics.object_id);

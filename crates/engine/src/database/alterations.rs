@@ -361,7 +361,13 @@ impl Database {
         self.renew_overflow(tx, &mut record).await?;
         let place = |old: usize| columns.iter().position(|column| column.source == Some(old));
         self.move_properties(tx, &mut catalog, &table, &record, &place).await?;
-        self.move_statistics(tx, &mut catalog, &record, &place).await?;
+        // Values of another type or order say nothing of the new ones.
+        let is_alike = |old: usize, new: usize| {
+            let (old, new) = (&table.columns[old], &record.columns[new]);
+            old.ty.name() == new.ty.name() && old.collation == new.collation
+        };
+        let known = |old: usize| place(old).filter(|new| is_alike(old, *new));
+        self.move_statistics(tx, &mut catalog, &record, &known).await?;
         self.move_grants(tx, &mut catalog, table.object_id, &place).await?;
         let table = self.replace_table(tx, &mut catalog, &table, record, Some(map)).await?;
         self.end_change(tx, mark, catalog, &table);

@@ -563,8 +563,7 @@ impl Database {
         if constraint {
             self.check_constraint_name(catalog, record, &name)?;
         }
-        let lower = name.to_lowercase();
-        if record.indexes.iter().any(|index| index.name.to_lowercase() == lower) {
+        if catalog.has_index_or_statistics(record, &name) {
             return Err(SqlError::index_exists(&name, "table", record.full_name()));
         }
         check_key(record, &name, &columns, definition.clustered)?;

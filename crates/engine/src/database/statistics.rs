@@ -79,6 +79,7 @@ impl Database {
         let places: Vec<usize> = (0..columns.len()).collect();
         let values = sample.values_of(&places, rows, now_us(), table.changes());
         let (mark, mut catalog) = self.begin_definition(tx).await?;
+        self.check_same_definition(&catalog, table)?;
         let own = catalog.statistics_of(table.object_id);
         if exists(own) {
             return Err(taken());
@@ -128,6 +129,7 @@ impl Database {
             scheduler::yield_if_due().await;
         }
         let (mark, mut catalog) = self.begin_definition(tx).await?;
+        self.check_same_definition(&catalog, table)?;
         let own = catalog.statistics_of(table.object_id);
         let mut statistics = statistics_or_none(own, table.object_id);
         // What was dropped meanwhile stays so.
@@ -204,6 +206,18 @@ impl Database {
             }
         }
         self.update_statistics(tx, table, &update, SampleSize::Default, false).await
+    }
+
+    /// A sample has the columns of the definition that the table had when it was read.
+    ///
+    /// # Errors
+    /// 3961 for a table that was altered or dropped since.
+    fn check_same_definition(&self, catalog: &Catalog, table: &Table) -> Result<(), SqlError> {
+        let now = catalog.table_by_id(table.object_id);
+        match now.is_some_and(|now| now.version == table.version) {
+            true => Ok(()),
+            false => Err(SqlError::snapshot_schema_changed(self.name())),
+        }
     }
 
     /// The statistics of a table with these numbers, those of indexes too that were never updated.

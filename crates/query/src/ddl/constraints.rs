@@ -12,7 +12,7 @@ use crate::expression::Fault;
 use crate::security::Requirement;
 use pikepole_engine::{
     Check, Computed, ForeignKey, IndexDefinition, IndexKind, Permission, RecordChange, ReferentialAction,
-    TableDefinition, TriggerEvent, generated_name,
+    StatisticsOrigin, TableDefinition, TriggerEvent, generated_name,
 };
 use pikepole_tsql::{self as tree, ObjectName, bracketed};
 use pikepole_types::{Collated, Collation, Length, Mask, SqlError, SqlType, without_row_values};
@@ -633,6 +633,10 @@ impl Definer<'_> {
                     found.push((if index.constraint { "object" } else { "index" }, index.name.clone()));
                 }
             }
+            let statistics = catalog.catalog.statistics_of(table.object_id).filter(|_| !lengthened);
+            let statistics = statistics.iter().flat_map(|own| &own.entries);
+            let made = statistics.filter(|own| own.origin == StatisticsOrigin::User && own.columns.contains(&at));
+            found.extend(made.map(|own| ("statistics", own.name.clone())));
             if change.leaves_type(&table.columns[at].ty)
                 && let Some(default) = &table.engine.columns[at].default
             {

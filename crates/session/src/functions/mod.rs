@@ -13,6 +13,7 @@ use crate::modules;
 use crate::names::{self, Found, Parts};
 use crate::procedures::application_lock;
 use crate::security::{self, functions as who};
+use crate::statistics;
 use crate::views;
 use crate::views::columns::TYPES;
 use crate::views::transactions::transaction_id;
@@ -248,8 +249,7 @@ const FUNCTIONS: &[Definition] = &[
     function("INDEX_COL", NAME, (3, 3), index_column),
     function("INDEXPROPERTY", SqlType::Int, (3, 3), index_property),
     function("INDEXKEY_PROPERTY", SqlType::Int, (4, 4), properties::index_key_property),
-    // Nothing is kept by CREATE STATISTICS, and so it has no date.
-    function("STATS_DATE", SqlType::DateTime, (2, 2), |_| Ok(None)),
+    function("STATS_DATE", SqlType::DateTime, (2, 2), statistics_date),
     function("IDENT_CURRENT", NUMERIC, (1, 1), |call| {
         let (database, table) = match call.named_table()? {
             Some(found) => found,
@@ -537,6 +537,15 @@ fn object_id(call: &Call<'_>) -> Answer {
     let wanted = call.text(1);
     let fits = |found: &Found| wanted.is_none_or(|kind| kind.trim().eq_ignore_ascii_case(found.code.trim()));
     Ok(found.filter(fits).map(|found| Value::Int(found.object_id)))
+}
+
+fn statistics_date(call: &Call<'_>) -> Answer {
+    let catalog = call.catalog();
+    let table = call.number(0).and_then(|object_id| catalog.table_by_id(object_id));
+    let (Some(table), Some(stats_id)) = (table, call.number(1)) else { return Ok(None) };
+    let own = statistics::of_table(&catalog, table).into_iter().find(|own| own.stats_id == stats_id);
+    let updated = own.as_ref().and_then(|own| own.values()).map(|values| values.updated_us);
+    Ok(updated.map(|updated_us| views::datetime(updated_us.try_into().unwrap_or(0))))
 }
 
 fn object_definition(call: &Call<'_>) -> Answer {

@@ -24,6 +24,7 @@ mod rename;
 mod sequence;
 mod server;
 mod space;
+mod statistics;
 mod table_option;
 mod trigger_order;
 
@@ -268,6 +269,7 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_updateextendedproperty", parameters: extended_property::WITH_VALUE, required: 1 },
     Procedure { name: "sp_dropextendedproperty", parameters: extended_property::WITHOUT_VALUE, required: 1 },
     Procedure { name: "sp_updatestats", parameters: &["@resample"], required: 0 },
+    Procedure { name: "sp_helpstats", parameters: &["@objname", "@results"], required: 1 },
     Procedure {
         name: "sp_tableoption",
         parameters: &["@TableNamePattern", "@OptionName", "@OptionValue"],
@@ -489,8 +491,8 @@ pub(crate) async fn call(
         "sp_addrolemember" | "sp_droprolemember" | "sp_addsrvrolemember" | "sp_dropsrvrolemember" => {
             change_role(procedure.name, &arguments, host, context).await?;
         }
-        // There are none to be brought up to date.
-        "sp_updatestats" => output.message(&SqlError::statistics_updated()),
+        "sp_updatestats" => statistics::update_all(arguments.text(0).as_deref(), context, output).await?,
+        "sp_helpstats" => statistics::help(&arguments, context, output)?,
         "sp_getapplock" => return application_lock::get(&arguments, context).await,
         "sp_releaseapplock" => return application_lock::release(&arguments, context),
         "sp_set_session_context" => set_session_context(host, given, &arguments)?,

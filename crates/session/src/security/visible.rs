@@ -70,6 +70,8 @@ pub(crate) fn seen(view: &View, is_function: bool, context: &ExecutionContext) -
         _ if name.starts_with("dm_db_") && !is_function => {
             context.require_of_database(Permission::ViewDatabaseState).map(|()| Seen::All)
         }
+        // They show what is known of columns that the session may read.
+        "dm_db_stats_properties" | "dm_db_stats_histogram" => Ok(Seen::All),
         // It shows what the session may run.
         _ if view.describes_a_text() => Ok(Seen::All),
         _ if (name.starts_with("dm_") || name.starts_with("fn_virtual")) && !state => {

@@ -5,6 +5,7 @@ use super::Nullable::{No, Yes};
 use super::objects::object_rows;
 use super::partitions::data_space;
 use super::{Rows, Source, View, shown_name, system_objects};
+use crate::statistics;
 use pikepole_engine::MASTER;
 use pikepole_types::{Collated, Length, SqlError, SqlType, Value};
 
@@ -308,6 +309,12 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let mut rows = Vec::new();
     for table in source.catalog.tables() {
         let count = source.row_counts.get(&table.object_id).copied().unwrap_or(0);
+        let statistics = statistics::of_table(source.catalog, table);
+        let modified = |index_id: i32| {
+            let own = statistics.iter().find(|own| own.stats_id == index_id);
+            let values = own.and_then(|own| own.values());
+            values.map_or(table.changes(), |values| statistics::modifications(table, values))
+        };
         let row = |index_id: i32, storage: u32, space: i32| {
             let (used, reserved) = source.database.store().pages_of(storage);
             view.row()
@@ -318,7 +325,7 @@ fn indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .integer("reserved", reserved)
                 .integer("used", used)
                 .integer("rowcnt", count)
-                .integer("rowmodctr", 0)
+                .integer("rowmodctr", modified(index_id))
                 .integer("OrigFillFactor", 0)
                 .integer("rows", count)
         };

@@ -1,5 +1,5 @@
 //! Management views that monitoring tools read and that are always empty here: of replicas, governed resources, missing
-//! indexes, traces, event sessions, encryption, column stores, statistics. A query over one is answered, with no rows, which is the truth.
+//! indexes, traces, event sessions, encryption, column stores. A query over one is answered, with no rows, which is the truth.
 
 use super::Kind::{
     BigInt, Bit, Bytes, Code, DateTime, Float, Guid, Int, LongText, Lsn, Name, Real, SmallInt, Text, TinyInt,
@@ -654,23 +654,6 @@ pub(super) const VIEWS: &[View] = &[
 ];
 
 pub(super) const FUNCTIONS: &[Function] = &[
-    Function {
-        view: empty(
-            "dm_db_stats_properties",
-            &[
-                ("object_id", Int, No),
-                ("stats_id", Int, No),
-                ("last_updated", DateTime, Yes),
-                ("rows", BigInt, Yes),
-                ("rows_sampled", BigInt, Yes),
-                ("steps", Int, Yes),
-                ("unfiltered_rows", BigInt, Yes),
-                ("modification_counter", BigInt, Yes),
-                ("persisted_sample_percent", Float, Yes),
-            ],
-        ),
-        parameters: &[Int, Int],
-    },
     // Of traces that nobody records.
     Function {
         view: empty(

@@ -66,33 +66,6 @@ pub(super) const VIEWS: &[View] = &[
     },
     View {
         schema: "sys",
-        name: "stats",
-        columns: &[
-            ("object_id", Int, No),
-            ("name", Name, Yes),
-            ("stats_id", Int, No),
-            ("auto_created", Bit, Yes),
-            ("user_created", Bit, Yes),
-            ("no_recompute", Bit, Yes),
-            ("has_filter", Bit, Yes),
-            ("filter_definition", LongText, Yes),
-            ("is_temporary", Bit, Yes),
-            ("is_incremental", Bit, Yes),
-            ("has_persisted_sample", Bit, Yes),
-            ("stats_generation_method", Int, No),
-            ("stats_generation_method_desc", Text(80), No),
-            ("auto_drop", Bit, Yes),
-        ],
-        rows: statistics,
-    },
-    View {
-        schema: "sys",
-        name: "stats_columns",
-        columns: &[("object_id", Int, No), ("stats_id", Int, No), ("stats_column_id", Int, No), ("column_id", Int, No)],
-        rows: statistics_columns,
-    },
-    View {
-        schema: "sys",
         name: "partitions",
         columns: &[
             ("partition_id", BigInt, No),
@@ -261,53 +234,6 @@ fn index_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                         .integer("key_ordinal", i64::from(index.xml.is_some()))
                         .bit("is_descending_key", false)
                         .bit("is_included_column", index.xml.is_none())
-                        .done(),
-                );
-            }
-        }
-    }
-    Ok(rows)
-}
-
-/// One row for each index: tools join indexes to the statistics of the same name and number.
-fn statistics(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let mut rows = Vec::new();
-    for table in source.catalog.table_shapes() {
-        for index in table.indexes.iter().filter(|index| index.xml.is_none()) {
-            rows.push(
-                view.row()
-                    .integer("object_id", table.object_id)
-                    .text("name", &index.name)
-                    .integer("stats_id", index.index_id)
-                    .bit("auto_created", false)
-                    .bit("user_created", false)
-                    .bit("no_recompute", false)
-                    .bit("has_filter", index.filter.is_some())
-                    .text_if("filter_definition", index.filter.as_ref())
-                    .bit("is_temporary", false)
-                    .bit("is_incremental", false)
-                    .bit("has_persisted_sample", false)
-                    .integer("stats_generation_method", 0)
-                    .text("stats_generation_method_desc", "Sort based statistics")
-                    .bit("auto_drop", false)
-                    .done(),
-            );
-        }
-    }
-    Ok(rows)
-}
-
-fn statistics_columns(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
-    let mut rows = Vec::new();
-    for table in source.catalog.table_shapes() {
-        for index in &table.indexes {
-            for (place, key) in index.columns.iter().enumerate() {
-                rows.push(
-                    view.row()
-                        .integer("object_id", table.object_id)
-                        .integer("stats_id", index.index_id)
-                        .integer("stats_column_id", place as i64 + 1)
-                        .integer("column_id", table.column_number(key.column))
                         .done(),
                 );
             }

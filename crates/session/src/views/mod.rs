@@ -58,6 +58,7 @@ mod services;
 mod space;
 mod statistics;
 pub(crate) mod system_objects;
+mod table_statistics;
 pub(crate) mod texts;
 mod threads;
 mod time_zones;
@@ -320,6 +321,7 @@ const FUNCTIONS: &[&[Function]] = &[
     empty_management::FUNCTIONS,
     index_shapes::FUNCTIONS,
     index_operations::FUNCTIONS,
+    table_statistics::FUNCTIONS,
     dependencies::FUNCTIONS,
 ];
 
@@ -349,6 +351,7 @@ const VIEWS: &[&[View]] = &[
     triggers::VIEWS,
     extended_properties::VIEWS,
     indexes::VIEWS,
+    table_statistics::VIEWS,
     index_uses::VIEWS,
     information_schema::VIEWS,
     information_usage::VIEWS,

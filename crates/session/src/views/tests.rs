@@ -303,6 +303,7 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("resource_governor_configuration", 3),
     ("database_scoped_configurations", 5),
     ("dm_db_stats_properties", 9),
+    ("dm_db_stats_histogram", 8),
     ("fn_trace_gettable", 66),
     ("dm_db_index_operational_stats", 51),
     ("dm_os_file_exists", 3),

@@ -20,7 +20,7 @@ SELECT * FROM sys.dm_exec_sql_text(0x01);
 GO
 SELECT * FROM sys.dm_exec_query_plan(0x06);
 GO
--- Statistics of temporary tables are accepted, too.
+-- Statistics of temporary tables are accepted, and not stored.
 CREATE TABLE #t (a int);
 CREATE STATISTICS s ON #t (a);
 GO

@@ -58,7 +58,7 @@ DROP PROCEDURE dbo.read_lines;
 DROP VIEW dbo.lines;
 DROP TABLE dbo.line;
 GO
--- Statistics are neither kept nor needed.
+-- Statistics of a table, and of all tables.
 CREATE STATISTICS of_n ON dbo.stock (n) WITH FULLSCAN;
 GO
 CREATE STATISTICS of_m ON dbo.stock (m);

@@ -264,6 +264,7 @@ error_table! {
     1046 15 1 subquery_not_allowed() "Subqueries are not allowed in this context. Only scalar expressions are allowed.";
     1047 15 1 hints_conflict() "Conflicting locking hints specified.";
     1051 15 2 cursor_parameter_not_varying_output() "Cursor parameters in a stored procedure must be declared with OUTPUT and VARYING options, and they must be specified in the order CURSOR VARYING OUTPUT.";
+    1052 15 1 options_conflict(statement, first, second) "Conflicting {statement} options \"{first}\" and \"{second}\".";
     1053 15 1 statistics_without_table() "For DROP STATISTICS, you must provide both the object (table or view) name and the statistics name, in the form \"objectname.statisticsname\".";
     1054 15 6 syntax_not_schema_bound(syntax) "Syntax '{syntax}' is not allowed in schema-bound objects.";
     1056 15 1 too_many_select_items(maximum) "The number of elements in the select list exceeds the maximum allowed number of {maximum} elements.";
@@ -332,9 +333,11 @@ error_table! {
     1919 16 1 key_column_type_invalid(column, table) "Column '{column}' in table '{table}' is of a type that is invalid for use as a key column in an index.";
     1921 16 1 invalid_place(kind, name) "Invalid {kind} '{name}' specified.";
     1925 16 2 clustered_index_to_nonclustered() "Cannot convert a clustered index to a nonclustered index by using the DROP_EXISTING option. To change the index type from clustered to nonclustered, delete the clustered index, and then create a nonclustered index by using two separate statements.";
+    1927 16 1 statistics_exist(name, table) "There are already statistics on table '{table}' named '{name}'.";
     1944 16 1 key_not_made(index, length, maximum) "Index '{index}' was not created. This index has a key length of at least {length} bytes. The maximum permissible key length is {maximum} bytes.";
     1945 10 1 key_may_be_too_long(kind, maximum, index, length) "Warning! The maximum key length for a {kind} index is {maximum} bytes. The index '{index}' has maximum length of {length} bytes. For some combination of large values, the insert/update operation will fail.";
     1946 16 3 key_too_long(length, index, maximum, kind) "Operation failed. The index entry of length {length} bytes for the index '{index}' exceeds the maximum length of {maximum} bytes for {kind} indexes.";
+    1978 16 1 statistics_column_type_invalid(column, table) "Column '{column}' in table '{table}' is of a type that is invalid for use as a key column in an index or statistics.";
     1979 16 1 constraint_ignores_duplicates(index) "Cannot use index option ignore_dup_key to alter index '{index}' as it enforces a primary or unique constraint.";
     1999 16 1 included_column_type_invalid(column, table) "Column '{column}' in table '{table}' is of a type that is invalid for use as included column in an index.";
     2010 16 1 incompatible_object_kind(statement, name) "Cannot perform {statement} on '{name}' because it is an incompatible object type.";
@@ -392,6 +395,7 @@ error_table! {
     2526 16 3 incorrect_dbcc() "Incorrect DBCC statement. Check the documentation for the correct DBCC syntax and options.";
     2528 10 1 dbcc_completed() "DBCC execution completed. If DBCC printed error messages, contact your system administrator.";
     2536 10 1 dbcc_results(name) "DBCC results for '{name}'.";
+    2557 14 5 dbcc_object_permission(user, command, name) "User '{user}' does not have permission to run DBCC {command} for object '{name}'.";
     2560 16 9 dbcc_parameter_incorrect(position) "Parameter {position} is incorrect for this DBCC statement.";
     2571 14 1 dbcc_permission(user, command) "User '{user}' does not have permission to run DBCC {command}.";
     2583 16 3 dbcc_parameter_count() "An incorrect number of parameters was given to the DBCC statement.";
@@ -401,6 +405,7 @@ error_table! {
     2628 16 1 truncated_in_column(table, column, value) "String or binary data would be truncated in table '{table}', column '{column}'. Truncated value: '{value}'.";
     2702 16 2 database_missing(name) "Database '{name}' does not exist.";
     2705 16 3 column_name_twice(column, table) "Column names in each table must be unique. Column name '{column}' in table '{table}' is specified more than once.";
+    2706 11 6 table_missing(name) "Table '{name}' does not exist.";
     2714 16 6 object_exists(name) "There is already an object named '{name}' in the database.";
     2715 16 6 type_unknown(position, name) "Column, parameter, or variable #{position}: Cannot find data type {name}.";
     2716 16 1 width_not_allowed(position, ty) "Column, parameter, or variable #{position}: Cannot specify a column width on data type {ty}.";
@@ -426,7 +431,6 @@ error_table! {
     2759 16 0 schema_not_created() "CREATE SCHEMA failed due to previous errors.";
     2760 16 1 schema_unknown(name) "The specified schema name \"{name}\" either does not exist or you do not have permission to use it.";
     2761 16 2 row_guid_type_invalid() "The ROWGUIDCOL property can only be specified on the uniqueidentifier data type.";
-    1927 16 1 statistics_exist(name, table) "There are already statistics on table '{table}' named '{name}'.";
     2767 16 1 statistics_missing(name) "Could not locate statistics '{name}' in the system catalogs.";
     2772 16 1 temporary_table_in_function() "Cannot access temporary tables from within a function.";
     2778 16 1 log_needs_permission() "Only System Administrator can specify WITH LOG option for RAISERROR command.";
@@ -1143,8 +1147,14 @@ error_table! {
     15472 10 1 object_without_indexes(name) "The object '{name}' does not have any indexes, or you do not have permissions.";
     15517 16 1 cannot_execute_as_user(name) "Cannot execute as the database principal because the principal \"{name}\" does not exist, this type of principal cannot be impersonated, or you do not have permission.";
     15530 16 1 transferred_name_exists(name) "The object with name \"{name}\" already exists.";
+    15574 10 1 object_without_statistics() "This object does not have any statistics.";
+    15575 10 1 object_without_statistics_or_indexes() "This object does not have any statistics or indexes.";
     15600 15 1 invalid_parameter_or_option(procedure) "An invalid parameter or option was specified for procedure '{procedure}'.";
     15647 10 1 no_views_bound(name) "No views with schema binding reference table '{name}'.";
+    15650 10 1 updating_statistics_of(table) "Updating {table}";
+    15651 10 1 statistics_were_updated(updated, others) "    {updated} index(es)/statistic(s) have been updated, {others} did not require update.";
+    15652 10 1 statistics_are_updated(name) "    {name} has been updated...";
+    15653 10 1 statistics_are_up_to_date(name) "    {name}, update is not necessary...";
     15664 16 1 session_key_read_only(key) "Cannot set key '{key}' in the session context. The key has been set as read_only for this session.";
     15665 16 1 session_context_full(key) "The value was not set for key '{key}' because the total size of keys and values in the session context would exceed the 1 MB limit.";
     15666 16 1 session_key_too_long(key) "Cannot set key '{key}' in the session context. The size of the key cannot exceed 256 bytes.";
