@@ -222,7 +222,7 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT..=FORMAT_FILEGROUPS), json)) => match serde_json::from_slice(json) {
+            Some((&(FORMAT..=FORMAT_STATISTICS), json)) => match serde_json::from_slice(json) {
                 Ok(mut object) => {
                     with_columns(&mut object, read_by_name);
                     self.objects.push(object);
