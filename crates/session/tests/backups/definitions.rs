@@ -125,3 +125,31 @@ fn a_power_loss_keeps_a_change_and_its_former_row_or_neither() {
     assert_eq!((seen.first(), seen.last()), (Some(&0), Some(&5)));
     assert!(seen.contains(&4), "{seen:?}");
 }
+
+#[test]
+fn statistics_are_there_after_a_restart_and_a_restore() {
+    let mut fixture = Fixture::new();
+    fixture.in_d(
+        "CREATE TABLE counted (a int CONSTRAINT pk_counted PRIMARY KEY, b varchar(10)); \
+         INSERT counted VALUES (1, 'one'), (2, 'two'), (3, 'two'), (4, NULL)",
+    );
+    fixture.in_d("CREATE STATISTICS s ON counted (b, a) WITH NORECOMPUTE; UPDATE STATISTICS counted (pk_counted)");
+    let shown = |fixture: &mut Fixture, database: &str| {
+        let sql = "SELECT s.name, s.no_recompute, h.range_high_key, h.equal_rows, h.range_rows FROM sys.stats s \
+             CROSS APPLY sys.dm_db_stats_histogram(s.object_id, s.stats_id) h WHERE s.object_id = OBJECT_ID('counted') \
+             ORDER BY s.stats_id, h.step_number";
+        fixture
+            .ok(&format!("USE {database}; {sql}; USE master"))
+            .rows()
+            .iter()
+            .map(|row| row.to_vec())
+            .collect::<Vec<_>>()
+    };
+    let before = shown(&mut fixture, "d");
+    assert_eq!(before.len(), 4 + 3);
+    let mut fixture = fixture.restart();
+    assert_eq!(shown(&mut fixture, "d"), before);
+    fixture.ok("BACKUP DATABASE d TO DISK = 'd.bak'; RESTORE DATABASE e FROM DISK = 'd.bak'");
+    assert_eq!(shown(&mut fixture, "e"), before);
+    fixture.check();
+}
