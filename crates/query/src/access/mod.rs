@@ -280,7 +280,7 @@ impl Table {
             return false;
         }
         match self.statistics.as_ref().and_then(|own| own.of_column(column)) {
-            None => can_have_statistics(&self.columns[column].ty),
+            None => self.columns[column].when_read.is_none() && can_have_statistics(&self.columns[column].ty),
             Some(own) => self.engine.changes() > changes_max(own),
         }
     }
