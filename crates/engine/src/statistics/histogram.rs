@@ -1,10 +1,22 @@
 //! Histograms: steps of about as many rows, and of their own for values that many rows have.
 
+use super::width;
 use crate::catalog::statistics::HistogramStep;
 use pikepole_types::Value;
 
 /// Steps of a histogram at most, that of NULL among them.
-pub(crate) const STEPS_MAX: usize = 200;
+pub(super) const STEPS_MAX: usize = 200;
+
+/// Steps of a histogram of long values at most.
+const STEPS_OF_LONG_MAX: usize = 8;
+
+/// Bytes that the values of a histogram take at most, about.
+const BYTES_MAX: f64 = 32_768.0;
+
+/// How many steps a histogram has at most of values that are so long on average.
+fn steps_max(width: f64) -> usize {
+    ((BYTES_MAX / width.max(1.0)) as usize).clamp(STEPS_OF_LONG_MAX, STEPS_MAX)
+}
 
 /// The histogram of sorted different values, each with its rows in the sample; a row of the sample stands for `scale` of the table,
 /// which has so many different values.
@@ -22,8 +34,9 @@ pub(super) fn of_runs(nulls: u64, runs: &[(&Value, u64)], scale: f64, distinct: 
     }
     let more = (distinct / (runs.len() as f64).max(1.0)).max(1.0);
     let all: u64 = runs.iter().map(|(_, rows)| rows).sum();
+    let most = steps_max(runs.iter().map(|(value, _)| width(value)).sum::<f64>() / (runs.len() as f64).max(1.0));
     // Room for NULL, the lowest value and the highest one.
-    let wanted = if runs.len() + steps.len() <= STEPS_MAX { 1 } else { all.div_ceil(STEPS_MAX as u64 - 3).max(1) };
+    let wanted = if runs.len() + steps.len() <= most { 1 } else { all.div_ceil(most as u64 - 3).max(1) };
     let mut range = (0, 0);
     for (at, (value, rows)) in runs.iter().enumerate() {
         let is_edge = at == 0 || at + 1 == runs.len();
