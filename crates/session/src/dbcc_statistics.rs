@@ -116,7 +116,7 @@ fn header(own: &ShownStatistics<'_>, output: &mut dyn Output) -> Result<(), SqlE
     let mut row = vec![Value::Null; 11];
     row[0] = string(own.name);
     if let Some(values) = own.values() {
-        let updated = views::datetime(values.updated_us.try_into().unwrap_or(0));
+        let updated = views::datetime(values.updated_us);
         let number = |number: u64| Value::BigInt(i64::try_from(number).unwrap_or(i64::MAX));
         row[1] = convert(&updated, &SqlType::DateTime, &DAY, None)?;
         row[2] = number(values.rows);

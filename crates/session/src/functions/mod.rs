@@ -545,7 +545,7 @@ fn statistics_date(call: &Call<'_>) -> Answer {
     let (Some(table), Some(stats_id)) = (table, call.number(1)) else { return Ok(None) };
     let own = statistics::of_table(&catalog, table).into_iter().find(|own| own.stats_id == stats_id);
     let updated = own.as_ref().and_then(|own| own.values()).map(|values| values.updated_us);
-    Ok(updated.map(|updated_us| views::datetime(updated_us.try_into().unwrap_or(0))))
+    Ok(updated.map(views::datetime))
 }
 
 fn object_definition(call: &Call<'_>) -> Answer {
