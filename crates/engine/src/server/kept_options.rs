@@ -139,7 +139,7 @@ pub const KEPT_OPTIONS: &[KeptOption] = &[
     kept(("ADR Cleaner Thread Count", 1598), (1, 1, 32767), (NOW, ADVANCED), "Versions of rows are in memory"),
     kept(("SMO and DMO XPs", 16387), (1, 0, 1), (NOW, ADVANCED), "Tools ask the views"),
     kept(("suppress recovery model errors", 16400), (0, 0, 1), (NOW, ADVANCED), "Every recovery model can be set"),
-    kept(("openrowset auto_create_statistics", 16401), (1, 0, 1), (NOW, ADVANCED), "There are no statistics"),
+    kept(("openrowset auto_create_statistics", 16401), (1, 0, 1), (NOW, ADVANCED), "Rowsets have no statistics"),
 ];
 
 impl KeptOption {

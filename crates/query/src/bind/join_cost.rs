@@ -1,8 +1,8 @@
 //! What joins cost, as far as that can be guessed before they run.
 //!
-//! There are no statistics of values. What is known: about how many pages each table has, which keys are unique, which columns
-//! must be equal to each other. The rest are the guesses of System R (Selinger et al., 1979): one row in ten has a wanted value, one in
-//! three is on the wanted side of a bound.
+//! What is known: about how many pages each table has, which keys are unique, which columns must be equal to each other, and of some
+//! columns what statistics say ([`super::selectivity`]). The rest are the guesses of System R (Selinger et al., 1979): one row in ten has a
+//! wanted value, one in three is on the wanted side of a bound.
 //!
 //! ```text
 //!   a.x = b.y AND b.y = c.z     a class of columns: x, y, z. Joining any two members of it leaves one pair in `values`:
