@@ -110,7 +110,7 @@ fn what_a_query_needs_is_made_beside_its_transaction() {
         let cancelled = Arc::new(AtomicBool::new(false));
         a.tx.begin();
         a.insert(&t, &row(1_000, 5, "mine")).await.expect("a new key");
-        db.need_statistics(&a.tx, &cancelled, &t, &[1, 2]).await.expect("nobody has cancelled");
+        db.need_statistics(&a.tx, &cancelled, &t, &[1, 2]).await.expect("it was not cancelled");
         db.rollback(&mut a.tx).await.expect("a rollback");
         let own = statistics_of(&db, &t).expect("they were made");
         let kinds: Vec<_> = own.entries.iter().map(|entry| (entry.columns.as_slice(), entry.origin)).collect();
@@ -122,8 +122,8 @@ fn what_a_query_needs_is_made_beside_its_transaction() {
         let mut b = Client::new(&db, 52);
         db.drop_statistics(&mut b.tx, &t, &own.entries[1].name).await.expect("it is there");
         b.tx.begin();
-        db.lock_catalog(&mut b.tx).await.expect("nobody has it");
-        db.need_statistics(&a.tx, &cancelled, &t, &[2]).await.expect("nobody has cancelled");
+        db.lock_catalog(&mut b.tx).await.expect("it is free");
+        db.need_statistics(&a.tx, &cancelled, &t, &[2]).await.expect("it was not cancelled");
         db.rollback(&mut b.tx).await.expect("a rollback");
     });
 }

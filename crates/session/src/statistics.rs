@@ -26,12 +26,12 @@ pub(crate) struct ShownStatistics<'a> {
     pub(crate) columns: Vec<usize>,
     /// The condition of the index that they are of.
     pub(crate) filter: Option<&'a str>,
-    /// What is stored of them; `None` for those of an index that were never updated.
+    /// Their record; `None` for those of an index that were never updated.
     record: Option<&'a StatisticsRecord>,
 }
 
 impl ShownStatistics<'_> {
-    /// What was found in the table; `None` before the first update.
+    /// Their findings; `None` before the first update.
     pub(crate) fn values(&self) -> Option<&ValueStatistics> {
         self.record?.values.as_ref()
     }
@@ -46,7 +46,7 @@ impl ShownStatistics<'_> {
         self.record.is_some_and(|record| record.no_recompute)
     }
 
-    /// Whether rows have changed since the last update, or there was none.
+    /// True when rows have changed since the last update, or there was none.
     pub(crate) fn are_out_of_date(&self, table: &Table) -> bool {
         self.values().is_none_or(|values| modifications(table, values) > 0)
     }
@@ -79,7 +79,7 @@ pub(crate) fn of_table<'a>(catalog: &'a Catalog, table: &'a TableRecord) -> Vec<
     of_indexes.chain(of_columns).collect()
 }
 
-/// Whether a session may see values of these columns, which histograms are made of: it controls the table, or reads the columns
+/// True for a session that may see values of these columns, which histograms are made of: it controls the table, or reads the columns
 /// in all rows and without masks.
 pub(crate) fn shows_values(token: &SecurityToken, catalog: &Catalog, table: &Arc<Table>, columns: &[usize]) -> bool {
     let securable = catalog.securable(&Object::Table(Arc::clone(table)));
@@ -315,7 +315,7 @@ enum Scope {
     Indexes,
 }
 
-/// What WITH says.
+/// The options of WITH.
 #[derive(Debug, Default)]
 struct Options {
     size: Option<(SampleSize, &'static str)>,

@@ -9,7 +9,7 @@ struct House {
     name: &'static str,
     /// Its modules from the bottom up. Those of one line use each other; no other may.
     floors: &'static [&'static [&'static str]],
-    /// What still uses something above it, and what. An entry that has come true is one too many.
+    /// Pairs of a room and one above it that it still uses. An entry that is no longer needed is one too many.
     upwards: &'static [(&'static str, &'static str)],
 }
 

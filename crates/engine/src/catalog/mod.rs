@@ -599,7 +599,7 @@ impl Catalog {
         self.statistics.get(&object_id)
     }
 
-    /// Whether an index or statistics of a table have this name, whatever its case.
+    /// True when an index or statistics of a table have this name, whatever its case.
     pub(crate) fn has_index_or_statistics(&self, record: &TableRecord, name: &str) -> bool {
         let lower = name.to_lowercase();
         record.indexes.iter().any(|index| index.name.to_lowercase() == lower)

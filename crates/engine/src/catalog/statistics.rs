@@ -30,22 +30,22 @@ pub struct StatisticsRecord {
     pub name: String,
     /// The places of its columns.
     pub columns: Vec<usize>,
-    /// How it came to be.
+    /// Its origin.
     pub origin: StatisticsOrigin,
     /// NORECOMPUTE: it is brought up to date by UPDATE STATISTICS alone.
     pub no_recompute: bool,
-    /// What is known; nothing before the first update.
+    /// The findings of the last update; none before the first one.
     pub values: Option<ValueStatistics>,
 }
 
-/// What was found in the rows of a table.
+/// Findings in the rows of a table.
 #[derive(Debug, Clone, PartialEq, Serialize, Deserialize)]
 pub struct ValueStatistics {
-    /// When, in microseconds since 1970.
+    /// The time of the update, in microseconds since 1970.
     pub updated_us: u64,
     /// About how many rows the table had.
     pub rows: u64,
-    /// How many of them were read.
+    /// Rows that were read.
     pub sampled: u64,
     /// For each number of columns from the first on: how many different values they have.
     pub distinct: Vec<f64>,
@@ -53,7 +53,7 @@ pub struct ValueStatistics {
     pub widths: Vec<f64>,
     /// The first column's values, ascending; a first step of NULL if it has such.
     pub steps: Vec<HistogramStep>,
-    /// The table's count of changes at that time: see [`crate::Table::changes`]. It begins anew with each run, and so does that.
+    /// The table's count of changes at that time: see [`crate::Table::changes`]. It begins at zero with each run, and so does that.
     #[serde(skip)]
     pub changes: u64,
 }
@@ -110,7 +110,7 @@ fn value_of_text<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Value, D:
 pub struct TableStatistics {
     /// The table.
     pub object_id: i32,
-    /// Those that were ever updated, and those of columns.
+    /// The statistics of indexes that were updated at least once, and all of columns.
     pub entries: Vec<StatisticsRecord>,
 }
 
@@ -127,7 +127,7 @@ impl TableStatistics {
         own.find(|entry| entry.name.to_lowercase() == name)
     }
 
-    /// What is known of the values of a column: of the statistics that begin with it, those that were updated last.
+    /// The statistics that begin with a column; of several those that were updated last.
     pub fn of_column(&self, column: usize) -> Option<&StatisticsRecord> {
         let own = self.entries.iter().filter(|entry| entry.columns.first() == Some(&column));
         own.max_by_key(|entry| entry.values.as_ref().map(|values| values.updated_us))
@@ -145,7 +145,7 @@ impl TableStatistics {
         }
     }
 
-    /// What is left when the table's definition becomes `record` and its columns move: those of indexes with other keys go, and those
+    /// The statistics that remain when the table's definition becomes `record` and its columns move: those of indexes with other keys go, and those
     /// of columns that are no more.
     pub(crate) fn moved(&self, record: &TableRecord, place: &dyn Fn(usize) -> Option<usize>) -> TableStatistics {
         let moved = |entry: &StatisticsRecord| {

@@ -20,7 +20,7 @@ const PAGES_DEFAULT: usize = 1_024;
 /// Pages of a table from which on a part of it is read.
 const PAGES_MIN: usize = 2 * PAGES_DEFAULT;
 
-/// How long statistics that a query needs wait for a definition of another session. Without them the query has a plan, too.
+/// The longest wait of statistics that a query needs for a definition of another session. Without them the query has a plan, too.
 const PATIENCE_MS: u64 = 20;
 
 /// The rows that statistics are made of.
@@ -43,7 +43,7 @@ pub struct StatisticsDefinition<'a> {
     pub name: &'a str,
     /// The places of its columns.
     pub columns: &'a [usize],
-    /// How it comes to be.
+    /// Its origin.
     pub origin: StatisticsOrigin,
     /// NORECOMPUTE
     pub no_recompute: bool,

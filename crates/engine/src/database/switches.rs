@@ -62,7 +62,7 @@ impl Switches {
         Switches(if on == SWITCHES[place].2 { self.0 & !bit } else { self.0 | bit })
     }
 
-    /// Whether a switch is on.
+    /// True for a switch that is on.
     pub fn is_on(self, option: &str) -> bool {
         Switches::place(option).is_some_and(|place| SWITCHES[place].2 ^ (self.0 & (1 << place) != 0))
     }

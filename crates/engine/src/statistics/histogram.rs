@@ -13,7 +13,7 @@ const STEPS_OF_LONG_MAX: usize = 8;
 /// Bytes that the values of a histogram take at most, about.
 const BYTES_MAX: f64 = 32_768.0;
 
-/// How many steps a histogram has at most of values that are so long on average.
+/// The most steps of a histogram whose values are so long on average.
 fn steps_max(width: f64) -> usize {
     ((BYTES_MAX / width.max(1.0)) as usize).clamp(STEPS_OF_LONG_MAX, STEPS_MAX)
 }

@@ -1,4 +1,4 @@
-//! What a sample of a table's rows says of the values in its columns.
+//! Samples of tables' rows, and findings in them.
 //!
 //! ```text
 //!   some parts of the table ──► rows, of which SAMPLE_ROWS_MAX are kept (each row with the same chance: algorithm R)
@@ -46,16 +46,19 @@ impl Sample {
     pub fn offer(&mut self, row: &[Value]) {
         self.seen += 1;
         if self.rows.len() < self.room {
-            self.bytes += row.iter().map(width).sum::<f64>() as usize;
             self.rows.push(row.into());
-            if self.bytes > SAMPLE_BYTES_MAX {
-                self.room = self.rows.len();
-            }
-            return;
-        }
-        let at = self.next_below(self.seen);
-        if let Some(place) = usize::try_from(at).ok().and_then(|at| self.rows.get_mut(at)) {
+        } else {
+            let at = self.next_below(self.seen);
+            let Some(place) = usize::try_from(at).ok().and_then(|at| self.rows.get_mut(at)) else { return };
+            self.bytes -= bytes(place);
             *place = row.into();
+        }
+        self.bytes += bytes(row);
+        // A smaller sample, of rows of which each has the same chance again.
+        while self.bytes > SAMPLE_BYTES_MAX && self.rows.len() > 1 {
+            let at = self.next_below(self.rows.len() as u64) as usize;
+            self.bytes -= bytes(&self.rows.swap_remove(at));
+            self.room = self.rows.len();
         }
     }
 
@@ -67,7 +70,7 @@ impl Sample {
         self.random % end
     }
 
-    /// What the sample says of the columns at these places of its rows, for a table of so many rows.
+    /// Findings in the columns at these places of its rows, for a table of so many rows.
     pub fn values_of(&self, columns: &[usize], rows: u64, now_us: u64, changes: u64) -> ValueStatistics {
         let all = self.rows.len() as f64;
         let rows = rows.max(self.seen);
@@ -125,6 +128,11 @@ fn estimated_distinct(sample: f64, found: f64, once: f64, rows: f64) -> f64 {
     let others = sample - once + once * share;
     let estimate = if others > 0.0 { sample * found / others } else { rows };
     estimate.clamp(found, rows)
+}
+
+/// Bytes that the values of a row take.
+fn bytes(row: &[Value]) -> usize {
+    row.iter().map(width).sum::<f64>() as usize
 }
 
 /// Bytes that a value takes.
@@ -198,8 +206,13 @@ mod tests {
     }
 
     #[test]
-    fn long_values_make_a_sample_smaller() {
+    fn long_values_make_a_sample_smaller_also_behind_short_ones() {
         let text = "x".repeat(8_000);
+        let short = (0..2 * SAMPLE_ROWS_MAX).map(|i| Value::Str(format!("{i}")));
+        let long = (0..100_000).map(|i| Value::Str(format!("{i}{text}")));
+        let mixed = sample(short.chain(long));
+        assert!(mixed.bytes <= SAMPLE_BYTES_MAX && mixed.rows.len() > 2_000);
+        assert_eq!(mixed.bytes, mixed.rows.iter().map(|row| bytes(row)).sum::<usize>());
         let sample = sample((0..10_000).map(|i| Value::Str(format!("{i}{text}"))));
         assert!(sample.rows.len() < 2_200 && sample.seen == 10_000);
         let found = sample.values_of(&[0], 10_000, 0, 0);

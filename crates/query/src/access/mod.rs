@@ -196,7 +196,7 @@ pub struct Table {
     pub identity: Option<usize>,
     /// A table-valued parameter.
     pub readonly: bool,
-    /// What is known of its values; of tables of the session's database alone.
+    /// Statistics of its values, as far as there are some.
     pub statistics: Option<Arc<engine::TableStatistics>>,
 }
 
@@ -268,12 +268,12 @@ impl Table {
         }
     }
 
-    /// What is known of the values of a column, and for how long that is to be believed.
+    /// Statistics of a column's values.
     pub(crate) fn statistics_of(&self, column: usize) -> Option<&engine::StatisticsRecord> {
         self.statistics.as_ref()?.of_column(column).filter(|own| own.values.is_some())
     }
 
-    /// Whether more should be known of a column's values: of a large table there are no statistics, or many rows have changed since.
+    /// True for a column of a large table without statistics, or with statistics since which many rows have changed.
     pub(crate) fn wants_statistics(&self, column: usize) -> bool {
         let is_large = self.engine.pages_guessed() >= STATISTICS_PAGES_MIN;
         if !is_large || self.engine.residence() != Residence::Database {
@@ -324,7 +324,7 @@ pub(crate) fn changes_max(statistics: &engine::StatisticsRecord) -> u64 {
 /// Pages of a table from which on a query makes statistics of it: some thousand rows.
 const STATISTICS_PAGES_MIN: u64 = 64;
 
-/// Whether values of a type are worth statistics: they compare, and are short.
+/// True for types whose values are worth statistics: they compare, and are short.
 fn can_have_statistics(ty: &SqlType) -> bool {
     !ty.is_max() && !matches!(ty, SqlType::Xml | SqlType::Variant | SqlType::Text | SqlType::NText | SqlType::Image)
 }

@@ -358,7 +358,7 @@ impl Relation {
         }
     }
 
-    /// What statistics say of a slot of the first table.
+    /// Statistics of a slot of the first table.
     fn knows(&self, slot: usize) -> Option<Known<'_>> {
         known_of(self.head.as_ref()?, slot)
     }
@@ -385,7 +385,7 @@ fn keys(table: &Table, registers: Registers) -> Vec<Key> {
     keys.collect()
 }
 
-/// What statistics say of a slot, if it is one of the table.
+/// Statistics of a slot, if it is one of the table.
 fn known_of<'t>((table, registers): &'t (Arc<Table>, Registers), slot: usize) -> Option<Known<'t>> {
     let column = registers.range().contains(&slot).then(|| slot - registers.first)?;
     known_of_column(table, column)
@@ -405,11 +405,11 @@ pub(super) struct Costs {
     others: Vec<Other>,
     /// How often the run is opened.
     openings: f64,
-    /// What was asked of the statistics of tables.
+    /// Questions to the statistics of tables.
     asked: Vec<Asked>,
 }
 
-/// What was asked of the statistics of a table.
+/// Questions to the statistics of a table.
 struct Asked {
     table: Arc<Table>,
     /// The columns of which more should be known.

@@ -59,13 +59,13 @@ pub(super) fn is_at_hand(node: &Node) -> bool {
     matches!(node, Node::One | Node::Virtual { .. } | Node::Values { .. } | Node::Kept { .. } | Node::Series(_))
 }
 
-/// What statistics say of a column.
+/// Statistics of a column.
 pub(super) fn known_of_column(table: &Table, column: usize) -> Option<Known<'_>> {
     let values = table.statistics_of(column)?.values.as_ref()?;
     Known::of(values, table.columns.get(column)?.order())
 }
 
-/// How many groups there are by columns that statistics know; one without keys.
+/// The number of groups by columns that statistics know; one without keys.
 fn groups_of(input: &Node, keys: &[(SortKey, usize)]) -> Option<f64> {
     let of_key = |(key, _): &(SortKey, usize)| match &key.expr {
         Expr::Slot(slot) => known_in(input, *slot).map(|known| known.distinct()),
@@ -78,7 +78,7 @@ fn groups_of(input: &Node, keys: &[(SortKey, usize)]) -> Option<f64> {
     keys.iter().map(of_key).product()
 }
 
-/// What statistics say of a slot that a plan fills from a table.
+/// Statistics of a slot that a plan fills from a table.
 fn known_in(node: &Node, slot: usize) -> Option<Known<'_>> {
     match node {
         Node::Scan(scan) => {

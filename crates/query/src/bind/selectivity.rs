@@ -12,7 +12,7 @@ use pikepole_engine::{HistogramStep, ValueStatistics};
 use pikepole_types::{Collation, Value, compare};
 use std::cmp::Ordering;
 
-/// What is known of a column's values.
+/// Statistics of a column's values.
 #[derive(Clone, Copy)]
 pub(super) struct Known<'s> {
     values: &'s ValueStatistics,
@@ -23,12 +23,12 @@ pub(super) struct Known<'s> {
 pub(super) type Knows<'a, 's> = &'a dyn Fn(usize) -> Option<Known<'s>>;
 
 impl<'s> Known<'s> {
-    /// What the statistics say of a column that compares by this collation; nothing of an empty table.
+    /// These, of a column that compares by this collation; none of an empty table.
     pub(super) fn of(values: &'s ValueStatistics, collation: Collation) -> Option<Known<'s>> {
         (!values.steps.is_empty()).then_some(Known { values, collation })
     }
 
-    /// How many different values there are.
+    /// The number of different values.
     pub(super) fn distinct(&self) -> f64 {
         self.values.distinct.first().copied().unwrap_or(1.0).max(1.0)
     }
@@ -49,7 +49,7 @@ impl<'s> Known<'s> {
         first.map_or(0.0, |step| self.share(step.equal_rows))
     }
 
-    /// How a value stands to the highest one of a step.
+    /// The order of a value and the highest one of a step.
     fn against(&self, value: &Value, step: &HistogramStep) -> Option<Ordering> {
         match (value.as_i64(), step.high.as_i64()) {
             (Some(own), Some(high)) => Some(own.cmp(&high)),
@@ -117,7 +117,7 @@ impl<'s> Known<'s> {
     }
 }
 
-/// How far a value is within a range, from 0 to 1.
+/// The part of a range that is below a value, from 0 to 1.
 fn part_of_range(low: Option<&Value>, value: &Value, high: &Value) -> f64 {
     let numbers = (low.and_then(number), number(value), number(high));
     let (Some(low), Some(value), Some(high)) = numbers else { return 0.5 };

@@ -1,4 +1,4 @@
-//! Triggers of definitions: CREATE, ALTER, DROP, ENABLE and DISABLE TRIGGER ... ON DATABASE, and who watches a definition.
+//! DDL triggers: CREATE, ALTER, DROP, ENABLE and DISABLE TRIGGER ... ON DATABASE, and those that watch a definition.
 
 use super::Definer;
 use super::define::{declared_names, put_mode};

@@ -63,7 +63,7 @@ impl Definer<'_> {
     /// 166 for what can only be defined in the current database; 911 and 916 for a database that is not there or not the
     /// session's to use; the definition's own.
     ///
-    /// Those who watch it are given, and are to run before it ends.
+    /// DDL triggers that watch it are given, and are to run before it ends.
     pub(crate) async fn define(&mut self, statement: &Statement, text: &str) -> Result<Vec<Watched>, Fault> {
         let Some((name, only_here)) = defined(statement) else {
             self.check_definition(statement)?;

@@ -5,7 +5,7 @@
 //!      ▲                        └─► engine: the catalog's records, under the catalog's lock
 //!      └── the triggers that watch it, which the machine runs before the definition ends
 //! ```
-//! A [`Definer`] is what definitions know of the session that runs them. It knows no program and no frame: triggers of definitions
+//! A [`Definer`] is what definitions know of the session that runs them. It knows no program and no frame: DDL triggers
 //! are the machine's, and so are questions about rows ([`Definer::holds`]).
 
 mod alter_database;
@@ -76,7 +76,7 @@ pub(crate) struct Definer<'a> {
     pub(crate) slots: &'a [Value],
     /// The line of the definition.
     pub(crate) line: u32,
-    /// Whether it reads rows of which the session may not see all values.
+    /// True when it reads rows of which the session may not see all values.
     pub(crate) hides_rows: bool,
     /// The machine's answer to conditions over rows.
     pub(crate) ask: Holds,
@@ -98,7 +98,7 @@ impl Definer<'_> {
         }
     }
 
-    /// Whether a condition over tables holds.
+    /// The truth of a condition over tables.
     async fn holds(&mut self, condition: &str) -> Result<bool, Fault> {
         (self.ask)(self.context, self.host, self.output, condition).await
     }

@@ -488,7 +488,7 @@ impl Machine<'_> {
         }
     }
 
-    /// What definitions know of the machine.
+    /// The machine as definitions see it.
     pub(crate) fn definer(&mut self) -> Definer<'_> {
         let line = self.line();
         Definer {

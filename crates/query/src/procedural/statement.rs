@@ -99,7 +99,7 @@ impl StatementState {
         self.runs.is_multiple_of(RUNS_PER_LOOK) && plan.is_outgrown()
     }
 
-    /// Whether there should be statistics of the plan's tables before it runs; asked once for a run.
+    /// True when there should be statistics of the plan's tables before it runs; asked once for a run.
     fn asks_for_statistics(&mut self) -> bool {
         let wants = self.plan.as_ref().is_some_and(|plan| plan.sizes.iter().any(|size| !size.wanted.is_empty()));
         let asks = wants && !self.asked;

@@ -3,7 +3,7 @@
 //! ```text
 //!   value    kind: 1 byte    content: as long as the kind says, or a varint and as many bytes
 //! ```
-//! Nothing that outlives a statement is written so.
+//! The catalog keeps values of histograms so, too: a kind keeps its number.
 
 use super::rest::{push_type, push_varint, take_type, take_varint};
 use crate::datetime::{Date, DateTime, DateTime2, DateTimeOffset, SmallDateTime, Time};
