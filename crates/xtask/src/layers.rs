@@ -14,6 +14,7 @@ pub const LAYERS: &[&str] = &[
     "tds",
     "storage",
     "transaction",
+    "memory",
     "engine",
     "tsql",
     "query",

@@ -1,0 +1,42 @@
+//! Tables in memory: rows of many versions, indexes without latches, optimistic transactions.
+//!
+//! ```text
+//!   MemoryTransaction --reads as of its snapshot--> index --> cell of a key --> entry --> row --> versions, newest first
+//!        |  \--writes: a version at the row's head, whose begin word leads to the transaction's state
+//!        |
+//!        +--ends--> one word says "committed at 17" for all its versions; older ones wait until no snapshot sees them
+//! ```
+//! Nobody waits for anybody's rows: of two who change one, the second is refused at once. What a transaction has read is looked at again
+//! when it commits, as far as its level asks for it (Larson et al., PVLDB 2011); a row's versions are chained newest first, and a version
+//! at the head that is not committed is the row's lock (Cicada: Lim et al., SIGMOD 2017). Memory is freed when no snapshot sees a version, and
+//! then when no thread can be at it (epochs, by `crossbeam-epoch`).
+//!
+//! | module | holds |
+//! |---|---|
+//! | `row` | rows, versions, the state of who writes them |
+//! | `cell` | the entries of one key |
+//! | `index` | from keys to cells: by hash, in order |
+//! | `table` | a table: its indexes, what a transaction sees of a row, unique keys |
+//! | `transaction` | a session's transaction: reads, writes, savepoints, validation, commit |
+//! | `transactions` | the clock, snapshots in use, garbage |
+//! | `scan` | rows of a range, copied a batch at a time |
+//!
+//! The shuttle models run with `.ci/shuttle`; each has a canary.
+
+mod cell;
+mod index;
+mod row;
+mod scan;
+#[cfg(all(test, shuttle))]
+mod shuttle_models;
+mod table;
+#[cfg(all(test, not(shuttle), not(loom)))]
+mod tests;
+mod transaction;
+mod transactions;
+
+pub use index::{IndexKind, KeyRange};
+pub use scan::MemoryScan;
+pub use table::{IndexShape, Keys, MemoryTable, Refusal};
+pub use transaction::{Invalid, Level, MemoryTransaction, key_of_name};
+pub use transactions::{MemoryCounts, MemoryTransactions};

@@ -1,0 +1,250 @@
+//! Transactions on a few rows in memory, under threads that are switched by chance, by shuttle: indexes, versions, snapshots, validation
+//! and garbage as they are. What is freed is in the hands of the epochs, whose threads are one here: a model does not see a use after it.
+//!
+//! ```text
+//!   transfers    3 sessions move amounts between rows, one row is deleted and inserted again: whoever looks sees the same sum, twice
+//!   same key     3 sessions insert rows, some with the same key: a key is there once, and both indexes have it
+//!   write skew   2 sessions read two rows and empty one each, SERIALIZABLE: one row stays full
+//! ```
+//!
+//! ```sh
+//! .ci/shuttle                                       # some seconds
+//! PIKEPOLE_SHUTTLE_RUNS=20000 .ci/shuttle           # for each model and kind of schedule
+//! ```
+
+use pikepole_contention::fault;
+use pikepole_contention::sync::{Arc, thread};
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+use std::ops::Bound;
+
+use super::*;
+
+/// Runs of a model for each kind of schedule unless `PIKEPOLE_SHUTTLE_RUNS` says how many.
+const RUNS: usize = 300;
+/// Runs within which a planted fault must show.
+const RUNS_TO_NOTICE: usize = 8000;
+/// Forced switches in a schedule of the second kind.
+const SWITCHES: usize = 4;
+/// Set in the process that has a fault planted.
+const IN_CANARY: &str = "PIKEPOLE_CANARY";
+
+fn table() -> Arc<MemoryTable> {
+    let key = IndexShape { kind: IndexKind::Hash { buckets: 1 }, unique: true };
+    let value = IndexShape { kind: IndexKind::Range, unique: false };
+    Arc::new(MemoryTable::new(&[key, value]))
+}
+
+fn keys(key: u8, value: u8) -> Keys {
+    let mut keys = Keys::default();
+    for part in [key, value] {
+        let pushed = keys.push::<()>(|bytes| {
+            bytes.push(part);
+            Ok(())
+        });
+        assert_eq!(pushed, Ok(()));
+    }
+    keys
+}
+
+fn insert(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, value: u8) -> Result<(), Refusal> {
+    tx.begin_statement();
+    tx.insert(table, &keys(key, value), &[key, value], &mut Vec::new())
+}
+
+/// Rows as the transaction sees them by an index, in the order of their keys, with their names.
+fn rows(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, index: usize, level: Level) -> Vec<(u8, u8, Vec<u8>)> {
+    tx.begin_statement();
+    let mut scan = MemoryScan::default();
+    scan.restart(index, KeyRange::Between(Bound::Unbounded, Bound::Unbounded), false);
+    let mut rows = Vec::new();
+    while tx.scan(&mut scan, table, level) {
+        while scan.next_row() {
+            let (name, body) = scan.row();
+            rows.push((body[0], body[1], name.to_vec()));
+        }
+    }
+    rows.sort_unstable();
+    rows
+}
+
+fn set(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, row: &(u8, u8, Vec<u8>), to: u8) -> Result<(), Refusal> {
+    let found = tx.read_current(table, &row.2, &mut Vec::new())?;
+    assert!(found, "a row that is seen is gone without a conflict");
+    tx.update(table, &row.2, &keys(row.0, to), &[row.0, to], &mut Vec::new())?;
+    Ok(())
+}
+
+fn end(tx: &mut MemoryTransaction, done: Result<(), Refusal>) {
+    match done {
+        Ok(()) if tx.prepare().is_ok() => tx.commit(),
+        _ => tx.rollback(),
+    }
+}
+
+/// Nothing waits to be freed, and each row has one version.
+fn is_tidy(home: &MemoryTransactions, table: &MemoryTable, rows: usize) {
+    assert_eq!(home.sweep(), 0, "garbage is left");
+    assert_eq!(table.rows(), rows as u64, "versions are left");
+}
+
+fn filled(home: &Arc<MemoryTransactions>, table: &Arc<MemoryTable>, count: u8) {
+    let mut tx = home.session();
+    for key in 0..count {
+        assert_eq!(insert(&mut tx, table, key, 10), Ok(()));
+    }
+    end(&mut tx, Ok(()));
+}
+
+fn transfers() {
+    let (home, table) = (Arc::new(MemoryTransactions::default()), table());
+    filled(&home, &table, 2);
+    let session = |number: u8| {
+        let (home, table) = (home.clone(), table.clone());
+        thread::spawn(move || {
+            let mut tx = home.session();
+            for round in 0..2 {
+                let seen = rows(&mut tx, &table, 0, Level::Snapshot);
+                assert_eq!(seen.iter().map(|row| row.1).sum::<u8>(), 20, "the sum is another");
+                assert_eq!(seen, rows(&mut tx, &table, 1, Level::Snapshot), "indexes differ");
+                let (from, to) = (&seen[usize::from(number % 2)], &seen[usize::from(1 - number % 2)]);
+                let moved = if number == 2 && round == 1 {
+                    // The row goes and comes again, as another.
+                    tx.delete(&table, &from.2).and_then(|found| {
+                        assert!(found, "a row that is seen is gone without a conflict");
+                        insert(&mut tx, &table, from.0, from.1)
+                    })
+                } else {
+                    set(&mut tx, &table, from, from.1 - 1).and_then(|()| set(&mut tx, &table, to, to.1 + 1))
+                };
+                end(&mut tx, moved);
+            }
+        })
+    };
+    let threads: Vec<_> = (0..3).map(session).collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    let mut tx = home.session();
+    let left = rows(&mut tx, &table, 0, Level::Snapshot);
+    assert_eq!(left.iter().map(|row| row.1).sum::<u8>(), 20, "the sum is another");
+    drop(tx);
+    is_tidy(&home, &table, 2);
+}
+
+fn same_key() {
+    let (home, table) = (Arc::new(MemoryTransactions::default()), table());
+    let session = |number: u8| {
+        let (home, table) = (home.clone(), table.clone());
+        thread::spawn(move || {
+            let mut tx = home.session();
+            let mut committed = 0;
+            for key in [number, 9, 10 + number] {
+                let done = insert(&mut tx, &table, key, number);
+                committed += usize::from(done.is_ok());
+                end(&mut tx, done);
+            }
+            committed
+        })
+    };
+    let threads: Vec<_> = (0..3).map(session).collect();
+    let committed: usize = threads.into_iter().map(|thread| thread.join().expect("no panic")).sum();
+    let mut tx = home.session();
+    let seen = rows(&mut tx, &table, 0, Level::Snapshot);
+    assert_eq!(seen, rows(&mut tx, &table, 1, Level::Snapshot), "indexes differ");
+    assert_eq!(seen.len(), committed, "rows that were inserted are not there");
+    assert!(seen.windows(2).all(|two| two[0].0 < two[1].0), "a key is there twice");
+    drop(tx);
+    is_tidy(&home, &table, committed);
+}
+
+fn write_skew() {
+    let (home, table) = (Arc::new(MemoryTransactions::default()), table());
+    filled(&home, &table, 2);
+    let session = |number: usize| {
+        let (home, table) = (home.clone(), table.clone());
+        thread::spawn(move || {
+            let mut tx = home.session();
+            let seen = rows(&mut tx, &table, 0, Level::Serializable);
+            let done = if seen.iter().all(|row| row.1 == 10) { set(&mut tx, &table, &seen[number], 0) } else { Ok(()) };
+            end(&mut tx, done);
+        })
+    };
+    let threads: Vec<_> = (0..2).map(session).collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    let mut tx = home.session();
+    assert!(rows(&mut tx, &table, 1, Level::Snapshot).iter().any(|row| row.1 == 10), "both rows are empty");
+    drop(tx);
+    is_tidy(&home, &table, 2);
+}
+
+fn runs() -> usize {
+    std::env::var("PIKEPOLE_SHUTTLE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(RUNS)
+}
+
+/// Runs a model so many times with threads picked by chance, and so many with priorities that change at a few moments.
+fn check(model: fn(), runs: usize) {
+    let mut config = shuttle::Config::new();
+    config.stack_size = 1 << 20;
+    config.silence_warnings = true;
+    let by_chance = RandomScheduler::new_from_seed(7, runs);
+    shuttle::Runner::new(by_chance, config.clone()).run(model);
+    let by_priority = PctScheduler::new_from_seed(7, SWITCHES, runs);
+    shuttle::Runner::new(by_priority, config).run(model);
+}
+
+#[test]
+fn shuttle_transfers() {
+    check(transfers, runs());
+}
+
+#[test]
+fn shuttle_same_key() {
+    check(same_key, runs());
+}
+
+#[test]
+fn shuttle_write_skew() {
+    check(write_skew, runs());
+}
+
+/// The model, with a fault planted, fails in a process of its own in one of these ways.
+fn canary(name: &str, fault: &'static str, model: fn(), ways: &[&str]) {
+    if std::env::var_os(IN_CANARY).is_some() {
+        fault::plant(fault);
+        return check(model, RUNS_TO_NOTICE);
+    }
+    let run = std::process::Command::new(std::env::current_exe().expect("the path of this test"))
+        .args(["--exact", &format!("shuttle_models::{name}"), "--nocapture"])
+        .env(IN_CANARY, "1")
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .expect("this test runs once more");
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(!run.status.success(), "the model did not see the fault");
+    let seen = ways.iter().find(|words| said.contains(**words));
+    println!("{name}: {}", seen.unwrap_or_else(|| panic!("the canary failed in another way:\n{said}")));
+}
+
+macro_rules! canaries {
+    ($($name:ident: $model:ident with $fault:literal, seen as $ways:expr;)+) => { $(
+        #[test]
+        fn $name() {
+            canary(stringify!($name), $fault, $model, &$ways);
+        }
+    )+ };
+}
+
+canaries! {
+    shuttle_canary_cells_are_linked_without_looking:
+        same_key with "memory: cells are linked without looking",
+        seen as ["indexes differ", "rows that were inserted are not there", "a key is there twice"];
+    shuttle_canary_entries_of_one_key_overwrite_each_other:
+        same_key with "memory: entries of one key overwrite each other",
+        seen as ["indexes differ", "rows that were inserted are not there", "a key is there twice"];
+    shuttle_canary_changes_since_the_snapshot_are_overlooked:
+        transfers with "memory: changes since the snapshot are overlooked",
+        seen as ["the sum is another", "a row that is seen is gone"];
+    shuttle_canary_a_snapshot_is_taken_before_it_is_told:
+        transfers with "memory: a snapshot is taken before it is told",
+        seen as ["the sum is another", "indexes differ", "index out of bounds"];
+    shuttle_canary_nothing_is_validated:
+        write_skew with "memory: nothing is validated", seen as ["both rows are empty"];
+}

@@ -1,0 +1,299 @@
+//! A table in memory: its indexes, and what transactions do with its rows.
+
+use std::ptr::NonNull;
+
+use crossbeam_epoch::Guard;
+use pikepole_contention::SlotCounter;
+use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
+
+use crate::cell::{Cell, Entry, Pushed};
+use crate::index::{Index, IndexKind};
+use crate::row::{Begin, Row, Version, Writer};
+
+/// Bytes of a row's number behind a key that may repeat.
+pub(crate) const ID_BYTES: usize = 8;
+/// Bytes of a row's and a version's heads, about.
+const HEAD_BYTES: usize = size_of::<Row>() + size_of::<Version>();
+
+/// An index of a table in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct IndexShape {
+    /// Its kind.
+    pub kind: IndexKind,
+    /// No two rows have the same key.
+    pub unique: bool,
+}
+
+/// Why a row was not changed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Refusal {
+    /// Another transaction has changed the row since this one's snapshot, or is about to: error 41302.
+    Conflict,
+    /// Another row has the key, in the index at this position: 2627 and 2601.
+    Duplicate(usize),
+}
+
+/// The keys of a row, one for each index.
+#[derive(Debug, Default)]
+pub struct Keys {
+    bytes: Vec<u8>,
+    ends: Vec<usize>,
+}
+
+impl Keys {
+    /// None yet.
+    pub fn clear(&mut self) {
+        self.bytes.clear();
+        self.ends.clear();
+    }
+
+    /// The key of the next index: what `write` appends.
+    ///
+    /// # Errors
+    /// What `write` ends with.
+    pub fn push<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
+        write(&mut self.bytes)?;
+        self.ends.push(self.bytes.len());
+        Ok(())
+    }
+
+    /// The key of the index at this position.
+    pub fn get(&self, at: usize) -> &[u8] {
+        let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
+        &self.bytes[start..self.ends[at]]
+    }
+}
+
+pub(crate) struct TableIndex {
+    pub shape: IndexShape,
+    pub index: Index,
+}
+
+impl TableIndex {
+    /// The key of a cell, without the row's number behind it.
+    pub fn group<'k>(&self, key: &'k [u8]) -> &'k [u8] {
+        if self.shape.unique { key } else { &key[..key.len() - ID_BYTES] }
+    }
+
+    /// The cell of a row's key: one that may repeat has the row's number behind it, youngest first.
+    pub fn with_key<R>(&self, key: &[u8], id: u64, room: &mut Vec<u8>, f: impl FnOnce(&[u8], usize) -> R) -> R {
+        if self.shape.unique {
+            return f(key, key.len());
+        }
+        room.clear();
+        room.extend_from_slice(key);
+        room.extend_from_slice(&(!id).to_be_bytes());
+        f(room, key.len())
+    }
+}
+
+/// A table in memory.
+pub struct MemoryTable {
+    pub(crate) indexes: Box<[TableIndex]>,
+    next_id: AtomicU64,
+    /// Bytes of versions and rows that were made, and that were let go.
+    made: SlotCounter,
+    let_go: SlotCounter,
+    rows_made: SlotCounter,
+    rows_let_go: SlotCounter,
+}
+
+impl std::fmt::Debug for MemoryTable {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "MemoryTable({} rows)", self.rows())
+    }
+}
+
+impl MemoryTable {
+    /// An empty table with these indexes: one at least.
+    pub fn new(shapes: &[IndexShape]) -> MemoryTable {
+        assert!(!shapes.is_empty(), "rows are reached by indexes");
+        let index = |shape: &IndexShape| TableIndex { shape: *shape, index: Index::new(shape.kind) };
+        MemoryTable {
+            indexes: shapes.iter().map(index).collect(),
+            next_id: AtomicU64::new(1),
+            made: SlotCounter::new(),
+            let_go: SlotCounter::new(),
+            rows_made: SlotCounter::new(),
+            rows_let_go: SlotCounter::new(),
+        }
+    }
+
+    /// Versions of rows that it holds, those too that only old snapshots see.
+    pub fn rows(&self) -> u64 {
+        self.rows_made.sum().saturating_sub(self.rows_let_go.sum())
+    }
+
+    /// Bytes of them, with their heads, without the indexes.
+    pub fn bytes(&self) -> u64 {
+        self.made.sum().saturating_sub(self.let_go.sum())
+    }
+
+    /// Heads of chains of the index at this position; None: it is not a hash index.
+    pub fn buckets(&self, at: usize) -> Option<usize> {
+        self.indexes.get(at)?.index.buckets()
+    }
+
+    pub(crate) fn count_made(&self, body: Option<usize>) {
+        if let Some(bytes) = body {
+            self.made.add((bytes + HEAD_BYTES) as u64);
+            self.rows_made.add(1);
+        }
+    }
+
+    pub(crate) fn count_let_go(&self, version: &Version) {
+        if let Some(body) = &version.body {
+            self.let_go.add((body.len() + HEAD_BYTES) as u64);
+            self.rows_let_go.add(1);
+        }
+    }
+
+    pub(crate) fn new_row(&self) -> NonNull<Row> {
+        Row::new(self.next_id.fetch_add(1, Ordering::Relaxed))
+    }
+
+    /// Puts an entry, which leads to a row of the transaction's, into an index.
+    pub(crate) fn put_entry(
+        &self,
+        at: usize,
+        key: &[u8],
+        entry: NonNull<Entry>,
+        seen: &Sight,
+        guard: &Guard,
+    ) -> Result<(), Refusal> {
+        let TableIndex { shape, index } = &self.indexes[at];
+        // SAFETY: the caller holds the entry's row.
+        let (new, mut room) = (unsafe { entry.as_ref() }, Vec::new());
+        // SAFETY: as above.
+        let id = unsafe { new.row.as_ref() }.id;
+        self.indexes[at].with_key(key, id, &mut room, |key, group| {
+            loop {
+                let cell = index.cell(key, group, guard);
+                let check = |other: &Entry| {
+                    if shape.unique { seen.may_stand_beside(at, new, other, guard) } else { Ok(()) }
+                };
+                match cell.push(entry, guard, check) {
+                    Pushed::Done => return Ok(()),
+                    Pushed::Leaving => index.remove(cell, guard),
+                    Pushed::Refused(refusal) => return Err(refusal),
+                }
+            }
+        })
+    }
+
+    /// Takes out an entry that no version is found by.
+    ///
+    /// # Safety
+    /// No version uses it, and nobody else removes it.
+    pub(crate) unsafe fn remove_entry(&self, at: usize, entry: NonNull<Entry>, guard: &Guard) {
+        // SAFETY: it is alive until it is removed.
+        let row = unsafe { entry.as_ref() }.row;
+        // SAFETY: as above.
+        match unsafe { entry.as_ref() }.cell(guard) {
+            Some(cell) => {
+                // SAFETY: the caller says so, and it is in this cell.
+                if unsafe { cell.remove(entry, guard) } {
+                    self.indexes[at].index.remove(cell, guard);
+                }
+            }
+            // It was refused, and in no cell ever.
+            // SAFETY: nobody else has seen it.
+            None => drop(unsafe { Box::from_raw(entry.as_ptr()) }),
+        }
+        // SAFETY: the entry has held it.
+        unsafe { Row::release(row, guard) };
+    }
+
+    /// Lets go of the versions of a row that no snapshot from `oldest` on sees.
+    pub(crate) fn prune(&self, row: NonNull<Row>, oldest: u64, guard: &Guard) {
+        // SAFETY: the caller holds it.
+        let mut at = unsafe { row.as_ref() }.newest(guard);
+        while let Some(version) = at {
+            if matches!(version.begin(guard), Begin::Time(time) if time <= oldest) {
+                // Whoever takes the rest of a chain has it alone.
+                let mut rest = version.older.swap(std::ptr::null_mut(), Ordering::AcqRel);
+                while let Some(old) = NonNull::new(rest) {
+                    // SAFETY: taken out of the chain here, and read under the guard.
+                    let version = unsafe { old.as_ref() };
+                    rest = version.older.swap(std::ptr::null_mut(), Ordering::AcqRel);
+                    self.count_let_go(version);
+                    // SAFETY: it has left the chain by the swap above, or by that of the one before it.
+                    unsafe { crate::transactions::retire(self, old, guard) };
+                }
+                return;
+            }
+            at = version.older(guard);
+        }
+    }
+
+    /// The cell and the entry of a row by its name: the key of the first index, with the row's number behind it.
+    pub(crate) fn row<'g>(&'g self, name: &[u8], guard: &'g Guard) -> Option<&'g Row> {
+        let (key, id) = name.split_at_checked(name.len().checked_sub(ID_BYTES)?)?;
+        let id = u64::from_be_bytes(id.try_into().ok()?);
+        let first = &self.indexes[0];
+        let mut room = Vec::new();
+        let cell: &Cell = first.with_key(key, id, &mut room, |key, group| first.index.find(key, group, guard))?;
+        // SAFETY: an entry that is linked holds its row; who finds it is under the guard.
+        cell.entries(guard).map(|entry| unsafe { &*entry.row.as_ptr() }).find(|row| row.id == id)
+    }
+}
+
+/// What a transaction sees.
+#[derive(Clone, Copy)]
+pub(crate) struct Sight {
+    /// What committed up to this time.
+    pub time: u64,
+    /// And its own.
+    pub writer: Option<NonNull<Writer>>,
+    /// Of its own, what was made before this statement.
+    pub statement: u64,
+}
+
+impl Sight {
+    /// The version of a row that is seen.
+    pub fn version<'g>(&self, row: &'g Row, guard: &'g Guard) -> Option<&'g Version> {
+        let mut at = row.newest(guard);
+        while let Some(version) = at {
+            if self.sees(version, guard) {
+                return Some(version);
+            }
+            at = version.older(guard);
+        }
+        None
+    }
+
+    fn sees(&self, version: &Version, guard: &Guard) -> bool {
+        match version.begin(guard) {
+            Begin::Time(time) => time <= self.time,
+            Begin::Writer(writer) if Some(NonNull::from(writer)) == self.writer => version.statement < self.statement,
+            Begin::Writer(writer) => writer.committed_by(self.time).is_some(),
+        }
+    }
+
+    /// Whether another row may have the same key: it has left it as far as the transaction sees, and nobody can give it back.
+    fn may_stand_beside(&self, at: usize, new: &Entry, other: &Entry, guard: &Guard) -> Result<(), Refusal> {
+        if new.row == other.row {
+            return Ok(());
+        }
+        // SAFETY: a linked entry holds its row.
+        let row = unsafe { &*other.row.as_ptr() };
+        let has_key = |version: &Version| {
+            version.body.is_some() && version.entries.get(at).is_some_and(|entry| entry.as_ptr().cast_const() == other)
+        };
+        let mut version = row.newest(guard);
+        while let Some(this) = version {
+            if this.is_of(self.writer, guard) {
+                return if has_key(this) { Err(Refusal::Duplicate(at)) } else { Ok(()) };
+            }
+            match this.committed_by(u64::MAX, guard) {
+                Some(time) if time > self.time => return Err(Refusal::Conflict),
+                Some(_) => return if has_key(this) { Err(Refusal::Duplicate(at)) } else { Ok(()) },
+                // Somebody is changing it. What it comes to is not known: a conflict, if it had the key or gets it.
+                None if has_key(this) => return Err(Refusal::Conflict),
+                None if this.older(guard).is_some_and(has_key) => return Err(Refusal::Conflict),
+                None => version = this.older(guard),
+            }
+        }
+        Ok(())
+    }
+}

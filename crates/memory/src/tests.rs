@@ -1,0 +1,361 @@
+//! Tables in memory by one thread, sessions in turn; and by several at once.
+
+use std::collections::BTreeMap;
+use std::ops::Bound;
+use std::sync::Arc;
+
+use super::*;
+
+/// A table with a unique key in hash or in order, and values that may repeat in both kinds of index.
+fn table(key: IndexKind) -> Arc<MemoryTable> {
+    let shape = |kind, unique| IndexShape { kind, unique };
+    let hash = IndexKind::Hash { buckets: 2 };
+    Arc::new(MemoryTable::new(&[shape(key, true), shape(IndexKind::Range, false), shape(hash, false)]))
+}
+
+fn keys(key: u32, value: u32) -> Keys {
+    let mut keys = Keys::default();
+    for part in [key, value, value] {
+        keys.push::<()>(|bytes| {
+            bytes.extend_from_slice(&part.to_be_bytes());
+            Ok(())
+        })
+        .expect("nothing fails");
+    }
+    keys
+}
+
+fn body(key: u32, value: u32) -> [u8; 8] {
+    let mut body = [0; 8];
+    body[..4].copy_from_slice(&key.to_be_bytes());
+    body[4..].copy_from_slice(&value.to_be_bytes());
+    body
+}
+
+fn row_of(body: &[u8]) -> (u32, u32) {
+    let part = |at: usize| u32::from_be_bytes(body[at..at + 4].try_into().expect("four bytes"));
+    (part(0), part(4))
+}
+
+fn insert(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u32, value: u32) -> Result<(), Refusal> {
+    tx.begin_statement();
+    let mark = tx.mark();
+    let done = tx.insert(table, &keys(key, value), &body(key, value), &mut Vec::new());
+    if done.is_err() {
+        tx.rollback_to(mark);
+    }
+    done
+}
+
+/// Rows of a range of an index, with their names, in the order of the scan.
+fn scan(
+    tx: &mut MemoryTransaction,
+    table: &Arc<MemoryTable>,
+    index: usize,
+    range: KeyRange,
+    reverse: bool,
+    level: Level,
+) -> Vec<(Vec<u8>, (u32, u32))> {
+    tx.begin_statement();
+    let mut scan = MemoryScan::default();
+    scan.restart(index, range, reverse);
+    let mut rows = Vec::new();
+    while tx.scan(&mut scan, table, level) {
+        while scan.next_row() {
+            let (name, body) = scan.row();
+            rows.push((name.to_vec(), row_of(body)));
+        }
+    }
+    rows
+}
+
+fn all() -> KeyRange {
+    KeyRange::Between(Bound::Unbounded, Bound::Unbounded)
+}
+
+fn equal(key: u32) -> KeyRange {
+    KeyRange::Equal(key.to_be_bytes().to_vec())
+}
+
+/// All rows by the first index, which must be what the second gives.
+fn rows(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, level: Level) -> Vec<(u32, u32)> {
+    let sorted = |index| {
+        let mut rows: Vec<_> = scan(tx, table, index, all(), false, level).into_iter().map(|(_, row)| row).collect();
+        rows.sort_unstable();
+        rows
+    };
+    let [first, second, third] = [0, 1, 2].map(sorted);
+    assert_eq!(first, second, "indexes agree");
+    assert_eq!(first, third, "indexes agree");
+    first
+}
+
+fn name_of(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u32) -> Option<Vec<u8>> {
+    scan(tx, table, 0, equal(key), false, Level::Snapshot).pop().map(|(name, _)| name)
+}
+
+/// Changes the row of a key, or deletes it; false: there is none.
+fn change(
+    tx: &mut MemoryTransaction,
+    table: &Arc<MemoryTable>,
+    key: u32,
+    to: Option<(u32, u32)>,
+) -> Result<bool, Refusal> {
+    let Some(name) = name_of(tx, table, key) else { return Ok(false) };
+    let mark = tx.mark();
+    let done = tx.read_current(table, &name, &mut Vec::new()).and_then(|found| match to {
+        _ if !found => Ok(false),
+        Some((key, value)) => tx.update(table, &name, &keys(key, value), &body(key, value), &mut Vec::new()),
+        None => tx.delete(table, &name),
+    });
+    if done.is_err() {
+        tx.rollback_to(mark);
+    }
+    done
+}
+
+fn commit(tx: &mut MemoryTransaction) -> Result<(), Invalid> {
+    let valid = tx.prepare();
+    match valid {
+        Ok(()) => tx.commit(),
+        Err(_) => tx.rollback(),
+    }
+    valid
+}
+
+const KINDS: [IndexKind; 2] = [IndexKind::Range, IndexKind::Hash { buckets: 1 }];
+
+#[test]
+fn what_is_committed_is_seen_by_later_snapshots_alone() {
+    for kind in KINDS {
+        let (home, table) = (Arc::new(MemoryTransactions::default()), table(kind));
+        let [mut a, mut b, mut c] = [home.session(), home.session(), home.session()];
+        assert_eq!(insert(&mut a, &table, 1, 10), Ok(()));
+        assert_eq!(rows(&mut a, &table, Level::Snapshot), [(1, 10)]);
+        assert_eq!(rows(&mut b, &table, Level::Snapshot), []);
+        assert_eq!(commit(&mut a), Ok(()));
+        assert_eq!(rows(&mut b, &table, Level::Snapshot), [], "the snapshot of b is older");
+        assert_eq!(rows(&mut c, &table, Level::Snapshot), [(1, 10)]);
+        assert_eq!(change(&mut a, &table, 1, Some((1, 11))), Ok(true));
+        assert_eq!(commit(&mut a), Ok(()));
+        assert_eq!(rows(&mut c, &table, Level::Snapshot), [(1, 10)]);
+        assert_eq!(change(&mut c, &table, 1, Some((1, 12))), Err(Refusal::Conflict));
+        c.rollback();
+        assert_eq!(change(&mut c, &table, 1, None), Ok(true));
+        assert_eq!(rows(&mut c, &table, Level::Snapshot), []);
+        assert_eq!(rows(&mut a, &table, Level::Snapshot), [(1, 11)]);
+        assert_eq!(change(&mut a, &table, 1, None), Err(Refusal::Conflict), "c has not ended");
+        a.rollback();
+        assert_eq!(commit(&mut c), Ok(()));
+        b.rollback();
+        assert_eq!(rows(&mut b, &table, Level::Snapshot), []);
+        b.rollback();
+        assert_eq!((home.sweep(), table.rows()), (0, 0), "nothing is left of the row");
+    }
+}
+
+#[test]
+fn keys_are_unique_also_among_transactions_that_have_not_ended() {
+    for kind in KINDS {
+        let (home, table) = (Arc::new(MemoryTransactions::default()), table(kind));
+        let [mut a, mut b] = [home.session(), home.session()];
+        assert_eq!(insert(&mut a, &table, 1, 10), Ok(()));
+        assert_eq!(insert(&mut a, &table, 1, 11), Err(Refusal::Duplicate(0)));
+        assert_eq!(insert(&mut b, &table, 1, 12), Err(Refusal::Conflict));
+        b.rollback();
+        assert_eq!(commit(&mut a), Ok(()));
+        assert_eq!(insert(&mut b, &table, 1, 13), Err(Refusal::Duplicate(0)));
+        assert_eq!(insert(&mut b, &table, 2, 20), Ok(()));
+        assert_eq!(change(&mut b, &table, 2, Some((1, 20))), Err(Refusal::Duplicate(0)));
+        assert_eq!(change(&mut b, &table, 1, None), Ok(true));
+        assert_eq!(change(&mut b, &table, 2, Some((1, 20))), Ok(true));
+        assert_eq!(insert(&mut a, &table, 1, 14), Err(Refusal::Conflict), "b may give the key back");
+        a.rollback();
+        assert_eq!(rows(&mut b, &table, Level::Snapshot), [(1, 20)]);
+        b.rollback();
+        assert_eq!(rows(&mut a, &table, Level::Snapshot), [(1, 10)]);
+        a.rollback();
+        assert_eq!((home.sweep(), table.rows()), (0, 1));
+    }
+}
+
+#[test]
+fn what_was_read_holds_at_the_end_as_far_as_the_level_says() {
+    let row_changes = |level| {
+        let (home, table) = (Arc::new(MemoryTransactions::default()), table(IndexKind::Range));
+        let [mut a, mut b] = [home.session(), home.session()];
+        insert(&mut a, &table, 1, 10).expect("no conflict");
+        commit(&mut a).expect("valid");
+        rows(&mut a, &table, level);
+        insert(&mut a, &table, 9, 90).expect("no conflict");
+        change(&mut b, &table, 1, Some((1, 11))).expect("no conflict");
+        commit(&mut b).expect("valid");
+        commit(&mut a)
+    };
+    assert_eq!(row_changes(Level::Snapshot), Ok(()));
+    assert_eq!(row_changes(Level::RepeatableRead), Err(Invalid::RepeatableRead));
+    assert_eq!(row_changes(Level::Serializable), Err(Invalid::RepeatableRead));
+    let row_comes = |level, range: KeyRange, index| {
+        let (home, table) = (Arc::new(MemoryTransactions::default()), table(IndexKind::Hash { buckets: 1 }));
+        let [mut a, mut b] = [home.session(), home.session()];
+        scan(&mut a, &table, index, range, false, level);
+        insert(&mut a, &table, 9, 90).expect("no conflict");
+        insert(&mut b, &table, 5, 50).expect("no conflict");
+        commit(&mut b).expect("valid");
+        commit(&mut a)
+    };
+    assert_eq!(row_comes(Level::RepeatableRead, all(), 1), Ok(()));
+    assert_eq!(row_comes(Level::Serializable, all(), 1), Err(Invalid::Serializable));
+    assert_eq!(row_comes(Level::Serializable, equal(50), 1), Err(Invalid::Serializable));
+    assert_eq!(row_comes(Level::Serializable, equal(50), 2), Err(Invalid::Serializable));
+    assert_eq!(row_comes(Level::Serializable, equal(5), 0), Err(Invalid::Serializable));
+    assert_eq!(row_comes(Level::Serializable, equal(6), 0), Ok(()));
+}
+
+#[test]
+fn scans_go_on_behind_their_batches_in_both_directions() {
+    let (home, table) = (Arc::new(MemoryTransactions::default()), table(IndexKind::Hash { buckets: 1 }));
+    let mut a = home.session();
+    for key in 0..3_000 {
+        insert(&mut a, &table, key, key % 3).expect("no conflict");
+    }
+    commit(&mut a).expect("valid");
+    assert!(table.buckets(0).expect("a hash index") > 64, "its buckets have doubled");
+    assert_eq!(rows(&mut a, &table, Level::Snapshot).len(), 3_000);
+    let values = |reverse, tx: &mut MemoryTransaction| {
+        let bound = |value: u32| Bound::Included(value.to_be_bytes().to_vec());
+        let range = KeyRange::Between(bound(1), Bound::Excluded(3u32.to_be_bytes().to_vec()));
+        scan(tx, &table, 1, range, reverse, Level::Snapshot).into_iter().map(|(_, row)| row).collect::<Vec<_>>()
+    };
+    let (forward, mut backward) = (values(false, &mut a), values(true, &mut a));
+    assert_eq!(forward.len(), 2_000);
+    assert!(forward.is_sorted_by_key(|row| row.1), "in the order of the index");
+    backward.reverse();
+    assert_eq!(forward, backward);
+    assert_eq!(scan(&mut a, &table, 2, equal(2), false, Level::Snapshot).len(), 1_000);
+}
+
+/// What a session in the middle of a transaction must see.
+struct Expected {
+    tx: MemoryTransaction,
+    seen: Option<BTreeMap<u32, u32>>,
+    marks: Vec<(usize, BTreeMap<u32, u32>)>,
+}
+
+#[test]
+fn sessions_in_any_turn_see_their_snapshots_and_leave_nothing() {
+    let mut seed = 1u64;
+    let mut random = move |below: u64| {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed % below
+    };
+    for round in 0..60 {
+        let (home, table) = (Arc::new(MemoryTransactions::default()), table(KINDS[round % 2]));
+        let session = || Expected { tx: home.session(), seen: None, marks: Vec::new() };
+        let mut sessions = [session(), session(), session()];
+        let mut committed = BTreeMap::new();
+        for _ in 0..300 {
+            let at = random(3) as usize;
+            let own = &mut sessions[at];
+            let seen = own.seen.get_or_insert_with(|| committed.clone());
+            assert_eq!(rows(&mut own.tx, &table, Level::Snapshot), Vec::from_iter(seen.clone()));
+            let (key, value) = (random(6) as u32, random(4) as u32);
+            match random(10) {
+                0..3 => match insert(&mut own.tx, &table, key, value) {
+                    Ok(()) => assert_eq!(seen.insert(key, value), None, "the key was free"),
+                    Err(Refusal::Duplicate(_)) => assert!(seen.contains_key(&key)),
+                    Err(Refusal::Conflict) => (),
+                },
+                3..5 => match change(&mut own.tx, &table, key, Some((key, value))) {
+                    Ok(found) => assert_eq!(seen.get_mut(&key).map(|old| *old = value).is_some(), found),
+                    Err(refusal) => assert_eq!(refusal, Refusal::Conflict),
+                },
+                5 => {
+                    let to = random(6) as u32;
+                    match change(&mut own.tx, &table, key, Some((to, value))) {
+                        Ok(true) => {
+                            assert!(seen.remove(&key).is_some());
+                            assert_eq!(seen.insert(to, value), None, "the key was free");
+                        }
+                        Ok(false) => assert!(!seen.contains_key(&key)),
+                        Err(Refusal::Duplicate(_)) => assert!(seen.contains_key(&to)),
+                        Err(Refusal::Conflict) => (),
+                    }
+                }
+                6 => match change(&mut own.tx, &table, key, None) {
+                    Ok(found) => assert_eq!(seen.remove(&key).is_some(), found),
+                    Err(refusal) => assert_eq!(refusal, Refusal::Conflict),
+                },
+                7 => own.marks.push((own.tx.mark(), seen.clone())),
+                8 => {
+                    if let Some((mark, before)) = own.marks.pop() {
+                        own.tx.rollback_to(mark);
+                        *seen = before;
+                    }
+                }
+                _ => {
+                    let seen = own.seen.take().expect("it has begun");
+                    own.marks.clear();
+                    if random(3) == 0 {
+                        own.tx.rollback();
+                    } else {
+                        // What it has changed is what differs from its snapshot; nobody else has changed those rows since.
+                        let before = std::mem::take(&mut committed);
+                        commit(&mut own.tx).expect("a snapshot needs nothing more");
+                        let mut fresh = home.session();
+                        committed = BTreeMap::from_iter(rows(&mut fresh, &table, Level::Snapshot));
+                        for (key, value) in &committed {
+                            let known = [before.get(key), seen.get(key)].contains(&Some(value));
+                            assert!(known, "a value that somebody has written");
+                        }
+                    }
+                }
+            }
+        }
+        drop(sessions);
+        assert_eq!(home.sweep(), 0, "no row waits without snapshots");
+        assert_eq!(table.rows(), committed.len() as u64, "one version a row is left");
+    }
+}
+
+#[test]
+fn transfers_by_threads_keep_the_sum() {
+    const ACCOUNTS: u32 = 8;
+    for kind in KINDS {
+        let (home, table) = (Arc::new(MemoryTransactions::default()), table(kind));
+        let mut setup = home.session();
+        for key in 0..ACCOUNTS {
+            insert(&mut setup, &table, key, 100).expect("no conflict");
+        }
+        commit(&mut setup).expect("valid");
+        std::thread::scope(|threads| {
+            for thread in 0..4u32 {
+                let (home, table) = (home.clone(), table.clone());
+                threads.spawn(move || {
+                    let mut tx = home.session();
+                    for round in 0..500u32 {
+                        let seen = rows(&mut tx, &table, Level::Snapshot);
+                        assert_eq!(seen.iter().map(|row| row.1).sum::<u32>(), ACCOUNTS * 100);
+                        let (from, to) = ((round + thread) % ACCOUNTS, (round * 3 + 1) % ACCOUNTS);
+                        let (has, gets) = (seen[from as usize].1, seen[to as usize].1);
+                        if from == to || has == 0 {
+                            tx.rollback();
+                            continue;
+                        }
+                        let moved = change(&mut tx, &table, from, Some((from, has - 1)))
+                            .and_then(|_| change(&mut tx, &table, to, Some((to, gets + 1))));
+                        match moved {
+                            Ok(_) => commit(&mut tx).expect("a snapshot needs nothing more"),
+                            Err(_) => tx.rollback(),
+                        }
+                    }
+                });
+            }
+        });
+        let counts = home.counts();
+        assert!(counts.commits > 1, "somebody came through");
+        assert_eq!((home.sweep(), table.rows()), (0, u64::from(ACCOUNTS)));
+    }
+}

@@ -1,0 +1,506 @@
+//! A session's transaction in the tables in memory of one database.
+//!
+//! ```text
+//!   begin ── a snapshot: the present time
+//!   reads ── versions of the snapshot, and its own; what must hold until the end is noted
+//!   writes ─ new versions at the heads of rows; somebody else's at the head, or one from after the snapshot: a conflict, at once
+//!   prepare  takes a time; looks again at what it has noted, as of that time
+//!   commit ─ says so, in one word that all its versions lead to; then gives them their time, one by one
+//! ```
+//! Nothing here waits but for a transaction between its time and its end, which is doing nothing else then.
+
+use std::ptr::NonNull;
+
+use crossbeam_epoch::Guard;
+use pikepole_contention::fault::planted;
+use pikepole_contention::sync::Arc;
+use pikepole_contention::sync::atomic::Ordering;
+
+use crate::cell::Entry;
+use crate::index::{KeyRange, Position};
+use crate::row::{Row, State, Version, Writer};
+use crate::scan::MemoryScan;
+use crate::table::{ID_BYTES, Keys, MemoryTable, Refusal, Sight};
+use crate::transactions::{Garbage, MemoryTransactions, NO_SNAPSHOT, Snapshot, retire};
+
+/// What a read promises about the end of the transaction.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Level {
+    /// Nothing.
+    #[default]
+    Snapshot,
+    /// The rows that it has read are the same then.
+    RepeatableRead,
+    /// No others have come to what it has looked through, either.
+    Serializable,
+}
+
+/// Why a transaction cannot commit.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Invalid {
+    /// A row that it has read has changed: error 41305.
+    RepeatableRead,
+    /// A row has come to a range that it has looked through: error 41325.
+    Serializable,
+}
+
+/// A new version at the head of a row.
+struct Write {
+    table: Arc<MemoryTable>,
+    row: NonNull<Row>,
+    version: NonNull<Version>,
+}
+
+/// A version that must be the row's one still.
+struct Read {
+    row: NonNull<Row>,
+    time: u64,
+}
+
+/// Keys that were looked through.
+struct Scanned {
+    table: Arc<MemoryTable>,
+    index: usize,
+    range: KeyRange,
+}
+
+/// See the module.
+pub struct MemoryTransaction {
+    home: Arc<MemoryTransactions>,
+    snapshot: Arc<Snapshot>,
+    time: Option<u64>,
+    writer: Option<NonNull<Writer>>,
+    statement: u64,
+    writes: Vec<Write>,
+    reads: Vec<Read>,
+    scanned: Vec<Scanned>,
+    /// The time that it has got to commit at.
+    prepared: Option<u64>,
+}
+
+// SAFETY: its rows and versions are held by it, and all that threads do with those is made for many of them.
+unsafe impl Send for MemoryTransaction {}
+
+impl std::fmt::Debug for MemoryTransaction {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        write!(f, "MemoryTransaction({} writes)", self.writes.len())
+    }
+}
+
+impl MemoryTransaction {
+    pub(crate) fn new(home: Arc<MemoryTransactions>, snapshot: Arc<Snapshot>) -> Self {
+        Self {
+            home,
+            snapshot,
+            time: None,
+            writer: None,
+            statement: 0,
+            writes: Vec::new(),
+            reads: Vec::new(),
+            scanned: Vec::new(),
+            prepared: None,
+        }
+    }
+
+    /// A statement begins: it sees what the ones before it have done.
+    pub fn begin_statement(&mut self) {
+        self.statement += 1;
+    }
+
+    /// The number of changes so far: a point to go back to.
+    pub fn mark(&self) -> usize {
+        self.writes.len()
+    }
+
+    /// Whether it has a snapshot.
+    pub fn is_begun(&self) -> bool {
+        self.time.is_some()
+    }
+
+    /// The time of its snapshot, which it takes now if it has none.
+    fn begin(&mut self) -> u64 {
+        match self.time {
+            Some(time) => time,
+            None => {
+                let time = self.home.take(&self.snapshot);
+                *self.time.insert(time)
+            }
+        }
+    }
+
+    pub(crate) fn sight(&mut self) -> Sight {
+        Sight { time: self.begin(), writer: self.writer, statement: self.statement }
+    }
+
+    fn writer(&mut self) -> NonNull<Writer> {
+        *self.writer.get_or_insert_with(Writer::new)
+    }
+
+    /// Notes what must hold at the end of a row that was read.
+    pub(crate) fn note_read(&mut self, row: &Row, version: &Version, level: Level, guard: &Guard) {
+        if level >= Level::RepeatableRead
+            && !version.is_of(self.writer, guard)
+            && let Some(time) = version.committed_by(u64::MAX, guard)
+        {
+            self.reads.push(Read { row: NonNull::from(row), time });
+        }
+    }
+
+    pub(crate) fn note_scan(&mut self, table: &Arc<MemoryTable>, index: usize, range: &KeyRange, level: Level) {
+        if level >= Level::Serializable {
+            self.scanned.push(Scanned { table: table.clone(), index, range: range.clone() });
+        }
+    }
+
+    /// Puts a version before `newest`, which this transaction has found it may replace; false: somebody else was faster.
+    fn put_version(
+        &mut self,
+        table: &Arc<MemoryTable>,
+        row: &Row,
+        newest: *mut Version,
+        entries: Box<[NonNull<Entry>]>,
+        body: Option<&[u8]>,
+    ) -> bool {
+        let version = Version::new(self.writer(), self.statement, entries, body);
+        version.older.store(newest, Ordering::Relaxed);
+        let version = Box::into_raw(version);
+        // SeqCst: who puts an entry of one of its keys after this one sees it. See `Cell::push`.
+        let put = row.newest.compare_exchange(newest, version, Ordering::SeqCst, Ordering::Relaxed);
+        if put.is_err() {
+            // SAFETY: nobody has seen it.
+            drop(unsafe { Box::from_raw(version) });
+            return false;
+        }
+        table.count_made(body.map(<[u8]>::len));
+        row.hold();
+        // SAFETY: made above.
+        let version = unsafe { NonNull::new_unchecked(version) };
+        self.writes.push(Write { table: table.clone(), row: NonNull::from(row), version });
+        true
+    }
+
+    /// The head of a row if the transaction may put a version before it: it is its own, or one of its snapshot. None: the row is gone.
+    fn writable<'g>(&mut self, row: &'g Row, guard: &'g Guard) -> Result<Option<&'g Version>, Refusal> {
+        let time = self.begin();
+        let Some(newest) = row.newest(guard) else { return Ok(None) };
+        if !newest.is_of(self.writer, guard) {
+            let is_overlooked = planted("memory: changes since the snapshot are overlooked");
+            let latest = if is_overlooked { u64::MAX } else { time };
+            if newest.committed_by(latest, guard).is_none() {
+                self.home.write_conflicts.add(1);
+                return Err(Refusal::Conflict);
+            }
+        }
+        Ok(newest.body.is_some().then_some(newest))
+    }
+
+    /// Inserts a row; its name goes to `name`.
+    ///
+    /// # Errors
+    /// A key that is there; a conflict with another transaction about a key. Then the caller goes back to its mark.
+    pub fn insert(
+        &mut self,
+        table: &Arc<MemoryTable>,
+        keys: &Keys,
+        body: &[u8],
+        name: &mut Vec<u8>,
+    ) -> Result<(), Refusal> {
+        let guard = crossbeam_epoch::pin();
+        self.begin();
+        let row = table.new_row();
+        // SAFETY: it was just made, and is held.
+        let new = unsafe { row.as_ref() };
+        let entries: Box<[_]> = table.indexes.iter().map(|_| Entry::new(row)).collect();
+        name.clear();
+        name.extend_from_slice(keys.get(0));
+        name.extend_from_slice(&new.id.to_be_bytes());
+        let put = self.put_version(table, new, std::ptr::null_mut(), entries.clone(), Some(body));
+        debug_assert!(put, "nobody else has the row");
+        // SAFETY: it was held by this function; the transaction's own hold stays.
+        unsafe { Row::release(row, &guard) };
+        self.put_entries(table, keys, &entries, |_| true, &guard)
+    }
+
+    fn put_entries(
+        &mut self,
+        table: &Arc<MemoryTable>,
+        keys: &Keys,
+        entries: &[NonNull<Entry>],
+        is_new: impl Fn(usize) -> bool,
+        guard: &Guard,
+    ) -> Result<(), Refusal> {
+        let sight = self.sight();
+        for (at, entry) in entries.iter().enumerate().filter(|(at, _)| is_new(*at)) {
+            let put = table.put_entry(at, keys.get(at), *entry, &sight, guard);
+            if put == Err(Refusal::Conflict) {
+                self.home.write_conflicts.add(1);
+            }
+            put?;
+        }
+        Ok(())
+    }
+
+    /// Reads the newest version of a row for changing it. False: the row is gone.
+    ///
+    /// # Errors
+    /// A conflict: another transaction has changed it since the snapshot, or is about to.
+    pub fn read_current(&mut self, table: &Arc<MemoryTable>, name: &[u8], body: &mut Vec<u8>) -> Result<bool, Refusal> {
+        let guard = crossbeam_epoch::pin();
+        let Some(row) = table.row(name, &guard) else { return Ok(false) };
+        let Some(version) = self.writable(row, &guard)? else { return Ok(false) };
+        body.clear();
+        body.extend_from_slice(version.body.as_deref().unwrap_or_default());
+        Ok(true)
+    }
+
+    /// Gives a row other values; its name from now on goes to `new_name`. False: the row is gone.
+    ///
+    /// # Errors
+    /// As of [`MemoryTransaction::insert`].
+    pub fn update(
+        &mut self,
+        table: &Arc<MemoryTable>,
+        name: &[u8],
+        keys: &Keys,
+        body: &[u8],
+        new_name: &mut Vec<u8>,
+    ) -> Result<bool, Refusal> {
+        let guard = crossbeam_epoch::pin();
+        let Some(row) = table.row(name, &guard) else { return Ok(false) };
+        loop {
+            let Some(version) = self.writable(row, &guard)? else { return Ok(false) };
+            let is_same = |at: usize, entry: NonNull<Entry>| {
+                // SAFETY: the version's entries are there as long as it is.
+                let cell = unsafe { entry.as_ref() }.cell(&guard);
+                cell.is_some_and(|cell| table.indexes[at].group(&cell.key) == keys.get(at))
+            };
+            let kept: Vec<bool> = version.entries.iter().enumerate().map(|(at, entry)| is_same(at, *entry)).collect();
+            let former = || version.entries.iter().copied().enumerate();
+            let entry = |(at, entry)| if kept[at] { entry } else { Entry::new(NonNull::from(row)) };
+            let entries: Box<[_]> = former().map(entry).collect();
+            let newest = std::ptr::from_ref(version).cast_mut();
+            if !self.put_version(table, row, newest, entries.clone(), Some(body)) {
+                for (at, entry) in entries.iter().enumerate().filter(|(at, _)| !kept[*at]) {
+                    // SAFETY: it was made above for the version that was not put, and is in no cell.
+                    unsafe { table.remove_entry(at, *entry, &guard) };
+                }
+                continue;
+            }
+            for (at, entry) in former().filter(|(at, _)| kept[*at]) {
+                debug_assert_eq!(entry, entries[at]);
+                // SAFETY: the former version has it, and stays in the chain: it is the newest that is committed, or the transaction's own.
+                unsafe { entry.as_ref() }.share();
+            }
+            new_name.clear();
+            new_name.extend_from_slice(keys.get(0));
+            new_name.extend_from_slice(&row.id.to_be_bytes());
+            self.put_entries(table, keys, &entries, |at| !kept[at], &guard)?;
+            return Ok(true);
+        }
+    }
+
+    /// Deletes a row. False: the row is gone.
+    ///
+    /// # Errors
+    /// A conflict.
+    pub fn delete(&mut self, table: &Arc<MemoryTable>, name: &[u8]) -> Result<bool, Refusal> {
+        let guard = crossbeam_epoch::pin();
+        let Some(row) = table.row(name, &guard) else { return Ok(false) };
+        loop {
+            let Some(version) = self.writable(row, &guard)? else { return Ok(false) };
+            let newest = std::ptr::from_ref(version).cast_mut();
+            if self.put_version(table, row, newest, Box::default(), None) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Reads the row of a name as the transaction sees it. False: it sees none.
+    pub fn read(&mut self, table: &Arc<MemoryTable>, name: &[u8], level: Level, body: &mut Vec<u8>) -> bool {
+        let guard = crossbeam_epoch::pin();
+        let sight = self.sight();
+        let Some(row) = table.row(name, &guard) else { return false };
+        let Some(version) = sight.version(row, &guard) else { return false };
+        let Some(bytes) = version.body.as_deref() else { return false };
+        body.clear();
+        body.extend_from_slice(bytes);
+        self.note_read(row, version, level, &guard);
+        true
+    }
+
+    /// Undoes what was changed since a mark.
+    pub fn rollback_to(&mut self, mark: usize) {
+        let guard = crossbeam_epoch::pin();
+        while self.writes.len() > mark {
+            let Some(Write { table, row, version }) = self.writes.pop() else { return };
+            // SAFETY: the version is the transaction's own, at the head: nobody else puts another before it; the row is held.
+            let (held, own) = unsafe { (row.as_ref(), version.as_ref()) };
+            table.count_let_go(own);
+            let older = own.older.load(Ordering::Acquire);
+            // Release pairs with the Acquire of readers: what is older was there before.
+            held.newest.store(older, Ordering::Release);
+            // SAFETY: it has left the chain by the store above.
+            unsafe { retire(&table, version, &guard) };
+            // SAFETY: the write has held it.
+            unsafe { Row::release(row, &guard) };
+        }
+    }
+
+    /// Undoes all, and ends.
+    pub fn rollback(&mut self) {
+        if let Some(writer) = self.writer {
+            if !self.writes.is_empty() {
+                self.home.aborts.add(1);
+            }
+            // SAFETY: the writer is the transaction's own until `end`.
+            unsafe { writer.as_ref() }.set(State::Aborted);
+        }
+        self.rollback_to(0);
+        self.end();
+    }
+
+    /// Takes the time to commit at, and sees if what was read still holds then. It is to be followed at once by `commit`, `unprepare` or
+    /// `rollback`: others wait for that.
+    ///
+    /// # Errors
+    /// What has changed: the transaction must be rolled back.
+    pub fn prepare(&mut self) -> Result<(), Invalid> {
+        if self.writes.is_empty() && self.reads.is_empty() && self.scanned.is_empty() {
+            return Ok(());
+        }
+        let writer = self.writer();
+        // SAFETY: the writer is the transaction's own until `end`.
+        let writer = unsafe { writer.as_ref() };
+        writer.set(State::Entering);
+        let time = self.home.clock.next();
+        writer.set(State::Preparing(time));
+        self.prepared = Some(time);
+        let valid = self.validate(time);
+        if valid.is_err() {
+            self.home.validation_failures.add(1);
+        }
+        valid
+    }
+
+    /// The commit could not go on: it is prepared once more later.
+    pub fn unprepare(&mut self) {
+        if let (Some(_), Some(writer)) = (self.prepared.take(), self.writer) {
+            // SAFETY: as of `prepare`.
+            unsafe { writer.as_ref() }.set(State::Active);
+        }
+    }
+
+    fn validate(&mut self, time: u64) -> Result<(), Invalid> {
+        if planted("memory: nothing is validated") {
+            return Ok(());
+        }
+        let guard = crossbeam_epoch::pin();
+        for read in &self.reads {
+            // SAFETY: the version that was read belongs to the snapshot, which is in use still: it keeps its entries, and they the row.
+            let row = unsafe { read.row.as_ref() };
+            if self.others_time(row, time, &guard) != Some(read.time) {
+                return Err(Invalid::RepeatableRead);
+            }
+        }
+        let snapshot = self.begin();
+        for Scanned { table, index, range } in &self.scanned {
+            let mut is_phantom = false;
+            let position = Position::default();
+            let own = &table.indexes[*index];
+            own.index.walk(range, false, &position, &guard, &mut |cell| {
+                for entry in cell.entries(&guard) {
+                    // SAFETY: a linked entry holds its row.
+                    let row = unsafe { &*entry.row.as_ptr() };
+                    let newer = self.others_version(row, time, &guard).filter(|(since, _)| *since > snapshot);
+                    is_phantom |= newer.is_some_and(|(_, version)| {
+                        version.body.is_some()
+                            && version.entries.get(*index).is_some_and(|own| std::ptr::eq(own.as_ptr(), entry))
+                    });
+                }
+                is_phantom
+            });
+            if is_phantom {
+                return Err(Invalid::Serializable);
+            }
+        }
+        Ok(())
+    }
+
+    /// The version of a row that is the newest at a time, but for the transaction's own; its time.
+    fn others_version<'g>(&self, row: &'g Row, time: u64, guard: &'g Guard) -> Option<(u64, &'g Version)> {
+        let mut at = row.newest(guard);
+        while let Some(version) = at {
+            if !version.is_of(self.writer, guard)
+                && let Some(since) = version.committed_by(time, guard)
+            {
+                return Some((since, version));
+            }
+            at = version.older(guard);
+        }
+        None
+    }
+
+    fn others_time(&self, row: &Row, time: u64, guard: &Guard) -> Option<u64> {
+        self.others_version(row, time, guard).map(|(since, _)| since)
+    }
+
+    /// Commits what was prepared, and ends.
+    pub fn commit(&mut self) {
+        let guard = crossbeam_epoch::pin();
+        if let (Some(time), Some(writer)) = (self.prepared.take(), self.writer) {
+            // SAFETY: the writer is the transaction's own until `end`.
+            unsafe { writer.as_ref() }.set(State::Committed(time));
+            if !self.writes.is_empty() {
+                self.home.commits.add(1);
+            }
+            for write in &self.writes {
+                // SAFETY: the transaction's own version, which no prune takes: it has no time yet.
+                unsafe { write.version.as_ref() }.set_time(time);
+            }
+            let garbage = self.writes.drain(..).filter_map(|Write { table, row, version }| {
+                // SAFETY: as above; the row is held, and a later prune frees the version behind this guard.
+                let own = unsafe { version.as_ref() };
+                if own.body.is_some() && own.older.load(Ordering::Relaxed).is_null() {
+                    // SAFETY: the write has held it.
+                    unsafe { Row::release(row, &guard) };
+                    return None;
+                }
+                Some(Garbage { time, table, row })
+            });
+            self.home.leave(garbage);
+        }
+        self.end();
+        self.home.sweep_some(&guard);
+    }
+
+    /// The snapshot and what was noted go; the writer too, which nothing leads to.
+    fn end(&mut self) {
+        self.prepared = None;
+        self.time = None;
+        self.snapshot.store(NO_SNAPSHOT, Ordering::SeqCst);
+        self.reads.clear();
+        self.scanned.clear();
+        if let Some(writer) = self.writer.take() {
+            let writer = writer.as_ptr();
+            // SAFETY: all its versions have a time or have left their chains; who came to it before that holds a guard.
+            unsafe { crossbeam_epoch::pin().defer_unchecked(move || drop(Box::from_raw(writer))) };
+        }
+    }
+
+    /// A scan of a table; see [`MemoryScan`].
+    pub fn scan(&mut self, scan: &mut MemoryScan, table: &Arc<MemoryTable>, level: Level) -> bool {
+        scan.next_batch(self, table, level)
+    }
+}
+
+impl Drop for MemoryTransaction {
+    fn drop(&mut self) {
+        self.rollback();
+        self.home.forget(&self.snapshot);
+    }
+}
+
+/// The key that a name begins with.
+pub fn key_of_name(name: &[u8]) -> &[u8] {
+    &name[..name.len().saturating_sub(ID_BYTES)]
+}
