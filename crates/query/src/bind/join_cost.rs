@@ -14,7 +14,7 @@
 use std::sync::Arc;
 
 use super::join::{JoinTree, Leaf, is_short_list};
-use super::join_order::{Member, Set, Step, owners};
+use super::join_order::{Implied, Member, Placed, Set, Step, owners};
 use super::join_size::{self, known_of_column, table_rows};
 use super::key_range::burden;
 use super::open_query::OpenQuery;
@@ -37,6 +37,12 @@ const TEST: f64 = 0.1;
 const FOUND_SHARE: f64 = 0.05;
 /// What reading a row costs in a batch, as all rows of a large table are read, and as rows beyond the first ones are joined.
 const IN_BATCH: f64 = 0.35;
+/// Putting a row of a batch into a hash table, in rows of a batch that are read.
+const KEEP_IN_BATCH: f64 = 5.0;
+/// Finding the rows of a batch in a hash table that the processor's cache holds, likewise; in a larger one it is as much as reading them.
+const PROBE_IN_CACHE: f64 = 0.5;
+/// A hash table of so many rows at most stays in the processor's cache.
+const CACHED_ROWS_MAX: f64 = 50_000.0;
 /// A table of so many pages is large.
 const LARGE_PAGES_MIN: u64 = 1024;
 /// So many rows at least are joined one by one.
@@ -418,13 +424,25 @@ struct Asked {
     changes_max: u64,
 }
 
+/// The share of rows that a condition leaves of those that the conditions leave which follow from it.
+fn share_beyond(share: f64, implied: &[Predicate], knows: Knows<'_, '_>) -> f64 {
+    let of_implied: f64 = implied.iter().map(|condition| share_of(condition, knows)).product();
+    if of_implied > 0.0 { (share / of_implied).min(1.0) } else { 1.0 }
+}
+
 /// A table, and where its columns are.
 type Heads = (Arc<Table>, Registers);
 
 impl Costs {
     /// Looks at the members and at the pool of conditions. A slot that is no member's is of a row outside, but for the variables,
     /// which are the first slots.
-    pub(super) fn of(members: &[Member], sources: &[Source], pool: &[Predicate], variables: usize) -> Costs {
+    pub(super) fn of(
+        members: &[Member],
+        sources: &[Source],
+        pool: &[Predicate],
+        implied: &[Implied],
+        variables: usize,
+    ) -> Costs {
         let owners = owners(members, sources.len());
         let owner = |slot: usize| {
             let source = sources.iter().position(|source| source.registers.range().contains(&slot))?;
@@ -437,16 +455,22 @@ impl Costs {
         let recurs = members.iter().any(|member| matches!(member.tree, JoinTree::Leaf(_, Leaf::Work(_))));
         let openings = if recurs { OPENINGS } else { 1.0 };
         let mut costs = Costs { relations, classes: Vec::new(), others: Vec::new(), openings, asked: Vec::new() };
-        let mut rest: Vec<&Predicate> = Vec::new();
-        for condition in pool {
+        let mut rest: Vec<(usize, &Predicate)> = Vec::new();
+        for (at, condition) in pool.iter().enumerate() {
             if !costs.take_pair(condition, &owner) {
-                rest.push(condition);
+                rest.push((at, condition));
             }
         }
         let mut own: Vec<Vec<&Predicate>> = vec![Vec::new(); members.len()];
-        for condition in rest {
+        for (at, condition) in rest {
+            let others = costs.others.len();
             let taken = costs.take(condition, &owner, variables, &knows);
             taken.into_iter().for_each(|member| own[member].push(condition));
+            let implied =
+                implied.iter().find(|implied| implied.by == at).map(|implied| &pool[implied.conditions.clone()]);
+            if let (Some(other), Some(implied)) = (costs.others.get_mut(others), implied) {
+                other.share = share_beyond(other.share, implied, &knows);
+            }
         }
         for (relation, own) in costs.relations.iter_mut().zip(&own) {
             relation.restrict(own, &knows);
@@ -658,8 +682,9 @@ impl Costs {
     }
 
     /// Joins a member to those placed.
-    pub(super) fn step(&self, placed: &Set, outer: f64, next: usize) -> Step {
+    pub(super) fn step(&self, before: &Placed, next: usize) -> Step {
         let relation = &self.relations[next];
+        let (placed, outer) = (&before.members, before.rows);
         let (mut fixed, mut by_row) = (Vec::new(), Vec::new());
         let (mut constant, mut joined) = (1.0, 1.0);
         for (slot, class) in &relation.joins {
@@ -688,15 +713,21 @@ impl Costs {
         let rows = (outer * matches).max(1.0);
         let alone = self.access(relation, &|slot| fixed.contains(&slot));
         // Batches come of joins that begin with a large table.
-        let in_bulk = self.has_large(placed) || (*placed == Set::default() && relation.is_large);
+        let in_bulk = if *placed == Set::default() { relation.is_large } else { before.in_bulk };
         let bulk = |rows: f64| if in_bulk { bulk(rows) } else { rows };
         let in_batch = relation.is_large && in_bulk && alone.prefix.is_empty() && alone.share >= 1.0;
         let weight = if in_batch { IN_BATCH } else { 1.0 };
         let read = relation.read * weight * alone.share * if alone.secondary { LOOKUP } else { 1.0 };
         // Rows that are asked for once pass by without being kept; those that a large table's own conditions leave out are not kept.
         let is_kept = outer * self.openings > 1.0;
-        let keep = if in_batch { read + read * relation.own * constant * (KEEP - 1.0) } else { read * KEEP };
-        let kept = if is_kept { keep / self.openings + bulk(outer) * PROBE } else { read };
+        let kept_rows = relation.rows * alone.share * relation.own * constant;
+        let keep = if in_batch { read + kept_rows * IN_BATCH * KEEP_IN_BATCH } else { read * KEEP };
+        let probe = match in_bulk {
+            true if kept_rows <= CACHED_ROWS_MAX => outer * PROBE_IN_CACHE * IN_BATCH,
+            true => outer * IN_BATCH,
+            false => outer * PROBE,
+        };
+        let kept = if is_kept { keep / self.openings + probe } else { read };
         let again = outer * (LOOKUP + read * relation.row);
         let (cost, keeps) = match relation.found {
             Found::Table => {
@@ -719,12 +750,7 @@ impl Costs {
             Found::List => (relation.read + outer * relation.rows * TEST, false),
             Found::Anew => (again, false),
         };
-        Step { cost: cost + bulk(rows), rows, keeps }
-    }
-
-    /// Whether one of the members placed is large.
-    fn has_large(&self, placed: &Set) -> bool {
-        self.relations.iter().enumerate().any(|(at, relation)| relation.is_large && placed.has(at))
+        Step { cost: cost + bulk(rows), rows, keeps, in_bulk }
     }
 
     /// The share of all pairs that can match because a row of `next` finds no more than one row of a placed member.
@@ -781,5 +807,27 @@ impl Class {
             Some((Side::Slot(a), Side::Slot(b), way)) => way == self.way && self.names(a, b),
             _ => false,
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A slot's column has this value: one row in ten does.
+    fn equal(slot: usize, value: i64) -> Predicate {
+        Predicate::Integers(Comparison::Equal, Box::new([Integer::Slot(slot), Integer::Const(Some(value))]))
+    }
+
+    #[test]
+    fn an_or_of_pairs_does_not_count_twice_what_follows_from_it() {
+        let pair = |a, b| Predicate::And(vec![equal(1, a), equal(2, b)]);
+        let pairs = Predicate::Or(vec![pair(1, 2), pair(2, 1)]);
+        let implied = [1, 2].map(|slot| Predicate::Or(vec![equal(slot, 1), equal(slot, 2)]));
+        let knows = |_: usize| None;
+        let whole = share_of(&pairs, &knows);
+        let together =
+            share_beyond(whole, &implied, &knows) * implied.iter().map(|own| share_of(own, &knows)).product::<f64>();
+        assert!((together - whole).abs() < 1e-9, "{together} instead of {whole}");
     }
 }

@@ -13,6 +13,8 @@
 //! member again and again for more. What is known about the rows is little and mostly guessed, so an order counts as better
 //! than that of FROM only when it is so by far: so the order of FROM stays where it matters little.
 
+use std::ops::Range;
+
 use super::join::{JoinTree, Leaf};
 use super::join_cost::Costs;
 use super::{Binder, conjunction, conjuncts};
@@ -40,13 +42,6 @@ const MEMBERS_MAX: usize = 256;
 pub(super) struct Set([u64; MEMBERS_MAX / 64]);
 
 impl Set {
-    /// The first members, as the bits of a number say.
-    fn of_bits(bits: u64) -> Set {
-        let mut set = Set::default();
-        set.0[0] = bits;
-        set
-    }
-
     /// The set with these members; those beyond the largest one possible are left out.
     pub(super) fn of(members: impl IntoIterator<Item = usize>) -> Set {
         members.into_iter().fold(Set::default(), Set::with)
@@ -85,10 +80,38 @@ pub(super) struct Step {
     pub(super) rows: f64,
     /// Its rows are better kept in a hash table than looked up in an index.
     pub(super) keeps: bool,
+    /// The rows come in batches.
+    pub(super) in_bulk: bool,
 }
 
-/// What a step costs: the members that are placed, their rows, and the one to come.
-pub(super) type Steps<'a> = &'a dyn Fn(&Set, f64, usize) -> Step;
+/// The members that are joined already.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) struct Placed {
+    pub(super) members: Set,
+    pub(super) rows: f64,
+    /// Their rows come in batches: the first of them is a large table.
+    pub(super) in_bulk: bool,
+}
+
+impl Placed {
+    /// None: one row without columns.
+    pub(super) fn none() -> Placed {
+        Placed { members: Set::default(), rows: 1.0, in_bulk: false }
+    }
+
+    fn with(&self, next: usize, step: &Step) -> Placed {
+        Placed { members: self.members.with(next), rows: step.rows, in_bulk: step.in_bulk }
+    }
+}
+
+/// The cost of a step: the members that are placed, and the one to come.
+pub(super) type Steps<'a> = &'a dyn Fn(&Placed, usize) -> Step;
+
+/// Conditions that follow from another one, by their places in a pool.
+pub(super) struct Implied {
+    pub(super) by: usize,
+    pub(super) conditions: Range<usize>,
+}
 
 /// A member of a run.
 pub(super) struct Member {
@@ -128,14 +151,12 @@ impl Binder<'_> {
         }
         let variables = self.names.variables.len();
         let keeps_order = self.keeps_order || self.scope().keeps_order;
-        if !keeps_order {
-            self.add_restrictions(&members, pool);
-        }
+        let implied = if keeps_order { Vec::new() } else { self.add_restrictions(&members, pool) };
         let after = self.dependencies(&members);
-        let mut costs = Costs::of(&members, &self.scope().sources, pool, variables);
+        let mut costs = Costs::of(&members, &self.scope().sources, pool, &implied, variables);
         let owners = owners(&members, self.scope().sources.len());
         self.scope().early.iter().filter_map(|test| owners[test.source]).for_each(|member| costs.reduce(member));
-        let steps = |placed: &Set, rows: f64, next: usize| costs.step(placed, rows, next);
+        let steps = |placed: &Placed, next: usize| costs.step(placed, next);
         let order = match keeps_order {
             true => (0..members.len()).collect(),
             false => choose(&after, &steps, CHEAP / costs.openings()),
@@ -184,9 +205,9 @@ impl Binder<'_> {
         after
     }
 
-    /// What an OR over several members says about each of them alone: of `(a.x = 1 AND b.y = 2) OR (a.x = 3 AND b.y = 4)`,
-    /// `a.x = 1 OR a.x = 3`.
-    fn add_restrictions(&mut self, members: &[Member], pool: &mut Vec<Predicate>) {
+    /// Adds what an OR over several members says about each of them alone: of `(a.x = 1 AND b.y = 2) OR (a.x = 3 AND b.y = 4)`,
+    /// `a.x = 1 OR a.x = 3`. Returns for each such OR the places in the pool of the conditions that it implies.
+    fn add_restrictions(&mut self, members: &[Member], pool: &mut Vec<Predicate>) -> Vec<Implied> {
         let sources = &self.scope().sources;
         let owners = owners(members, sources.len());
         let owner = |slot: usize| {
@@ -198,13 +219,14 @@ impl Binder<'_> {
             condition.visit_slots(&mut |slot| read = owner(slot).map_or(read, |owner| read.with(owner)));
             read
         };
-        let mut added = Vec::new();
-        for condition in pool.iter() {
+        let (mut added, mut implied) = (Vec::new(), Vec::new());
+        for (at, condition) in pool.iter().enumerate() {
             let Predicate::Or(branches) = condition else { continue };
             let read = read_by(condition);
             if read.count() < 2 {
                 continue;
             }
+            let first = pool.len() + added.len();
             for member in (0..members.len()).filter(|member| read.has(*member)) {
                 let alone = |branch: &Predicate| {
                     let mut parts = Vec::new();
@@ -215,8 +237,10 @@ impl Binder<'_> {
                 let parts: Option<Vec<Predicate>> = branches.iter().map(alone).collect();
                 added.extend(parts.map(Predicate::Or));
             }
+            implied.push(Implied { by: at, conditions: first..pool.len() + added.len() });
         }
         pool.append(&mut added);
+        implied
     }
 }
 
@@ -231,9 +255,9 @@ pub(super) fn owners(members: &[Member], sources: usize) -> Vec<Option<usize>> {
 
 /// The steps of an order.
 fn walk<'a>(order: &'a [usize], steps: Steps<'a>) -> impl Iterator<Item = Step> + 'a {
-    order.iter().scan((Set::default(), 1.0), move |(placed, rows), next| {
-        let step = steps(placed, *rows, *next);
-        (*placed, *rows) = (placed.with(*next), step.rows);
+    order.iter().scan(Placed::none(), move |placed, next| {
+        let step = steps(placed, *next);
+        *placed = placed.with(*next, &step);
         Some(step)
     })
 }
@@ -258,42 +282,44 @@ pub(super) fn choose(after: &[Set], steps: Steps<'_>, cheap: f64) -> Vec<usize> 
     }
 }
 
-/// The cheapest way to join a set of members: what it costs, the rows, and the order.
+/// The cheapest way to join a set of members.
 #[derive(Clone)]
 struct Best {
     cost: f64,
-    rows: f64,
+    placed: Placed,
     order: Vec<usize>,
 }
 
-/// The cheapest of all orders; of equal ones one that begins as FROM does.
+/// The cheapest of all orders; of equal ones one that begins as FROM does. For each set of members the cheapest way whose rows come in
+/// batches is kept beside the cheapest one in which they do not, because the steps to come cost less in batches.
 fn exhaustive(after: &[Set], steps: Steps<'_>) -> Option<Vec<usize>> {
-    let mut best: Vec<Option<Best>> = vec![None; 1 << after.len()];
-    best[0] = Some(Best { cost: 0.0, rows: 1.0, order: Vec::new() });
+    let mut best: Vec<[Option<Best>; 2]> = vec![[None, None]; 1 << after.len()];
+    best[0][0] = Some(Best { cost: 0.0, placed: Placed::none(), order: Vec::new() });
     for bits in 0..best.len() {
-        let Some(from) = best[bits].clone() else { continue };
-        let placed = Set::of_bits(bits as u64);
-        for (next, needs) in after.iter().enumerate() {
-            if placed.has(next) || !needs.is_within(&placed) {
-                continue;
-            }
-            let step = steps(&placed, from.rows, next);
-            let cost = from.cost + step.cost;
-            let known = &mut best[bits | 1 << next];
-            if known.as_ref().is_none_or(|known| cost < known.cost) {
-                let order = from.order.iter().copied().chain([next]).collect();
-                *known = Some(Best { cost, rows: step.rows, order });
+        for from in best[bits].clone().into_iter().flatten() {
+            for (next, needs) in after.iter().enumerate() {
+                if from.placed.members.has(next) || !needs.is_within(&from.placed.members) {
+                    continue;
+                }
+                let step = steps(&from.placed, next);
+                let cost = from.cost + step.cost;
+                let known = &mut best[bits | 1 << next][usize::from(step.in_bulk)];
+                if known.as_ref().is_none_or(|known| cost < known.cost) {
+                    let order = from.order.iter().copied().chain([next]).collect();
+                    *known = Some(Best { cost, placed: from.placed.with(next, &step), order });
+                }
             }
         }
     }
-    best.pop().flatten().map(|best| best.order)
+    let all = best.pop()?.into_iter().flatten();
+    all.min_by(|a, b| a.cost.total_cmp(&b.cost)).map(|best| best.order)
 }
 
 /// Orders that go on with the cheapest next member, from the cheapest first one or from each.
 fn greedy(after: &[Set], steps: Steps<'_>) -> Option<Vec<usize>> {
     let mut starts: Vec<usize> = (0..after.len()).filter(|member| after[*member] == Set::default()).collect();
     if after.len() > STARTS_MAX {
-        let first = cheapest(starts.iter().copied(), &Set::default(), 1.0, steps).map(|(first, _)| first);
+        let first = cheapest(starts.iter().copied(), &Placed::none(), steps).map(|(first, _)| first);
         starts = first.into_iter().collect();
     }
     let orders = starts.into_iter().filter_map(|start| greedy_from(start, after, steps));
@@ -303,22 +329,22 @@ fn greedy(after: &[Set], steps: Steps<'_>) -> Option<Vec<usize>> {
 
 fn greedy_from(start: usize, after: &[Set], steps: Steps<'_>) -> Option<Vec<usize>> {
     let mut order = vec![start];
-    let mut placed = Set::of([start]);
-    let mut rows = steps(&Set::default(), 1.0, start).rows;
+    let none = Placed::none();
+    let mut placed = none.with(start, &steps(&none, start));
     while order.len() < after.len() {
-        let free = (0..after.len()).filter(|next| !placed.has(*next) && after[*next].is_within(&placed));
-        let (next, step) = cheapest(free, &placed, rows, steps)?;
+        let members = placed.members;
+        let free = (0..after.len()).filter(|next| !members.has(*next) && after[*next].is_within(&members));
+        let (next, step) = cheapest(free, &placed, steps)?;
         order.push(next);
-        placed = placed.with(next);
-        rows = step.rows;
+        placed = placed.with(next, &step);
     }
     Some(order)
 }
 
 /// The member whose step leaves the least to do: what it costs, and the rows that all to come is done for.
-fn cheapest(members: impl Iterator<Item = usize>, placed: &Set, rows: f64, steps: Steps<'_>) -> Option<(usize, Step)> {
+fn cheapest(members: impl Iterator<Item = usize>, placed: &Placed, steps: Steps<'_>) -> Option<(usize, Step)> {
     let weight = |step: &Step| step.cost + step.rows;
-    let candidates = members.map(|member| (member, steps(placed, rows, member)));
+    let candidates = members.map(|member| (member, steps(placed, member)));
     candidates.min_by(|(_, a), (_, b)| weight(a).total_cmp(&weight(b)))
 }
 
