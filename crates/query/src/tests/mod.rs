@@ -18,6 +18,7 @@ mod locks;
 mod long_values;
 mod modify;
 mod newest;
+mod optimizer;
 mod output;
 mod parallel;
 mod parallel_joins;

@@ -1,7 +1,7 @@
 //! What joins cost, as far as that can be guessed before they run.
 //!
 //! What is known: about how many pages each table has, which keys are unique, which columns must be equal to each other, and of some
-//! columns what statistics say ([`super::selectivity`]). The rest are the guesses of System R (Selinger et al., 1979): one row in ten has a
+//! columns what statistics say ([`crate::optimizer::statistics`]). The rest are the guesses of System R (Selinger et al., 1979): one row in ten has a
 //! wanted value, one in three is on the wanted side of a bound.
 //!
 //! ```text
@@ -9,28 +9,28 @@
 //!                               as many as the smallest table has rows that has one of the columns as its whole unique key
 //! ```
 //! Costs are in rows read. The inner side of a join is looked up in an index for each outer row, kept in a hash table, or read
-//! again and again: see [`super::join`].
+//! again and again: see [`crate::bind::join`].
 
 use std::sync::Arc;
 
-use super::join::{JoinTree, Leaf, is_short_list};
-use super::join_order::{Implied, Member, Placed, Set, Step, owners};
-use super::join_size::{self, known_of_column, table_rows};
-use super::key_range::burden;
-use super::open_query::OpenQuery;
-use super::scope::Source;
-use super::selectivity::{Known, Knows, share_of, share_of_all};
 use crate::access::{Table, changes_max};
-use crate::expression::{Comparison, Expr, Integer, Predicate};
+use crate::bind::join::{JoinTree, Leaf, is_short_list};
+use crate::bind::open_query::OpenQuery;
+use crate::bind::scope::Source;
+use crate::expression::{Comparison, Expr, Predicate};
+use crate::optimizer::cardinality::{self, known_of_column, table_rows};
+use crate::optimizer::equality::{Class, Side, Way, equality, read_by_sides, slots_equal, with_slot};
+use crate::optimizer::rules::index_seek::burden;
+use crate::optimizer::rules::join_order::{Implied, Member, Placed, Set, Step, owners};
+use crate::optimizer::statistics::{Known, Knows, share_of, share_of_all};
 use crate::plan::{Registers, TableSize};
-use pikepole_types::Collation;
 
 /// Finding a place in an index.
 pub(crate) const LOOKUP: f64 = 8.0;
 /// Making a row, reading it a second time and putting it into a hash table; a join needs memory for it, too.
-pub(super) const KEEP: f64 = 5.0;
+pub(crate) const KEEP: f64 = 5.0;
 /// Finding rows in a hash table.
-pub(super) const PROBE: f64 = 2.0;
+pub(crate) const PROBE: f64 = 2.0;
 /// Testing a row that lies in memory.
 const TEST: f64 = 0.1;
 /// The share of the rows whose value a subquery has.
@@ -56,7 +56,7 @@ fn bulk(rows: f64) -> f64 {
 }
 
 /// The share of the rows for which a condition holds of which nothing is known.
-pub(super) fn guessed(condition: &Predicate) -> f64 {
+pub(crate) fn guessed(condition: &Predicate) -> f64 {
     let list = |items: usize| (items as f64 / 10.0).min(0.5);
     let compared = |op: &Comparison| match op {
         Comparison::Equal => 0.1,
@@ -73,143 +73,6 @@ pub(super) fn guessed(condition: &Predicate) -> f64 {
         Predicate::InIntegers(_, values, _) => list(values.len()),
         Predicate::InValues(_, values, _) => list(values.len()),
         Predicate::Slot(_) => 0.5,
-    }
-}
-
-/// In which way two values are compared. Equality is passed on only within one way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Integers,
-    Values(Collation),
-}
-
-/// A side of an equality.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Slot(usize),
-    Constant,
-    Computed,
-}
-
-fn equality(condition: &Predicate) -> Option<(Side, Side, Way)> {
-    let integer = |side: &Integer| match side {
-        Integer::Slot(slot) => Side::Slot(*slot),
-        Integer::Const(_) => Side::Constant,
-        _ => Side::Computed,
-    };
-    let value = |side: &Expr| match side {
-        Expr::Slot(slot) => Side::Slot(*slot),
-        Expr::Const(_) => Side::Constant,
-        _ => Side::Computed,
-    };
-    match condition {
-        Predicate::Integers(Comparison::Equal, sides) => Some((integer(&sides[0]), integer(&sides[1]), Way::Integers)),
-        Predicate::Values(Comparison::Equal, sides, collation) => {
-            Some((value(&sides[0]), value(&sides[1]), Way::Values(*collation)))
-        }
-        _ => None,
-    }
-}
-
-/// The slots that each side of an equality reads.
-fn read_by_sides(condition: &Predicate) -> Option<[Vec<usize>; 2]> {
-    let (mut a, mut b) = (Vec::new(), Vec::new());
-    match condition {
-        Predicate::Integers(Comparison::Equal, sides) => {
-            sides[0].visit_slots(&mut |slot| a.push(slot));
-            sides[1].visit_slots(&mut |slot| b.push(slot));
-        }
-        Predicate::Values(Comparison::Equal, sides, _) => {
-            sides[0].visit_slots(&mut |slot| a.push(slot));
-            sides[1].visit_slots(&mut |slot| b.push(slot));
-        }
-        _ => return None,
-    }
-    Some([a, b])
-}
-
-/// An equality with another slot at one side.
-fn with_slot(condition: &Predicate, from: usize, to: usize) -> Predicate {
-    match condition {
-        Predicate::Integers(op, sides) => {
-            let side = |side: &Integer| match side {
-                Integer::Slot(slot) if *slot == from => Integer::Slot(to),
-                other => other.clone(),
-            };
-            Predicate::Integers(*op, Box::new([side(&sides[0]), side(&sides[1])]))
-        }
-        Predicate::Values(op, sides, collation) => {
-            let side = |side: &Expr| match side {
-                Expr::Slot(slot) if *slot == from => Expr::Slot(to),
-                other => other.clone(),
-            };
-            Predicate::Values(*op, Box::new([side(&sides[0]), side(&sides[1])]), *collation)
-        }
-        other => other.clone(),
-    }
-}
-
-fn slots_equal(a: usize, b: usize, way: Way) -> Predicate {
-    match way {
-        Way::Integers => Predicate::Integers(Comparison::Equal, Box::new([Integer::Slot(a), Integer::Slot(b)])),
-        Way::Values(collation) => {
-            Predicate::Values(Comparison::Equal, Box::new([Expr::Slot(a), Expr::Slot(b)]), collation)
-        }
-    }
-}
-
-/// Columns that must be equal to each other.
-#[derive(Debug)]
-struct Class {
-    way: Way,
-    /// The slots and their members.
-    slots: Vec<(usize, usize)>,
-    members: Set,
-    /// Pairs that a condition names.
-    pairs: Vec<(usize, usize)>,
-    /// Equal to a constant or variable.
-    constant: bool,
-    /// The share of rows that have that value, where statistics say so.
-    of_constant: Option<f64>,
-    /// Equal to a value of the row outside.
-    outside: bool,
-    /// Such a condition that can be passed on to the other columns, and its slot; and whether it is one with a constant.
-    passed: Option<(Predicate, usize)>,
-    passes_constant: bool,
-    /// How many values there are; `known` when a unique key or statistics say so.
-    values: f64,
-    known: bool,
-}
-
-impl Class {
-    fn new(slot: usize, member: usize, way: Way) -> Class {
-        let (slots, members) = (vec![(slot, member)], Set::of([member]));
-        Class {
-            way,
-            slots,
-            members,
-            pairs: Vec::new(),
-            constant: false,
-            of_constant: None,
-            outside: false,
-            passed: None,
-            passes_constant: false,
-            values: 1.0,
-            known: false,
-        }
-    }
-
-    fn has(&self, slot: usize) -> bool {
-        self.slots.iter().any(|(own, _)| *own == slot)
-    }
-
-    /// The share of a table's rows that have one value.
-    fn share(&self) -> f64 {
-        match self.of_constant {
-            Some(share) if self.constant => share,
-            _ if self.constant && !self.known => 0.1,
-            _ => 1.0 / self.values.max(1.0),
-        }
     }
 }
 
@@ -291,12 +154,12 @@ impl Relation {
                 Relation { head, keys, is_large, ..plain(Found::Table, rows, rows) }
             }
             JoinTree::Leaf(_, Leaf::Rows(node)) => {
-                let size = join_size::of(node);
-                let found = if join_size::is_at_hand(node) { Found::List } else { Found::Anew };
+                let size = cardinality::of(node);
+                let found = if cardinality::is_at_hand(node) { Found::List } else { Found::Anew };
                 plain(found, size.rows, size.cost + size.once)
             }
             JoinTree::Leaf(_, Leaf::Derived(bound)) => {
-                let size = join_size::of(&bound.node);
+                let size = cardinality::of(&bound.node);
                 let found = match is_short_list(&bound.node) {
                     true => Found::List,
                     false if bound.node.is_fixed(variables) => Found::Hash,
@@ -405,7 +268,7 @@ struct Access<'k> {
 }
 
 /// The costs of joining the members of a run.
-pub(super) struct Costs {
+pub(crate) struct Costs {
     relations: Vec<Relation>,
     classes: Vec<Class>,
     others: Vec<Other>,
@@ -436,7 +299,7 @@ type Heads = (Arc<Table>, Registers);
 impl Costs {
     /// Looks at the members and at the pool of conditions. A slot that is no member's is of a row outside, but for the variables,
     /// which are the first slots.
-    pub(super) fn of(
+    pub(crate) fn of(
         members: &[Member],
         sources: &[Source],
         pool: &[Predicate],
@@ -481,7 +344,7 @@ impl Costs {
     }
 
     /// Of a member's rows only those are left whose value a subquery has.
-    pub(super) fn reduce(&mut self, member: usize) {
+    pub(crate) fn reduce(&mut self, member: usize) {
         self.relations[member].own *= FOUND_SHARE;
     }
 
@@ -623,7 +486,7 @@ impl Costs {
     }
 
     /// The sizes of tables that have decided this, and for a dear plan what it asks of their statistics.
-    pub(super) fn sizes(&self, is_dear: bool) -> impl Iterator<Item = TableSize> {
+    pub(crate) fn sizes(&self, is_dear: bool) -> impl Iterator<Item = TableSize> {
         let of = move |(table, _): &Heads| {
             let pages = table.engine.pages_guessed();
             let asked = self.asked.iter().find(|own| is_dear && Arc::ptr_eq(&own.table, table));
@@ -682,7 +545,7 @@ impl Costs {
     }
 
     /// Joins a member to those placed.
-    pub(super) fn step(&self, before: &Placed, next: usize) -> Step {
+    pub(crate) fn step(&self, before: &Placed, next: usize) -> Step {
         let relation = &self.relations[next];
         let (placed, outer) = (&before.members, before.rows);
         let (mut fixed, mut by_row) = (Vec::new(), Vec::new());
@@ -767,13 +630,13 @@ impl Costs {
     }
 
     /// How often the run is opened.
-    pub(super) fn openings(&self) -> f64 {
+    pub(crate) fn openings(&self) -> f64 {
         self.openings
     }
 
     /// Adds what follows from equalities: a constant for each column of a class, or an equality for each member that is
     /// joined to none that a condition names.
-    pub(super) fn add_implied(&self, order: &[usize], pool: &mut Vec<Predicate>) {
+    pub(crate) fn add_implied(&self, order: &[usize], pool: &mut Vec<Predicate>) {
         for class in &self.classes {
             if let Some((condition, from)) = &class.passed {
                 let rest = class.slots.iter().map(|(slot, _)| *slot).filter(|slot| slot != from);
@@ -796,23 +659,10 @@ impl Costs {
     }
 }
 
-impl Class {
-    /// Whether a condition names the two slots.
-    fn names(&self, a: usize, b: usize) -> bool {
-        self.pairs.contains(&(a, b)) || self.pairs.contains(&(b, a))
-    }
-
-    fn is_pair(&self, condition: &Predicate) -> bool {
-        match equality(condition) {
-            Some((Side::Slot(a), Side::Slot(b), way)) => way == self.way && self.names(a, b),
-            _ => false,
-        }
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::expression::Integer;
 
     /// A slot's column has this value: one row in ten does.
     fn equal(slot: usize, value: i64) -> Predicate {

@@ -8,17 +8,18 @@
 //!   FROM a, b JOIN (c LEFT JOIN d ON ..) ON .. , e      members   a   b   c-d   e
 //!                                                       order     e   a   c-d   b      (((e a) c-d) b)
 //! ```
-//! The order is the cheapest that [`super::join_cost`] knows: found among all orders for a few members, as System R does it (Selinger et
+//! The order is the cheapest that [`crate::optimizer::cost`] knows: found among all orders for a few members, as System R does it (Selinger et
 //! al., "Access Path Selection in a Relational Database Management System", 1979); among those that take the cheapest next
 //! member again and again for more. What is known about the rows is little and mostly guessed, so an order counts as better
 //! than that of FROM only when it is so by far: so the order of FROM stays where it matters little.
 
 use std::ops::Range;
 
-use super::join::{JoinTree, Leaf};
-use super::join_cost::Costs;
-use super::{Binder, conjunction, conjuncts};
+use crate::bind::join::{JoinTree, Leaf};
+use crate::bind::{Binder, conjunction, conjuncts};
 use crate::expression::{Expr, Predicate};
+use crate::optimizer::Rule;
+use crate::optimizer::cost::Costs;
 use crate::plan::JoinKind;
 
 /// Joins whose order of FROM costs no more, in rows read, are not thought about.
@@ -39,63 +40,63 @@ const MEMBERS_MAX: usize = 256;
 
 /// A set of members of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Set([u64; MEMBERS_MAX / 64]);
+pub(crate) struct Set([u64; MEMBERS_MAX / 64]);
 
 impl Set {
     /// The set with these members; those beyond the largest one possible are left out.
-    pub(super) fn of(members: impl IntoIterator<Item = usize>) -> Set {
+    pub(crate) fn of(members: impl IntoIterator<Item = usize>) -> Set {
         members.into_iter().fold(Set::default(), Set::with)
     }
 
-    pub(super) fn with(mut self, member: usize) -> Set {
+    pub(crate) fn with(mut self, member: usize) -> Set {
         if let Some(word) = self.0.get_mut(member / 64) {
             *word |= 1 << (member % 64);
         }
         self
     }
 
-    pub(super) fn has(&self, member: usize) -> bool {
+    pub(crate) fn has(&self, member: usize) -> bool {
         self.0.get(member / 64).is_some_and(|word| word >> (member % 64) & 1 == 1)
     }
 
-    pub(super) fn is_within(&self, other: &Set) -> bool {
+    pub(crate) fn is_within(&self, other: &Set) -> bool {
         self.0.iter().zip(other.0).all(|(own, other)| own & !other == 0)
     }
 
-    pub(super) fn meets(&self, other: &Set) -> bool {
+    pub(crate) fn meets(&self, other: &Set) -> bool {
         self.0.iter().zip(other.0).any(|(own, other)| own & other != 0)
     }
 
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 }
 
 /// What it comes to when a member is joined to those before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// What is read and tested for it, in rows.
-    pub(super) cost: f64,
+    pub(crate) cost: f64,
     /// The rows that there are then.
-    pub(super) rows: f64,
+    pub(crate) rows: f64,
     /// Its rows are better kept in a hash table than looked up in an index.
-    pub(super) keeps: bool,
+    pub(crate) keeps: bool,
     /// The rows come in batches.
-    pub(super) in_bulk: bool,
+    pub(crate) in_bulk: bool,
 }
 
 /// The members that are joined already.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Placed {
-    pub(super) members: Set,
-    pub(super) rows: f64,
+pub(crate) struct Placed {
+    pub(crate) members: Set,
+    pub(crate) rows: f64,
     /// Their rows come in batches: the first of them is a large table.
-    pub(super) in_bulk: bool,
+    pub(crate) in_bulk: bool,
 }
 
 impl Placed {
     /// None: one row without columns.
-    pub(super) fn none() -> Placed {
+    pub(crate) fn none() -> Placed {
         Placed { members: Set::default(), rows: 1.0, in_bulk: false }
     }
 
@@ -105,26 +106,26 @@ impl Placed {
 }
 
 /// The cost of a step: the members that are placed, and the one to come.
-pub(super) type Steps<'a> = &'a dyn Fn(&Placed, usize) -> Step;
+pub(crate) type Steps<'a> = &'a dyn Fn(&Placed, usize) -> Step;
 
 /// Conditions that follow from another one, by their places in a pool.
-pub(super) struct Implied {
-    pub(super) by: usize,
-    pub(super) conditions: Range<usize>,
+pub(crate) struct Implied {
+    pub(crate) by: usize,
+    pub(crate) conditions: Range<usize>,
 }
 
 /// A member of a run.
-pub(super) struct Member {
-    pub(super) tree: JoinTree,
+pub(crate) struct Member {
+    pub(crate) tree: JoinTree,
     /// The right side of CROSS APPLY, or such a one at the left end of what it is joined to.
-    pub(super) lateral: bool,
+    pub(crate) lateral: bool,
 }
 
 /// Where a member stands in the order.
-pub(super) struct Place {
-    pub(super) member: Member,
+pub(crate) struct Place {
+    pub(crate) member: Member,
     /// See [`Step::keeps`].
-    pub(super) keeps: bool,
+    pub(crate) keeps: bool,
 }
 
 /// Takes a tree of inner joins apart. The conditions go to the pool, those of outer joins before those within.
@@ -143,7 +144,7 @@ fn members_of(tree: JoinTree, lateral: bool, members: &mut Vec<Member>, pool: &m
 impl Binder<'_> {
     /// The members of a run of inner joins in the order in which they are to be joined. Conditions that follow from others
     /// are added where the order makes use of them.
-    pub(super) fn places(&mut self, tree: JoinTree, pool: &mut Vec<Predicate>) -> Vec<Place> {
+    pub(crate) fn places(&mut self, tree: JoinTree, pool: &mut Vec<Predicate>) -> Vec<Place> {
         let mut members = Vec::new();
         members_of(tree, false, &mut members, pool);
         if members.len() < 2 || members.len() > MEMBERS_MAX {
@@ -151,29 +152,33 @@ impl Binder<'_> {
         }
         let variables = self.names.variables.len();
         let keeps_order = self.keeps_order || self.scope().keeps_order;
-        let implied = if keeps_order { Vec::new() } else { self.add_restrictions(&members, pool) };
+        let adds_implied = !keeps_order && self.active_rules.has(Rule::ImpliedPredicates);
+        let implied = if adds_implied { self.add_restrictions(&members, pool) } else { Vec::new() };
         let after = self.dependencies(&members);
         let mut costs = Costs::of(&members, &self.scope().sources, pool, &implied, variables);
         let owners = owners(&members, self.scope().sources.len());
         self.scope().early.iter().filter_map(|test| owners[test.source]).for_each(|member| costs.reduce(member));
         let steps = |placed: &Placed, next: usize| costs.step(placed, next);
-        let order = match keeps_order {
+        let order = match keeps_order || !self.active_rules.has(Rule::JoinOrder) {
             true => (0..members.len()).collect(),
             false => choose(&after, &steps, CHEAP / costs.openings()),
         };
         let is_dear = cost_of(&order, &steps) > STATISTICS_COST_MIN / costs.openings();
         let kept: Vec<bool> = walk(&order, &steps).map(|step| step.keeps).collect();
-        if !keeps_order {
+        let chooses_method = self.active_rules.has(Rule::JoinMethod);
+        if adds_implied {
             costs.add_implied(&order, pool);
         }
         self.sizes.extend(costs.sizes(is_dear));
         let mut members: Vec<Option<Member>> = members.into_iter().map(Some).collect();
-        let member = |(at, keeps): (usize, bool)| members[at].take().map(|member| Place { member, keeps });
+        let member = |(at, keeps): (usize, bool)| {
+            members[at].take().map(|member| Place { member, keeps: keeps && chooses_method })
+        };
         order.into_iter().zip(kept).filter_map(member).collect()
     }
 
     /// Keeps the order of FROM when what the next row is depends on what a SELECT has assigned for those before it.
-    pub(super) fn keep_order_of_assigned(
+    pub(crate) fn keep_order_of_assigned(
         &mut self,
         from: &JoinTree,
         conditions: &[Predicate],
@@ -245,7 +250,7 @@ impl Binder<'_> {
 }
 
 /// The member that each source of the scope belongs to.
-pub(super) fn owners(members: &[Member], sources: usize) -> Vec<Option<usize>> {
+pub(crate) fn owners(members: &[Member], sources: usize) -> Vec<Option<usize>> {
     let mut owners = vec![None; sources];
     for (at, member) in members.iter().enumerate() {
         member.tree.visit_leaves(&mut |source, _: &Leaf| owners[source] = Some(at));
@@ -268,7 +273,7 @@ fn cost_of(order: &[usize], steps: Steps<'_>) -> f64 {
 
 /// The order to join members in; `after` says for each which others it must come after. An order of FROM that costs no more
 /// than `cheap` stays.
-pub(super) fn choose(after: &[Set], steps: Steps<'_>, cheap: f64) -> Vec<usize> {
+pub(crate) fn choose(after: &[Set], steps: Steps<'_>, cheap: f64) -> Vec<usize> {
     let written: Vec<usize> = (0..after.len()).collect();
     let cost = cost_of(&written, steps);
     if cost <= cheap {
