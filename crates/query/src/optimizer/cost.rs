@@ -232,8 +232,13 @@ impl Relation {
         known_of(self.head.as_ref()?, slot)
     }
 
+    /// A key that at most one row has the bound values of.
+    fn unique_key(&self, bound: &dyn Fn(usize) -> bool) -> Option<&Key> {
+        self.keys.iter().find(|key| key.unique && key.slots.iter().all(|slot| bound(*slot)))
+    }
+
     fn is_unique(&self, bound: &dyn Fn(usize) -> bool) -> bool {
-        self.keys.iter().any(|key| key.unique && key.slots.iter().all(|slot| bound(*slot)))
+        self.unique_key(bound).is_some()
     }
 }
 
@@ -561,10 +566,13 @@ impl Costs {
             }
         }
         let bound = |slot: usize| fixed.contains(&slot) || by_row.contains(&slot);
-        let mut matches = if relation.is_unique(&bound) {
-            relation.own
-        } else {
-            relation.rows * relation.own * constant * joined.max(self.share_of_keys(placed, next))
+        let mut matches = match relation.unique_key(&bound) {
+            // One row, if it has the values that other columns must have.
+            Some(key) => {
+                let rest = relation.joins.iter().filter(|(slot, _)| bound(*slot) && !key.slots.contains(slot));
+                relation.own * rest.map(|(_, class)| self.classes[*class].share()).product::<f64>()
+            }
+            None => relation.rows * relation.own * constant * joined.max(self.share_of_keys(placed, next)),
         };
         let mut hashed = !by_row.is_empty();
         let here = placed.with(next);

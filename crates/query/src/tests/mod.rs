@@ -24,6 +24,7 @@ mod parallel;
 mod parallel_joins;
 mod parallel_union;
 mod queries;
+mod random_queries;
 mod rules;
 mod select;
 mod spill;
