@@ -62,6 +62,23 @@ fn each_rule_changes_the_plan_that_is_written_down() {
 }
 
 #[test]
+fn the_documents_list_the_rules() {
+    let mut rows = String::from("| rule | where it stands, and why |\n|---|---|\n");
+    for entry in RULES {
+        rows += &format!("| `{}` | {} |\n", entry.name, entry.place);
+    }
+    let root = std::env::var("CARGO_MANIFEST_DIR").expect("cargo sets it");
+    let path = Path::new(&root).join("../../docs/reference/rules.md");
+    let text = std::fs::read_to_string(&path).expect("the page is there");
+    let (head, _) = text.split_once("| rule |").expect("it has the table");
+    let wanted = format!("{head}{rows}");
+    if std::env::var("BLESS").is_ok() {
+        std::fs::write(&path, &wanted).expect("the page can be written");
+    }
+    assert_eq!(std::fs::read_to_string(&path).expect("the page is there"), wanted, "BLESS=1 writes it");
+}
+
+#[test]
 fn a_rule_that_is_none_is_an_error() {
     let mut client = Client::alone();
     let lines = client.lines("SELECT 1 OPTION (QUERYRULEOFF JoinOrder, QUERYRULEOFF sortelimination)");
