@@ -1,7 +1,8 @@
 //! Queries made by chance give what they give without the optimizer.
 //!
 //! Each query runs with all rules, with none, and without one of them; the rows must be the same, as a multiset. Every such query has an
-//! answer that does not depend on the plan: TOP is by an order of all columns, windows number rows by one.
+//! answer that does not depend on the plan: TOP is by an order of all columns, windows number rows by one, and texts that are equal are the
+//! same, because it depends on the plan which of `y` and `Y` stands for both.
 //! `PIKEPOLE_QUERY_RUNS` asks for other than the usual number, `PIKEPOLE_QUERY_SEED` for another first one.
 
 use super::joins::{Chance, TABLES, condition, conditions, filter, from_of, schema, sorted};
@@ -120,10 +121,10 @@ fn random_queries_give_the_same_without_rules() {
     for seed in first..first + runs {
         if (seed - first) % QUERIES_OF_TABLES == 0 {
             client = if (seed - first) % 10_000 == 0 { Client::alone() } else { client };
-            client.quiet(&schema(&mut Chance(seed / QUERIES_OF_TABLES)));
+            client.quiet(&schema(&mut Chance(seed / QUERIES_OF_TABLES)).replace("'Y'", "'w'"));
         }
         let mut chance = Chance(seed);
-        let query = rows_query(&mut chance, 2);
+        let query = rows_query(&mut chance, 2).replace("UPPER(", "LOWER(");
         let one = switched_off([RULES[chance.below(RULES.len())].name].into_iter());
         let with = sorted(client.lines(&query));
         given += u64::from(with.len() > 1);
