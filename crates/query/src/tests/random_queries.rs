@@ -5,12 +5,12 @@
 //! same, because it depends on the plan which of `y` and `Y` stands for both.
 //! `PIKEPOLE_QUERY_RUNS` asks for other than the usual number, `PIKEPOLE_QUERY_SEED` for another first one.
 
-use super::joins::{Chance, TABLES, condition, conditions, filter, from_of, schema, sorted};
+use super::joins::{Chance, TABLES, conditions, filter, from_of, schema, sorted};
 use super::*;
 use crate::optimizer::RULES;
 
 /// Queries that are made where nothing says otherwise.
-const RUNS: u64 = 600;
+const RUNS: u64 = 3_000;
 /// Queries over the same tables.
 const QUERIES_OF_TABLES: u64 = 20;
 const COLUMNS: [&str; 4] = ["k", "a", "b", "c"];
@@ -19,14 +19,18 @@ const COLUMNS: [&str; 4] = ["k", "a", "b", "c"];
 fn rows_query(chance: &mut Chance, depth: usize) -> String {
     let count = 1 + chance.below(3);
     let (from, sources) = from_of(chance, count);
-    let mut filter = if chance.one_in(2) { "1 = 1".to_owned() } else { filter(chance, &sources) };
+    let mut filter = match chance.below(4) {
+        0 => "1 = 1".to_owned(),
+        1 => filter(chance, &sources),
+        _ => loose_conditions(chance, &sources),
+    };
     if chance.one_in(3) {
         filter += &format!(" AND {}", tested_by_subquery(chance, &sources));
     }
     let x = sources[chance.below(sources.len())].clone();
     let y = sources[chance.below(sources.len())].clone();
     let plain = format!("FROM {from} WHERE {filter}");
-    match chance.below(if depth > 0 { 10 } else { 7 }) {
+    match chance.below(if depth > 0 { 13 } else { 7 }) {
         0 | 1 => format!("SELECT {x}.k, {y}.a, {x}.b, {y}.c {plain}"),
         2 => format!("SELECT DISTINCT {x}.b AS k, {y}.a, {x}.b, {y}.c {plain}"),
         3 => {
@@ -64,14 +68,39 @@ fn rows_query(chance: &mut Chance, depth: usize) -> String {
             let table = chance.below(TABLES);
             let on = conditions(chance, &["d".to_owned(), "x".to_owned()], 1);
             let kind = chance.pick(&["JOIN", "LEFT JOIN"]);
-            let filter = conditions(chance, &["d".to_owned()], 0);
+            let filter = loose_conditions(chance, &["d".to_owned(), "x".to_owned()]);
             format!("SELECT d.k, x.a, d.b, x.c FROM ({within}) AS d {kind} t{table} AS x ON {on} WHERE {filter}")
         }
         _ => {
             let within = rows_query(chance, depth - 1);
-            let filter = conditions(chance, &["d".to_owned()], 1);
+            let filter = loose_conditions(chance, &["d".to_owned()]);
             format!("SELECT d.k, d.a, d.b, d.c FROM ({within}) AS d WHERE {filter}")
         }
+    }
+}
+
+/// One or two conditions that hold for many rows, and for NULL some of them.
+fn loose_conditions(chance: &mut Chance, sources: &[String]) -> String {
+    let count = 1 + chance.below(2);
+    let all: Vec<String> = (0..count).map(|_| loose_condition(chance, sources)).collect();
+    all.join(" AND ")
+}
+
+fn loose_condition(chance: &mut Chance, sources: &[String]) -> String {
+    let (x, y) = (&sources[chance.below(sources.len())], &sources[chance.below(sources.len())]);
+    let (p, q) = (chance.pick(&["k", "a", "b", "c"]), chance.pick(&["k", "a", "b"]));
+    let (low, value) = (chance.below(3), chance.below(5));
+    match chance.below(10) {
+        0 => format!("{x}.{p} IS NULL"),
+        1 => format!("{x}.{p} IS NOT NULL"),
+        2 => format!("({x}.{p} IS NULL OR {y}.{q} IS NULL)"),
+        3 => format!("NOT {x}.{q} = {value}"),
+        4 => format!("{x}.{q} >= {low}"),
+        5 => format!("{x}.{q} BETWEEN {low} AND {value}"),
+        6 => format!("({x}.{q} <> {value} OR {y}.c = 'y')"),
+        7 => format!("{x}.c LIKE '[w-y]%'"),
+        8 => format!("ISNULL({x}.{q}, {low}) < {value}"),
+        _ => format!("{x}.{q} IN (0, 1, {value})"),
     }
 }
 
@@ -86,12 +115,12 @@ fn tested_by_subquery(chance: &mut Chance, sources: &[String]) -> String {
     let x = &sources[chance.below(sources.len())];
     let (column, other) = (chance.pick(&["k", "a", "b"]), chance.pick(&["k", "a", "b"]));
     let table = chance.below(TABLES);
-    let own = conditions(chance, &["z".to_owned()], 0);
+    let own = loose_conditions(chance, &["z".to_owned()]);
     let not = chance.pick(&["", "", "NOT "]);
     match chance.below(5) {
         0 | 1 => format!("{x}.{column} {not}IN (SELECT z.{other} FROM t{table} z WHERE {own})"),
         2 => {
-            let correlated = condition(chance, &["z".to_owned(), x.clone()]);
+            let correlated = conditions(chance, &["z".to_owned(), x.clone()], 1);
             format!("{x}.{column} {not}IN (SELECT z.{other} FROM t{table} z WHERE {own} AND {correlated})")
         }
         3 => {
@@ -133,5 +162,5 @@ fn random_queries_give_the_same_without_rules() {
         }
     }
     println!("{runs} queries, {given} of them with rows");
-    assert!(given * 5 > runs, "{given} of {runs} queries have rows");
+    assert!(given * 6 > runs, "{given} of {runs} queries have rows");
 }
