@@ -51,7 +51,6 @@ const HOUSES: &[House] = &[House {
         // Readers of files give batches.
         ("bulk", "executor"),
         // What stops a row's way names what the executor waits for.
-        ("access", "bind"),
         ("access", "optimizer"),
         ("access", "bulk"),
         ("access", "executor"),

@@ -148,8 +148,8 @@ fn random_queries_give_the_same_without_rules() {
     let mut client = Client::alone();
     let mut given = 0;
     for seed in first..first + runs {
-        if (seed - first) % QUERIES_OF_TABLES == 0 {
-            client = if (seed - first) % 10_000 == 0 { Client::alone() } else { client };
+        if (seed - first).is_multiple_of(QUERIES_OF_TABLES) {
+            client = if (seed - first).is_multiple_of(10_000) { Client::alone() } else { client };
             client.quiet(&schema(&mut Chance(seed / QUERIES_OF_TABLES)).replace("'Y'", "'w'"));
         }
         let mut chance = Chance(seed);
