@@ -22,6 +22,7 @@ mod errors;
 mod executor;
 mod expression;
 mod host;
+mod optimizer;
 mod output;
 mod plan;
 mod prepared_handles;

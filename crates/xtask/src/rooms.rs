@@ -22,8 +22,9 @@ const HOUSES: &[House] = &[House {
         &["security"],
         &["access", "plan", "rules"],
         &["bulk"],
-        // The body of a function is compiled where a query that calls it is bound.
-        &["bind", "program"],
+        // The body of a function is compiled where a query that calls it is bound. The binder asks for the optimizer's rules while it
+        // makes plans.
+        &["bind", "optimizer", "program"],
         &["executor"],
         &["show"],
         &["activity", "cache", "prepared_handles", "runs"],
@@ -50,7 +51,7 @@ const HOUSES: &[House] = &[House {
         // Readers of files give batches.
         ("bulk", "executor"),
         // What stops a row's way names what the executor waits for.
-        ("access", "bind"),
+        ("access", "optimizer"),
         ("access", "bulk"),
         ("access", "executor"),
         ("plan", "bulk"),

@@ -7,12 +7,12 @@ mod row_place;
 use std::ops::Bound;
 use std::sync::Arc;
 
-use crate::bind::{LOOKUP, table_rows};
 use crate::bulk::ReadAhead;
 use crate::executor::Run;
 use crate::executor::parallel::{Filling, Team};
 use crate::executor::spill::MemoryWait;
 use crate::expression::Fault;
+use crate::optimizer::{LOOKUP, table_rows};
 use crate::output::DecimalName;
 use crate::plan::Scan;
 use bounds::{equal_bound, fill_prefix, fill_range, list_of, of_key, put_in_order, values_of};

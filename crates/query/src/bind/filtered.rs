@@ -8,7 +8,7 @@ use pikepole_engine::{FilterOp, Passes};
 use pikepole_types::{Collation, SqlType, Value};
 
 /// Whether all rows for which all of `conditions` hold are in the index.
-pub(super) fn has_rows_of(table: &Table, index: &Index, registers: Registers, conditions: &[Predicate]) -> bool {
+pub(crate) fn has_rows_of(table: &Table, index: &Index, registers: Registers, conditions: &[Predicate]) -> bool {
     if index.not_null.is_empty() && index.tests.is_empty() {
         return true;
     }

@@ -2,7 +2,6 @@
 
 use super::collate::in_column;
 use super::scope::{Clause, GroupKey, Grouping, GroupingSets};
-use super::steady::without_steady;
 use super::typed::Typed;
 use super::{Binder, Node};
 use crate::expression::{Expr, Fault, Integer, IntegerOp, Width};
@@ -73,7 +72,7 @@ impl Binder<'_> {
     /// The groups over rows.
     pub(super) fn grouped(&mut self, mut node: Node, grouping: Grouping) -> Node {
         let aggregates = grouping.aggregates.into_iter().map(|(_, aggregate, _)| aggregate).collect();
-        let keys = grouping.order.map(|(_, keys)| without_steady(keys, &node, self.names.variables.len()));
+        let keys = grouping.order.map(|(_, keys)| self.without_constant_keys(keys, &node));
         if let Some(keys) = keys.filter(|keys| !keys.is_empty()) {
             let mut carry = Vec::new();
             node.visit_filled(&mut |slot| {

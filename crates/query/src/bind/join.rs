@@ -1,22 +1,23 @@
 //! The joins of FROM, from their tree to operators.
 //!
-//! All joins run as nested loops, inner ones in the order that [`super::join_order`] chooses; what makes them quick is how the inner
+//! All joins run as nested loops, inner ones in the order that [`crate::optimizer::rules::join_order`] chooses; what makes them quick is how the inner
 //! side finds its rows. By the order of preference: a range of a key that the outer row's values bound; a spool, which finds
 //! rows by equality in a hash table made of them once; all rows, tested one by one. Where so many rows would be looked up that
 //! reading all of them once is cheaper, the spool comes first.
 
 use std::sync::Arc;
 
-use super::early_test::{take_early, tested};
-use super::join_order::{Member, Place};
-use super::key_range::key_range;
 use super::open_query::{OpenQuery, can_fail, moved};
-use super::outer_join::simplified;
-use super::push_down::{plain, push_down};
 use super::scope::Source;
 use super::{Binder, Bound, filtered};
 use crate::access::Table;
 use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
+use crate::optimizer::rules::early_semi_join::{take_early, tested};
+use crate::optimizer::rules::index_seek::key_range;
+use crate::optimizer::rules::join_order::{Member, Place};
+use crate::optimizer::rules::outer_to_inner_join::simplified;
+use crate::optimizer::rules::predicate_pushdown::{plain, push_down};
+use crate::optimizer::{Rule, RuleSet};
 use crate::plan::{FullJoin, JoinKey, JoinKind, KeyRange, LiveSlots, More, Node, Registers, Scan, Spool};
 use pikepole_types::{Collation, Value};
 
@@ -65,7 +66,7 @@ impl JoinTree {
     }
 
     /// Calls `visit` with every source's index and rows.
-    pub(super) fn visit_leaves(&self, visit: &mut dyn FnMut(usize, &Leaf)) {
+    pub(crate) fn visit_leaves(&self, visit: &mut dyn FnMut(usize, &Leaf)) {
         match self {
             JoinTree::Leaf(index, leaf) => visit(*index, leaf),
             JoinTree::Join { left, right, .. } | JoinTree::Full { left, right, .. } => {
@@ -78,7 +79,7 @@ impl JoinTree {
 
     /// Calls `visit` with every slot that its conditions and the plans of its sources read; those that the plans fill
     /// themselves are among them.
-    pub(super) fn visit_read(&self, visit: &mut dyn FnMut(usize)) {
+    pub(crate) fn visit_read(&self, visit: &mut dyn FnMut(usize)) {
         match self {
             JoinTree::Leaf(_, Leaf::Table(_) | Leaf::Work(_)) => {}
             JoinTree::Leaf(_, Leaf::Rows(node)) => node.touched().each(visit),
@@ -98,7 +99,7 @@ impl JoinTree {
 }
 
 /// What a leaf may read before its rows are opened.
-pub(super) struct Ready<'a> {
+pub(crate) struct Ready<'a> {
     /// The registers of all sources of the scope.
     all: &'a [Registers],
     /// Those that have their rows already.
@@ -107,6 +108,7 @@ pub(super) struct Ready<'a> {
     own: Registers,
     /// The number of variables, which are the first slots.
     variables: usize,
+    rules: RuleSet,
 }
 
 impl Ready<'_> {
@@ -120,7 +122,7 @@ impl Ready<'_> {
         self.own.range().contains(&slot) || self.before(slot)
     }
 
-    pub(super) fn is_variable(&self, slot: usize) -> bool {
+    pub(crate) fn is_variable(&self, slot: usize) -> bool {
         slot < self.variables
     }
 
@@ -146,7 +148,7 @@ impl Ready<'_> {
     }
 
     /// The sides of an equality between the leaf's columns and rows outside.
-    pub(super) fn equality(&self, condition: &Predicate) -> Option<JoinKey> {
+    pub(crate) fn equality(&self, condition: &Predicate) -> Option<JoinKey> {
         let (left, right, collation) = equal_sides(condition)?;
         match (self.is_own(&left), self.is_own(&right)) {
             (true, false) if self.is_outer(&right) => Some(JoinKey { inner: left, outer: right, collation }),
@@ -193,9 +195,12 @@ impl Binder<'_> {
         let node = match from {
             None => Node::One,
             Some(tree) => {
-                let tree = simplified(tree, &before, &self.scope().sources);
+                let tree = match self.active_rules.has(Rule::OuterToInnerJoin) {
+                    true => simplified(tree, &before, &self.scope().sources),
+                    false => tree,
+                };
                 let is_read = self.scope().sources.iter().all(|source| source.row_place().is_none());
-                if filtering.is_empty() && is_read {
+                if filtering.is_empty() && is_read && self.active_rules.has(Rule::EarlySemiJoin) {
                     let registers: Vec<Registers> =
                         self.scope().sources.iter().map(|source| source.registers).collect();
                     let early = take_early(&tree, &registers, &mut self.pending, &mut after);
@@ -351,7 +356,7 @@ impl Binder<'_> {
         Node::More(Box::new(More::Full(join)))
     }
 
-    /// A source with the conditions that can be tested there; `keeps`: see [`super::join_order::Step`].
+    /// A source with the conditions that can be tested there; `keeps`: see [`crate::optimizer::rules::join_order::Step`].
     fn leaf_node(
         &mut self,
         index: usize,
@@ -363,7 +368,7 @@ impl Binder<'_> {
         let source = &self.scope().sources[index].clone();
         let all: Vec<Registers> = self.scope().sources.iter().map(|source| source.registers).collect();
         let variables = self.names.variables.len();
-        let ready = Ready { all: &all, available, own: source.registers, variables };
+        let ready = Ready { all: &all, available, own: source.registers, variables, rules: self.active_rules };
         let (mut mine, mut rest) = (Vec::new(), Vec::new());
         for condition in conditions.drain(..) {
             let mut all_ready = true;
@@ -371,7 +376,7 @@ impl Binder<'_> {
             if all_ready { mine.push(condition) } else { rest.push(condition) }
         }
         *conditions = rest;
-        if mine.iter().any(never_holds) {
+        if mine.iter().any(never_holds) && self.active_rules.has(Rule::ContradictionDetection) {
             available.push(source.registers);
             return Node::Values { rows: Vec::new(), registers: source.registers };
         }
@@ -381,7 +386,10 @@ impl Binder<'_> {
             Leaf::Rows(node @ Node::Virtual { .. }) => spooled(node, source, &mut mine, &ready),
             Leaf::Rows(node) => node,
             Leaf::Derived(bound) => {
-                let bound = with_conditions(bound, source.registers, &mut mine, variables);
+                let bound = match self.active_rules.has(Rule::PredicatePushdown) {
+                    true => with_conditions(bound, source.registers, &mut mine, variables, self.active_rules),
+                    false => bound,
+                };
                 spooled(derived_node(source, bound), source, &mut mine, &ready)
             }
             Leaf::Open(query) => self.open_node(source, *query, keeps, &mut mine, &ready),
@@ -396,7 +404,13 @@ impl Binder<'_> {
 }
 
 /// A planned query with those of the conditions on its columns, which stand in `own`, that move down into it: see [`push_down`].
-fn with_conditions(mut bound: Bound, own: Registers, mine: &mut Vec<Predicate>, variables: usize) -> Bound {
+fn with_conditions(
+    mut bound: Bound,
+    own: Registers,
+    mine: &mut Vec<Predicate>,
+    variables: usize,
+    rules: RuleSet,
+) -> Bound {
     let mut taken = Vec::new();
     mine.retain(|condition| {
         let values = &bound.values;
@@ -409,7 +423,7 @@ fn with_conditions(mut bound: Bound, own: Registers, mine: &mut Vec<Predicate>, 
         taken.extend(moved);
         stays
     });
-    bound.node = push_down(bound.node, taken, variables);
+    bound.node = push_down(bound.node, taken, variables, rules);
     bound
 }
 
@@ -446,11 +460,11 @@ fn scan_node(source: &Source, table: Arc<Table>, keeps: bool, mine: &mut Vec<Pre
     };
     let before = |slot: usize| ready.before(slot);
     if !mine.iter().any(|condition| ready.equality(condition).is_some()) {
-        let range = key_range(&table, registers, mine, &before);
+        let range = key_range(&table, registers, mine, &before, ready.rules);
         return scan(range, table);
     }
     let mut bounded = mine.clone();
-    let range = key_range(&table, registers, &mut bounded, &before);
+    let range = key_range(&table, registers, &mut bounded, &before, ready.rules);
     let mut by_row = false;
     for key in &range.prefix {
         key.expr.visit_slots(&mut |slot| by_row |= !ready.is_variable(slot));
@@ -459,16 +473,16 @@ fn scan_node(source: &Source, table: Arc<Table>, keeps: bool, mine: &mut Vec<Pre
         *mine = bounded;
         return scan(range, table);
     }
-    let range = key_range(&table, registers, mine, &|slot| ready.is_variable(slot));
+    let range = key_range(&table, registers, mine, &|slot| ready.is_variable(slot), ready.rules);
     spooled(scan(range, table), source, mine, ready)
 }
 
 /// A spool over rows that are found by equality with rows outside, when there is such a condition.
-pub(super) fn spooled(node: Node, source: &Source, mine: &mut Vec<Predicate>, ready: &Ready<'_>) -> Node {
+pub(crate) fn spooled(node: Node, source: &Source, mine: &mut Vec<Predicate>, ready: &Ready<'_>) -> Node {
     if is_short_list(&node) || !mine.iter().any(|condition| ready.equality(condition).is_some()) {
         return node;
     }
-    if !node.is_fixed(ready.variables) {
+    if !node.is_fixed(ready.variables) || !ready.rules.has(Rule::HashJoin) {
         return node;
     }
     let (mut keys, mut own, mut rest) = (Vec::new(), Vec::new(), Vec::new());
@@ -494,7 +508,7 @@ pub(super) fn spooled(node: Node, source: &Source, mine: &mut Vec<Predicate>, re
 }
 
 /// A list that is joined quicker than it is put into a hash table.
-pub(super) fn is_short_list(node: &Node) -> bool {
+pub(crate) fn is_short_list(node: &Node) -> bool {
     match node {
         Node::One | Node::Values { .. } => true,
         Node::Compute { input, .. } => is_short_list(input),
@@ -503,7 +517,7 @@ pub(super) fn is_short_list(node: &Node) -> bool {
 }
 
 /// Copies a query's values to the registers of its source; only those that are read.
-pub(super) fn derived_node(source: &Source, bound: Bound) -> Node {
+pub(crate) fn derived_node(source: &Source, bound: Bound) -> Node {
     let assignments = bound
         .values
         .into_iter()

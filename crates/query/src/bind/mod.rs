@@ -16,51 +16,41 @@ mod data_type;
 mod decimal_name;
 mod determinism;
 mod document;
-mod early_test;
 mod expression;
-mod filtered;
+pub(crate) mod filtered;
 mod for_xml;
 mod function;
 mod grouping;
 mod hint;
 mod insert_values;
 mod into;
-mod join;
-mod join_cost;
-mod join_order;
-mod join_size;
+pub(crate) mod join;
 mod kept_columns;
-mod key_range;
 mod mask;
 mod mask_errors;
 mod merge;
 mod modify;
-mod narrow;
 mod open_json;
-mod open_query;
-mod outer_join;
+pub(crate) mod open_query;
 mod output;
 mod partition;
 mod permission;
 mod pivot;
-mod push_down;
-mod query;
+pub(crate) mod query;
 mod recursive;
 mod routine;
 mod row_security;
 mod rules;
 mod sample;
 mod schema_bound;
-mod scope;
+pub(crate) mod scope;
 mod select;
-mod selectivity;
 mod sequence;
 mod series;
 mod set;
 mod settled;
 mod source;
 mod split;
-mod steady;
 mod straight;
 mod system_time;
 mod target;
@@ -86,8 +76,6 @@ pub(crate) use determinism::Undetermined;
 pub use determinism::{Traits, check_key_column, column_traits, module_is_deterministic};
 pub(crate) use expression::literal;
 pub(crate) use into::into_columns;
-pub(crate) use join_cost::LOOKUP;
-pub(crate) use join_size::{Size, of as size_of, table_rows};
 pub(crate) use kept_columns::{COLUMNS_MAX, checked_view};
 pub use kept_columns::{columns_made_now, kept_columns};
 pub(crate) use query::binary_of;
@@ -107,6 +95,8 @@ use std::sync::Arc;
 use crate::access::CatalogView;
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
+use crate::optimizer::rules::semi_join_reduction::narrow;
+use crate::optimizer::{Rule, RuleSet};
 use crate::output::ColumnInfo;
 use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, TableSize, Test, Told, VirtualSource};
 use crate::program::{LateKind, Variable};
@@ -266,10 +256,12 @@ pub(crate) struct Binder<'a> {
     recursion_max: u32,
     /// The numbers of sequences that the statement takes.
     numbers: sequence::Numbers,
+    /// The rules that plans are made with.
+    pub(crate) active_rules: RuleSet,
     /// `OPTION (FORCE ORDER)`: joins run in the order of FROM.
-    keeps_order: bool,
+    pub(crate) keeps_order: bool,
     /// The tables whose sizes have decided how joins run, and how many pages they had.
-    sizes: Vec<TableSize>,
+    pub(crate) sizes: Vec<TableSize>,
     /// What is bound is the whole of a DEFAULT, where NEWSEQUENTIALID may stand.
     whole_default: bool,
     /// What the prefixes of WITH XMLNAMESPACES stand for; the default's is empty.
@@ -356,6 +348,7 @@ impl<'a> Binder<'a> {
             check_options: Vec::new(),
             recursion_max: recursive::RECURSION_DEFAULT,
             numbers: sequence::Numbers::default(),
+            active_rules: RuleSet::ALL,
             keeps_order: false,
             sizes: Vec::new(),
             whole_default: false,
@@ -366,11 +359,17 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Takes what OPTION says about plans, before the first of them is made: the order of joins, the depth of recursion.
+    /// Takes what OPTION says about plans, before the first of them is made: the order of joins, rules that are not used, the depth of
+    /// recursion.
     ///
     /// # Errors
-    /// As [`Binder::recursion_hint`].
+    /// As [`RuleSet::switch_off`] and [`Binder::recursion_hint`].
     pub(crate) fn plan_hints(&mut self, hints: &[tree::QueryHint]) -> Result<(), Fault> {
+        for hint in hints {
+            if let Some(rule) = hint.name.strip_prefix("QUERYRULEOFF") {
+                self.active_rules.switch_off(rule.trim_start())?;
+            }
+        }
         self.keeps_order |= hints.iter().any(|hint| hint.name == "FORCE ORDER");
         self.recursion_hint(hints)
     }
@@ -487,6 +486,7 @@ impl<'a> Binder<'a> {
     }
 
     pub(crate) fn finish(mut self, mut source: Node, mut action: Action) -> Statement {
+        self.leave_out_late_rules(&mut source);
         let masks = self.hide_masked(&mut source, &mut action);
         let rules = self.rules(&action);
         let triggers = self.triggers(&action);
@@ -517,6 +517,22 @@ impl<'a> Binder<'a> {
         };
         statement.live = LiveSlots::of(&statement);
         statement
+    }
+}
+
+impl Binder<'_> {
+    /// Takes back what rules have done that are switched off, where the code that does it does not know the statement.
+    fn leave_out_late_rules(&mut self, source: &mut Node) {
+        if !self.active_rules.has(Rule::Parallelism) {
+            self.degree = Some(1);
+        }
+        if !self.active_rules.has(Rule::SemiJoinReduction) {
+            source.visit_nodes_mut(&mut |node| {
+                if let Node::Scan(scan) = node {
+                    scan.narrowing = None;
+                }
+            });
+        }
     }
 }
 
@@ -604,7 +620,7 @@ pub(crate) fn conjunction(mut parts: Vec<Predicate>) -> Option<Predicate> {
 
 /// A filter over rows, when there is anything to filter by.
 pub(crate) fn filtered(mut node: Node, parts: Vec<Predicate>) -> Node {
-    narrow::narrow(&mut node, &parts);
+    narrow(&mut node, &parts);
     match conjunction(parts) {
         None => node,
         Some(predicate) => Node::Filter { input: Box::new(node), predicate },

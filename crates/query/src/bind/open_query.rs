@@ -15,6 +15,7 @@ use super::select::no_tail;
 use super::{Binder, Bound};
 use crate::access::{KeyColumn, Table};
 use crate::expression::{Chain, Expr, Fault, Integer, Predicate, integer_of};
+use crate::optimizer::Rule;
 use crate::output::ColumnInfo;
 use crate::plan::{JoinKind, Node, Registers};
 use pikepole_tsql as tree;
@@ -22,17 +23,17 @@ use pikepole_types::{SqlError, Value};
 
 /// A query that is bound, but not planned.
 pub(crate) struct OpenQuery {
-    pub(super) scope: Scope,
-    pub(super) from: JoinTree,
-    pub(super) conditions: Vec<Predicate>,
-    pub(super) values: Vec<Expr>,
+    pub(crate) scope: Scope,
+    pub(crate) from: JoinTree,
+    pub(crate) conditions: Vec<Predicate>,
+    pub(crate) values: Vec<Expr>,
     /// The first register of what it is made of.
-    pub(super) first: usize,
+    pub(crate) first: usize,
 }
 
 impl OpenQuery {
     /// Calls `visit` with every slot that it reads; those that it fills itself are among them.
-    pub(super) fn visit_read(&self, visit: &mut dyn FnMut(usize)) {
+    pub(crate) fn visit_read(&self, visit: &mut dyn FnMut(usize)) {
         self.from.visit_read(visit);
         let filters = self.scope.filters.iter().flat_map(|filter| &filter.conditions);
         let conditions = self.scope.joined_conditions.iter().chain(&self.conditions).chain(filters);
@@ -62,9 +63,15 @@ impl OpenQuery {
 
 impl Binder<'_> {
     /// A query as a source of rows, and its columns.
-    pub(super) fn source_query(&mut self, query: &tree::Query) -> Result<(Leaf, Vec<ColumnInfo>), Fault> {
+    pub(crate) fn source_query(&mut self, query: &tree::Query) -> Result<(Leaf, Vec<ColumnInfo>), Fault> {
         let select = match &query.body {
-            tree::QueryBody::Select(select) if self.expose.is_none() && may_stay_open(query, select) => select,
+            tree::QueryBody::Select(select)
+                if self.expose.is_none()
+                    && self.active_rules.has(Rule::ViewMerging)
+                    && may_stay_open(query, select) =>
+            {
+                select
+            }
             _ => {
                 let bound = self.query(query)?;
                 let columns = bound.columns.clone();
@@ -103,8 +110,8 @@ impl Binder<'_> {
 
     /// The plan of an open query, with those of the conditions `mine` that can be tested within it. Equality with rows outside
     /// goes in where it finds rows by a key; without that all rows are kept in a hash table (`keeps`: see
-    /// [`super::join_order::Step`]).
-    pub(super) fn open_node(
+    /// [`crate::optimizer::rules::join_order::Step`]).
+    pub(crate) fn open_node(
         &mut self,
         source: &Source,
         query: OpenQuery,
@@ -145,7 +152,7 @@ fn may_stay_open(query: &tree::Query, select: &tree::Select) -> bool {
 }
 
 /// The slot that a value only repeats.
-pub(super) fn slot_of(expr: &Expr) -> Option<usize> {
+pub(crate) fn slot_of(expr: &Expr) -> Option<usize> {
     match expr {
         Expr::Slot(slot) => Some(*slot),
         Expr::Integer(integer, _) => match integer.as_ref() {
@@ -185,7 +192,7 @@ fn leads_key(table: &Table, column: usize) -> bool {
 
 /// A condition with other slots, or constants, in the place of slots. None where a slot has none; where what is made of such a slot can fail; and for conditions that call
 /// what is not of the types crate: these may do something, and stay where they are.
-pub(super) fn moved(condition: &Predicate, to: &dyn Fn(usize) -> Option<Expr>) -> Option<Predicate> {
+pub(crate) fn moved(condition: &Predicate, to: &dyn Fn(usize) -> Option<Expr>) -> Option<Predicate> {
     let pair = |sides: &[Expr; 2]| Some(Box::new([moved_expr(&sides[0], to)?, moved_expr(&sides[1], to)?]));
     let all = |parts: &[Predicate]| parts.iter().map(|part| moved(part, to)).collect::<Option<Vec<_>>>();
     Some(match condition {
@@ -217,7 +224,7 @@ pub(super) fn moved(condition: &Predicate, to: &dyn Fn(usize) -> Option<Expr>) -
 }
 
 /// Whether a condition can fail for a value.
-pub(super) fn can_fail(condition: &Predicate) -> bool {
+pub(crate) fn can_fail(condition: &Predicate) -> bool {
     moved(condition, &|_| Some(Expr::Const(Value::Null))).is_none()
 }
 

@@ -7,12 +7,12 @@ use super::collate::{distinct_keys, in_column, named, order_key};
 use super::expression::read_by;
 use super::scope::{Source, SourceColumn};
 use super::select::{OrderKey, no_tail};
-use super::steady::without_steady;
 use super::typed::{Typed, convert_to};
 use super::virtual_column::VirtualColumns;
 use super::{Binder, Bound, Scope, assign_to, user_types};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
+use crate::optimizer::{Rule, RuleSet};
 use crate::output::{ColumnInfo, Provenance};
 use crate::plan::{Action, JoinKind, Node, Registers, SortKey, Statement, Told};
 use pikepole_engine::ReadHints;
@@ -241,8 +241,8 @@ impl Binder<'_> {
             keys.push(SortKey { expr: bound.values[position].clone(), descending: item.descending, collation });
         }
         let (offset, fetch) = self.offset_and_fetch(query)?;
-        let keys = without_steady(keys, &bound.node, self.names.variables.len());
-        let node = sorted(bound.node, keys, &bound.values, &[]);
+        let keys = self.without_constant_keys(keys, &bound.node);
+        let node = sorted(bound.node, keys, &bound.values, &[], self.active_rules);
         let node = self.counted(cut(node, offset, fetch));
         Ok(Bound { node, ..bound })
     }
@@ -545,8 +545,14 @@ pub(crate) fn column_tree(alias: Option<String>, name: &str) -> tree::Expr {
 }
 
 /// Rows in order. A scan of one table that gives them in this order, or in the opposite one, needs no sort.
-pub(crate) fn sorted(mut node: Node, keys: Vec<SortKey>, values: &[Expr], assignments: &[(usize, Expr)]) -> Node {
-    if keys.is_empty() || served_by_scan(&mut node, &keys) {
+pub(crate) fn sorted(
+    mut node: Node,
+    keys: Vec<SortKey>,
+    values: &[Expr],
+    assignments: &[(usize, Expr)],
+    rules: RuleSet,
+) -> Node {
+    if keys.is_empty() || served_by_scan(&mut node, &keys, rules) {
         return node;
     }
     let carry = carried(values, assignments);
@@ -570,10 +576,11 @@ pub(super) fn carried(values: &[Expr], assignments: &[(usize, Expr)]) -> Vec<usi
 }
 
 /// Whether the rows of a scan below filters come in the order of the keys; the scan is turned round if that gives it.
-pub(crate) fn served_by_scan(node: &mut Node, keys: &[SortKey]) -> bool {
+pub(crate) fn served_by_scan(node: &mut Node, keys: &[SortKey], rules: RuleSet) -> bool {
     match node {
-        Node::Filter { input, .. } | Node::Compute { input, .. } => served_by_scan(input, keys),
-        Node::Apply { input, .. } => served_by_scan(input, keys),
+        _ if !rules.has(Rule::SortElimination) => false,
+        Node::Filter { input, .. } | Node::Compute { input, .. } => served_by_scan(input, keys, rules),
+        Node::Apply { input, .. } => served_by_scan(input, keys, rules),
         Node::Scan(scan) => {
             if scan.range.point {
                 return true;

@@ -3,13 +3,13 @@
 use std::rc::Rc;
 use std::sync::Arc;
 
-use super::early_test::EarlyTest;
 use super::row_security::RowFilter;
 use super::typed::Typed;
 use super::virtual_column::VirtualColumns;
 use super::window::WindowCall;
 use super::{Binder, PendingApply};
 use crate::expression::{Expr, Fault, Predicate};
+use crate::optimizer::rules::early_semi_join::EarlyTest;
 use crate::output::{DecimalName, Provenance};
 use crate::plan::{Aggregate, Registers, SortKey};
 use pikepole_engine::ReadHints;
@@ -352,7 +352,7 @@ impl Binder<'_> {
     }
 
     /// The error for a column that no source has: 207, or 4104 where no source is called so.
-    pub(super) fn unbound(&self, column: &tree::ColumnRef) -> Fault {
+    pub(crate) fn unbound(&self, column: &tree::ColumnRef) -> Fault {
         Box::new(match &column.qualifier {
             None => SqlError::invalid_column(&column.name.text),
             Some(qualifier) => {
@@ -378,13 +378,13 @@ impl Binder<'_> {
     }
 
     /// The column of a source that a name means, for who only wants to know about it.
-    pub(super) fn seen_column(&self, column: &tree::ColumnRef) -> Option<&SourceColumn> {
+    pub(crate) fn seen_column(&self, column: &tree::ColumnRef) -> Option<&SourceColumn> {
         let (level, place, index) = self.seen_place(column)?;
         self.scopes[level].sources[place].columns.get(index)
     }
 
     /// The level, the source there and the column of it that a name means; virtual columns count behind the others.
-    pub(super) fn seen_place(&self, column: &tree::ColumnRef) -> Option<(usize, usize, usize)> {
+    pub(crate) fn seen_place(&self, column: &tree::ColumnRef) -> Option<(usize, usize, usize)> {
         for (level, scope) in self.scopes.iter().enumerate().rev() {
             if let Ok(Some((place, index))) = find(scope, column) {
                 return Some((level, place, index));

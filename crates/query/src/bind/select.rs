@@ -1,12 +1,12 @@
 //! SELECT: its clauses bound one after the other, then its plan.
 
 use super::join::JoinTree;
-use super::push_down::{can_move, push_down};
 use super::query::{Items, carried, cut, sorted};
 use super::scope::Clause;
-use super::steady::without_steady;
 use super::{Binder, Bound, conjuncts, filtered};
 use crate::expression::{Expr, Fault, Integer, Predicate};
+use crate::optimizer::Rule;
+use crate::optimizer::rules::predicate_pushdown::{can_move, push_down};
 use crate::plan::{More, Node, SortKey, TopCount, WideTop};
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
@@ -154,8 +154,9 @@ impl Binder<'_> {
         }
         self.pending = having_pending;
         node = self.place_pending(0, node);
-        let (down, stay) = having.into_iter().partition(can_move);
-        node = filtered(push_down(node, down, self.names.variables.len()), stay);
+        let pushes = self.active_rules.has(Rule::PredicatePushdown);
+        let (down, stay) = having.into_iter().partition(|condition| pushes && can_move(condition));
+        node = filtered(push_down(node, down, self.names.variables.len(), self.active_rules), stay);
         node = self.numbered(node);
         self.pending = late;
         node = self.in_order_of_numbers(node, &items)?;
@@ -197,8 +198,8 @@ impl Binder<'_> {
             _ => Vec::new(),
         };
         values.extend(ties.iter().map(|key| key.expr.clone()));
-        let keys = without_steady(keys, &node, self.names.variables.len());
-        node = sorted(node, keys, &values, &items.assignments);
+        let keys = self.without_constant_keys(keys, &node);
+        node = sorted(node, keys, &values, &items.assignments, self.active_rules);
         node = cut(node, tail.offset.clone(), tail.count.clone());
         match top {
             None => (node, items),

@@ -168,7 +168,7 @@ impl Binder<'_> {
         }
         let order = std::mem::take(&mut self.numbers.order);
         let values: Vec<Expr> = items.values.iter().map(|value| value.expr.clone()).collect();
-        let order = super::steady::without_steady(order, &node, self.names.variables.len());
-        Ok(super::query::sorted(node, order, &values, &items.assignments))
+        let order = self.without_constant_keys(order, &node);
+        Ok(super::query::sorted(node, order, &values, &items.assignments, self.active_rules))
     }
 }

@@ -7,7 +7,6 @@
 use super::collate::order_key;
 use super::query::served_by_scan;
 use super::scope::Clause;
-use super::steady::without_steady;
 use super::typed::{Typed, convert_to};
 use super::{Binder, PendingApply};
 use crate::errors;
@@ -331,11 +330,10 @@ impl Binder<'_> {
             let (same, others): (Vec<_>, Vec<_>) = calls.into_iter().partition(|call| call.window == first.window);
             calls = others;
             let WindowCall { partition, order, .. } = &first;
-            let variables = self.names.variables.len();
-            let partition = without_steady(partition.clone(), &node, variables);
-            let order = without_steady(order.clone(), &node, variables);
+            let partition = self.without_constant_keys(partition.clone(), &node);
+            let order = self.without_constant_keys(order.clone(), &node);
             let keys: Vec<SortKey> = partition.iter().chain(&order).cloned().collect();
-            if !keys.is_empty() && !served_by_scan(&mut node, &keys) {
+            if !keys.is_empty() && !served_by_scan(&mut node, &keys, self.active_rules) {
                 let carry = filled(&node);
                 node = Node::Sort { input: Box::new(node), keys, carry };
             }

@@ -5,12 +5,12 @@
 
 use super::expression::{SlotNames, comparison, table_parts};
 use crate::access::{KeyColumn, Table};
-use crate::bind::{Size, size_of};
 use crate::executor::batch::{Operator, aggregates_can_share};
 use crate::executor::parallel::{InsertWork, ROWS_MIN, WORKERS_MAX, WorkerRun, can_share};
 use crate::executor::{Counted, Profile};
 use crate::expression::{Expr, Predicate};
 use crate::host::Host;
+use crate::optimizer::{Size, size_of};
 use crate::plan::{
     Action, Aggregate, BranchAction, Change, ColumnSource, Insert, JoinKey, JoinKind, LiveSlots, More, Node, Numbering,
     Recursive, Scan, SortKey, Spool, Statement, Test, TopCount, VirtualSource, WideTop, WindowFunction, Windows,
@@ -353,6 +353,9 @@ impl Shower<'_> {
         shown.object = Some(ShownObject::of(table, range.index, scan.alias.as_deref()));
         if is_seek {
             shown = shown.clause("SEEK", self.seek(scan));
+        }
+        if let Some(narrowing) = &scan.narrowing {
+            shown = shown.clause("PROBE", self.names.slot(narrowing.outcome));
         }
         if physical != "Table Scan" && (is_seek || scan.reverse) {
             shown.order = Some(if scan.reverse { "ORDERED BACKWARD" } else { "ORDERED FORWARD" });

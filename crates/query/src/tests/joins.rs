@@ -3,27 +3,27 @@
 use super::*;
 
 /// Numbers that look like chance and are the same each time.
-struct Chance(u64);
+pub(super) struct Chance(pub(super) u64);
 
 impl Chance {
-    fn below(&mut self, limit: usize) -> usize {
+    pub(super) fn below(&mut self, limit: usize) -> usize {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         (self.0 >> 33) as usize % limit
     }
 
-    fn one_in(&mut self, count: usize) -> bool {
+    pub(super) fn one_in(&mut self, count: usize) -> bool {
         self.below(count) == 0
     }
 
-    fn pick<T: Copy>(&mut self, items: &[T]) -> T {
+    pub(super) fn pick<T: Copy>(&mut self, items: &[T]) -> T {
         items[self.below(items.len())]
     }
 }
 
-const TABLES: usize = 5;
+pub(super) const TABLES: usize = 5;
 
 /// Tables `t0` to `t4` with the columns k, a, b and c; some have keys and indexes, and one has no rows now and then.
-fn schema(chance: &mut Chance) -> String {
+pub(super) fn schema(chance: &mut Chance) -> String {
     let mut script = String::new();
     for table in 0..TABLES {
         let key = match chance.below(4) {
@@ -48,7 +48,7 @@ fn schema(chance: &mut Chance) -> String {
 }
 
 /// A condition on one source, or on two of them.
-fn condition(chance: &mut Chance, sources: &[String]) -> String {
+pub(super) fn condition(chance: &mut Chance, sources: &[String]) -> String {
     let (x, y) = (&sources[chance.below(sources.len())], &sources[chance.below(sources.len())]);
     let (p, q) = (chance.pick(&["k", "a", "b"]), chance.pick(&["k", "a", "b"]));
     let value = chance.below(5);
@@ -70,7 +70,7 @@ fn condition(chance: &mut Chance, sources: &[String]) -> String {
     }
 }
 
-fn conditions(chance: &mut Chance, sources: &[String], least: usize) -> String {
+pub(super) fn conditions(chance: &mut Chance, sources: &[String], least: usize) -> String {
     let count = least + chance.below(3);
     let all: Vec<String> = (0..count).map(|_| condition(chance, sources)).collect();
     if all.is_empty() { "1 = 1".to_owned() } else { all.join(" AND ") }
@@ -129,9 +129,14 @@ fn made_of_many(chance: &mut Chance) -> String {
     }
 }
 
-/// FROM, and what its sources are called.
+/// FROM of several sources, and what they are called.
 fn from(chance: &mut Chance) -> (String, Vec<String>) {
     let count = 2 + chance.below(TABLES - 1);
+    from_of(chance, count)
+}
+
+/// FROM of so many sources, and what they are called.
+pub(super) fn from_of(chance: &mut Chance, count: usize) -> (String, Vec<String>) {
     let mut sources = vec!["x0".to_owned()];
     let mut text = source(chance, "x0");
     // The sources that an ON may name: those since the last comma.
@@ -181,7 +186,7 @@ fn from(chance: &mut Chance) -> (String, Vec<String>) {
 }
 
 /// WHERE, with a subquery of two tables now and then.
-fn filter(chance: &mut Chance, sources: &[String]) -> String {
+pub(super) fn filter(chance: &mut Chance, sources: &[String]) -> String {
     let mut text = conditions(chance, sources, 0);
     if chance.one_in(3) {
         let not = chance.pick(&["", "NOT "]);
@@ -232,7 +237,7 @@ fn rows(client: &mut Client, query: &str) -> Vec<String> {
     sorted(client.lines(query))
 }
 
-fn sorted(mut lines: Vec<String>) -> Vec<String> {
+pub(super) fn sorted(mut lines: Vec<String>) -> Vec<String> {
     assert!(!lines.iter().any(|line| line.starts_with("Msg")), "{lines:?}");
     // Where no rows are joined, the order says whether those of a grouped member are made at all.
     lines.retain(|line| !line.starts_with("Warning"));

@@ -8,20 +8,21 @@
 //! ```
 //! A condition passes an operator when it says the same of all rows that the operator puts together: it reads nothing but what rows of
 //! a group or a partition have in common, and compares it as they were compared. It passes no TOP, and neither do conditions that can
-//! fail for a value (see [`super::open_query`]): the rows that they would fail for may be left out further down.
+//! fail for a value (see [`crate::bind::open_query`]): the rows that they would fail for may be left out further down.
 
-use super::filtered;
-use super::key_range::key_range;
-use super::open_query::{moved, slot_of};
-use super::query::cut;
+use crate::bind::filtered;
+use crate::bind::open_query::{moved, slot_of};
+use crate::bind::query::cut;
 use crate::expression::{Case, Comparison, Expr, Integer, IntegerOp, Predicate, Width};
+use crate::optimizer::RuleSet;
+use crate::optimizer::rules::index_seek::key_range;
 use crate::plan::{JoinKind, More, Node, Numbering, Registers, SortKey};
 use pikepole_types::{Collation, Value};
 
 /// Moves conditions as far down as they get. They read nothing but slots of `node` and variables, the slots below `variables`, and cannot
 /// fail for a value. What gets no further stands as a filter where it is.
-pub(super) fn push_down(node: Node, conditions: Vec<Predicate>, variables: usize) -> Node {
-    pushed(node, conditions, Place { variables, keeps_order: false })
+pub(crate) fn push_down(node: Node, conditions: Vec<Predicate>, variables: usize, rules: RuleSet) -> Node {
+    pushed(node, conditions, Place { variables, keeps_order: false, rules })
 }
 
 /// Where conditions have come to.
@@ -31,6 +32,7 @@ struct Place {
     variables: usize,
     /// Rows are to come in the order in which they come without conditions: what numbers them has no sort below it.
     keeps_order: bool,
+    rules: RuleSet,
 }
 
 fn pushed(node: Node, mut conditions: Vec<Predicate>, place: Place) -> Node {
@@ -94,7 +96,7 @@ fn pushed(node: Node, mut conditions: Vec<Predicate>, place: Place) -> Node {
         }
         Node::Scan(mut scan) if scan.range.is_whole() => {
             let mut rest = conditions.clone();
-            let range = key_range(&scan.table, scan.registers, &mut rest, &|slot| slot < variables);
+            let range = key_range(&scan.table, scan.registers, &mut rest, &|slot| slot < variables, place.rules);
             if range.index.is_some() && place.keeps_order {
                 return filtered(Node::Scan(scan), conditions);
             }
@@ -184,7 +186,7 @@ fn last_row(condition: &Predicate, functions: &[(Numbering, usize)], variables: 
 }
 
 /// What a value only repeats: a slot, or a constant.
-pub(super) fn plain(value: &Expr) -> Option<Expr> {
+pub(crate) fn plain(value: &Expr) -> Option<Expr> {
     match value {
         Expr::Const(value) => Some(Expr::Const(value.clone())),
         value => slot_of(value).map(Expr::Slot),
@@ -213,7 +215,7 @@ fn known(condition: &Predicate) -> Option<bool> {
 }
 
 /// Whether a condition can be moved at all: it can neither fail for a value nor do anything.
-pub(super) fn can_move(condition: &Predicate) -> bool {
+pub(crate) fn can_move(condition: &Predicate) -> bool {
     // Slots that are none: what is made of any slot counts as moved.
     moved(condition, &|slot| Some(Expr::Slot(usize::MAX - slot))).is_some()
 }

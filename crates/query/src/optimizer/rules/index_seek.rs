@@ -1,10 +1,11 @@
 //! Which part of a table's key order a condition leaves.
 
-use super::filtered::has_rows_of;
-use super::join_cost::LOOKUP;
-use super::join_size::table_rows;
 use crate::access::{Column, KeyColumn, Table};
+use crate::bind::filtered::has_rows_of;
 use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
+use crate::optimizer::cardinality::table_rows;
+use crate::optimizer::cost::LOOKUP;
+use crate::optimizer::{Rule, RuleSet};
 use crate::plan::{KeyRange, KeyValue, Registers};
 use pikepole_types::{Collation, Search, SqlType, Value};
 
@@ -19,7 +20,11 @@ pub(crate) fn key_range(
     registers: Registers,
     conditions: &mut Vec<Predicate>,
     ready: &dyn Fn(usize) -> bool,
+    rules: RuleSet,
 ) -> KeyRange {
+    if !rules.has(Rule::IndexSeek) {
+        return KeyRange::default();
+    }
     let mut rest = conditions.clone();
     let range = range_of(table, &table.key, registers, &mut rest, ready);
     let mut least = f64::INFINITY;
@@ -61,7 +66,7 @@ fn is_unique(table: &Table, index_id: i32) -> bool {
 
 /// What reading a range is guessed to cost, where reading all rows costs 1: so many columns compared for equality, so many bounds on
 /// the next one, and at most one row when `point` says so.
-pub(super) fn burden(prefix: usize, bounds: usize, point: bool, secondary: bool) -> f64 {
+pub(crate) fn burden(prefix: usize, bounds: usize, point: bool, secondary: bool) -> f64 {
     if point {
         return 0.0;
     }
@@ -71,7 +76,7 @@ pub(super) fn burden(prefix: usize, bounds: usize, point: bool, secondary: bool)
 
 /// The share of a list's rows among those that have the values before it. A column that is no key by itself is guessed to have as many
 /// values as there are rows for each.
-pub(super) fn list_share(table: &Table, range: &KeyRange) -> f64 {
+pub(crate) fn list_share(table: &Table, range: &KeyRange) -> f64 {
     if range.among.is_empty() {
         return 1.0;
     }

@@ -1,22 +1,23 @@
 //! Orders over sizes that are given, without tables.
 
-use super::{CHEAP, Set, Step, choose};
+use super::{CHEAP, Placed, Set, Step, choose};
 
 /// Members of so many rows; a pair that is joined by a key gives as many rows as the larger one, any other pair all combinations.
 fn order(rows: &[f64], joined: &[(usize, usize)], after: &[(usize, usize)]) -> Vec<usize> {
-    let step = |placed: &Set, outer: f64, next: usize| {
+    let step = |placed: &Placed, next: usize| {
+        let outer = placed.rows;
         let partner = |(a, b): &(usize, usize)| match next {
             next if next == *a => Some(*b),
             next if next == *b => Some(*a),
             _ => None,
         };
-        let by_key: Vec<usize> = joined.iter().filter_map(partner).filter(|other| placed.has(*other)).collect();
+        let by_key: Vec<usize> = joined.iter().filter_map(partner).filter(|other| placed.members.has(*other)).collect();
         let smallest = by_key.iter().map(|other| rows[*other].max(rows[next])).fold(f64::INFINITY, f64::min);
         let (cost, matches) = match by_key.is_empty() {
             true => (outer * rows[next], rows[next]),
             false => (outer + rows[next], rows[next] / smallest),
         };
-        Step { cost, rows: (outer * matches).max(1.0), keeps: false }
+        Step { cost, rows: (outer * matches).max(1.0), keeps: false, in_bulk: false }
     };
     let mut needs = vec![Set::default(); rows.len()];
     for (member, other) in after {
@@ -80,4 +81,26 @@ fn sets_hold_members_up_to_the_last() {
     assert!(set.has(255) && set.has(64) && !set.has(65));
     assert_eq!(set.count(), 4);
     assert!(Set::of([63]).is_within(&set) && Set::of([1, 64]).meets(&set) && !Set::of([1, 64]).is_within(&set));
+}
+
+#[test]
+fn a_dear_beginning_in_batches_is_kept_beside_a_cheap_one() {
+    // The two first ones are joined for less in the order 0 1, but the third costs a hundred times as much then.
+    let step = |placed: &Placed, next: usize| {
+        let in_bulk = if placed.members == Set::default() { next == 1 } else { placed.in_bulk };
+        let cost = match next {
+            1 if placed.members == Set::default() => 10_000.0,
+            2 if placed.members.count() == 2 => {
+                if in_bulk {
+                    5_000.0
+                } else {
+                    500_000.0
+                }
+            }
+            2 => 1e9,
+            _ => 1_000.0,
+        };
+        Step { cost, rows: 1.0, keeps: false, in_bulk }
+    };
+    assert_eq!(choose(&[Set::default(); 3], &step, CHEAP), [1, 0, 2]);
 }

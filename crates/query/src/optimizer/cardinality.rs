@@ -1,10 +1,10 @@
 //! How many rows tables and plans are likely to have.
 
-use super::join_cost::{KEEP, LOOKUP, PROBE};
-use super::key_range::list_share;
-use super::selectivity::{Known, share_of};
 use crate::access::{KeyColumn, Table};
 use crate::expression::{Expr, Integer};
+use crate::optimizer::cost::{KEEP, LOOKUP, PROBE};
+use crate::optimizer::rules::index_seek::list_share;
+use crate::optimizer::statistics::{Known, share_of};
 use crate::plan::{JoinKind, KeyRange, More, Node, SortKey};
 use pikepole_types::SqlType;
 
@@ -23,9 +23,9 @@ pub(crate) struct Size {
     /// The rows it gives.
     pub(crate) rows: f64,
     /// What each opening costs, in rows read.
-    pub(super) cost: f64,
+    pub(crate) cost: f64,
     /// What only the first openings cost.
-    pub(super) once: f64,
+    pub(crate) once: f64,
 }
 
 impl Size {
@@ -55,12 +55,12 @@ pub(crate) fn table_rows(table: &Table) -> f64 {
 }
 
 /// Whether the rows of a source lie in memory, or cost no more than such.
-pub(super) fn is_at_hand(node: &Node) -> bool {
+pub(crate) fn is_at_hand(node: &Node) -> bool {
     matches!(node, Node::One | Node::Virtual { .. } | Node::Values { .. } | Node::Kept { .. } | Node::Series(_))
 }
 
 /// Statistics of a column.
-pub(super) fn known_of_column(table: &Table, column: usize) -> Option<Known<'_>> {
+pub(crate) fn known_of_column(table: &Table, column: usize) -> Option<Known<'_>> {
     let values = table.statistics_of(column)?.values.as_ref()?;
     Known::of(values, table.columns.get(column)?.order())
 }

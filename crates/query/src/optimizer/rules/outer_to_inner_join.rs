@@ -4,13 +4,13 @@
 //! may run in any order and finds `b`'s rows by the key of `x`. What an inner join's ON says holds for the joins within it as well
 //! (Galindo-Legaria and Rosenthal, "Outerjoin simplification and reordering for query optimization", 1997).
 
-use super::join::JoinTree;
-use super::scope::Source;
+use crate::bind::join::JoinTree;
+use crate::bind::scope::Source;
 use crate::expression::{Expr, Integer, Predicate};
 use crate::plan::{JoinKind, Registers};
 
 /// The joins with inner ones for those left joins whose added rows one of the conditions drops.
-pub(super) fn simplified(tree: JoinTree, conditions: &[Predicate], sources: &[Source]) -> JoinTree {
+pub(crate) fn simplified(tree: JoinTree, conditions: &[Predicate], sources: &[Source]) -> JoinTree {
     if !has_left_join(&tree) {
         return tree;
     }

@@ -8,15 +8,18 @@
 //!   FROM a, b JOIN (c LEFT JOIN d ON ..) ON .. , e      members   a   b   c-d   e
 //!                                                       order     e   a   c-d   b      (((e a) c-d) b)
 //! ```
-//! The order is the cheapest that [`super::join_cost`] knows: found among all orders for a few members, as System R does it (Selinger et
+//! The order is the cheapest that [`crate::optimizer::cost`] knows: found among all orders for a few members, as System R does it (Selinger et
 //! al., "Access Path Selection in a Relational Database Management System", 1979); among those that take the cheapest next
 //! member again and again for more. What is known about the rows is little and mostly guessed, so an order counts as better
 //! than that of FROM only when it is so by far: so the order of FROM stays where it matters little.
 
-use super::join::{JoinTree, Leaf};
-use super::join_cost::Costs;
-use super::{Binder, conjunction, conjuncts};
+use std::ops::Range;
+
+use crate::bind::join::{JoinTree, Leaf};
+use crate::bind::{Binder, conjunction, conjuncts};
 use crate::expression::{Expr, Predicate};
+use crate::optimizer::Rule;
+use crate::optimizer::cost::Costs;
 use crate::plan::JoinKind;
 
 /// Joins whose order of FROM costs no more, in rows read, are not thought about.
@@ -37,71 +40,92 @@ const MEMBERS_MAX: usize = 256;
 
 /// A set of members of a run.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Set([u64; MEMBERS_MAX / 64]);
+pub(crate) struct Set([u64; MEMBERS_MAX / 64]);
 
 impl Set {
-    /// The first members, as the bits of a number say.
-    fn of_bits(bits: u64) -> Set {
-        let mut set = Set::default();
-        set.0[0] = bits;
-        set
-    }
-
     /// The set with these members; those beyond the largest one possible are left out.
-    pub(super) fn of(members: impl IntoIterator<Item = usize>) -> Set {
+    pub(crate) fn of(members: impl IntoIterator<Item = usize>) -> Set {
         members.into_iter().fold(Set::default(), Set::with)
     }
 
-    pub(super) fn with(mut self, member: usize) -> Set {
+    pub(crate) fn with(mut self, member: usize) -> Set {
         if let Some(word) = self.0.get_mut(member / 64) {
             *word |= 1 << (member % 64);
         }
         self
     }
 
-    pub(super) fn has(&self, member: usize) -> bool {
+    pub(crate) fn has(&self, member: usize) -> bool {
         self.0.get(member / 64).is_some_and(|word| word >> (member % 64) & 1 == 1)
     }
 
-    pub(super) fn is_within(&self, other: &Set) -> bool {
+    pub(crate) fn is_within(&self, other: &Set) -> bool {
         self.0.iter().zip(other.0).all(|(own, other)| own & !other == 0)
     }
 
-    pub(super) fn meets(&self, other: &Set) -> bool {
+    pub(crate) fn meets(&self, other: &Set) -> bool {
         self.0.iter().zip(other.0).any(|(own, other)| own & other != 0)
     }
 
-    pub(super) fn count(&self) -> usize {
+    pub(crate) fn count(&self) -> usize {
         self.0.iter().map(|word| word.count_ones() as usize).sum()
     }
 }
 
 /// What it comes to when a member is joined to those before it.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) struct Step {
+pub(crate) struct Step {
     /// What is read and tested for it, in rows.
-    pub(super) cost: f64,
+    pub(crate) cost: f64,
     /// The rows that there are then.
-    pub(super) rows: f64,
+    pub(crate) rows: f64,
     /// Its rows are better kept in a hash table than looked up in an index.
-    pub(super) keeps: bool,
+    pub(crate) keeps: bool,
+    /// The rows come in batches.
+    pub(crate) in_bulk: bool,
 }
 
-/// What a step costs: the members that are placed, their rows, and the one to come.
-pub(super) type Steps<'a> = &'a dyn Fn(&Set, f64, usize) -> Step;
+/// The members that are joined already.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(crate) struct Placed {
+    pub(crate) members: Set,
+    pub(crate) rows: f64,
+    /// Their rows come in batches: the first of them is a large table.
+    pub(crate) in_bulk: bool,
+}
+
+impl Placed {
+    /// None: one row without columns.
+    pub(crate) fn none() -> Placed {
+        Placed { members: Set::default(), rows: 1.0, in_bulk: false }
+    }
+
+    fn with(&self, next: usize, step: &Step) -> Placed {
+        Placed { members: self.members.with(next), rows: step.rows, in_bulk: step.in_bulk }
+    }
+}
+
+/// The cost of a step: the members that are placed, and the one to come.
+pub(crate) type Steps<'a> = &'a dyn Fn(&Placed, usize) -> Step;
+
+/// Conditions that follow from another one, by their places in a pool.
+pub(crate) struct Implied {
+    pub(crate) by: usize,
+    pub(crate) conditions: Range<usize>,
+}
 
 /// A member of a run.
-pub(super) struct Member {
-    pub(super) tree: JoinTree,
+pub(crate) struct Member {
+    pub(crate) tree: JoinTree,
     /// The right side of CROSS APPLY, or such a one at the left end of what it is joined to.
-    pub(super) lateral: bool,
+    pub(crate) lateral: bool,
 }
 
 /// Where a member stands in the order.
-pub(super) struct Place {
-    pub(super) member: Member,
+pub(crate) struct Place {
+    pub(crate) member: Member,
     /// See [`Step::keeps`].
-    pub(super) keeps: bool,
+    pub(crate) keeps: bool,
 }
 
 /// Takes a tree of inner joins apart. The conditions go to the pool, those of outer joins before those within.
@@ -120,7 +144,7 @@ fn members_of(tree: JoinTree, lateral: bool, members: &mut Vec<Member>, pool: &m
 impl Binder<'_> {
     /// The members of a run of inner joins in the order in which they are to be joined. Conditions that follow from others
     /// are added where the order makes use of them.
-    pub(super) fn places(&mut self, tree: JoinTree, pool: &mut Vec<Predicate>) -> Vec<Place> {
+    pub(crate) fn places(&mut self, tree: JoinTree, pool: &mut Vec<Predicate>) -> Vec<Place> {
         let mut members = Vec::new();
         members_of(tree, false, &mut members, pool);
         if members.len() < 2 || members.len() > MEMBERS_MAX {
@@ -128,31 +152,33 @@ impl Binder<'_> {
         }
         let variables = self.names.variables.len();
         let keeps_order = self.keeps_order || self.scope().keeps_order;
-        if !keeps_order {
-            self.add_restrictions(&members, pool);
-        }
+        let adds_implied = !keeps_order && self.active_rules.has(Rule::ImpliedPredicates);
+        let implied = if adds_implied { self.add_restrictions(&members, pool) } else { Vec::new() };
         let after = self.dependencies(&members);
-        let mut costs = Costs::of(&members, &self.scope().sources, pool, variables);
+        let mut costs = Costs::of(&members, &self.scope().sources, pool, &implied, variables);
         let owners = owners(&members, self.scope().sources.len());
         self.scope().early.iter().filter_map(|test| owners[test.source]).for_each(|member| costs.reduce(member));
-        let steps = |placed: &Set, rows: f64, next: usize| costs.step(placed, rows, next);
-        let order = match keeps_order {
+        let steps = |placed: &Placed, next: usize| costs.step(placed, next);
+        let order = match keeps_order || !self.active_rules.has(Rule::JoinOrder) {
             true => (0..members.len()).collect(),
             false => choose(&after, &steps, CHEAP / costs.openings()),
         };
         let is_dear = cost_of(&order, &steps) > STATISTICS_COST_MIN / costs.openings();
         let kept: Vec<bool> = walk(&order, &steps).map(|step| step.keeps).collect();
-        if !keeps_order {
+        let chooses_method = self.active_rules.has(Rule::JoinMethod);
+        if adds_implied {
             costs.add_implied(&order, pool);
         }
         self.sizes.extend(costs.sizes(is_dear));
         let mut members: Vec<Option<Member>> = members.into_iter().map(Some).collect();
-        let member = |(at, keeps): (usize, bool)| members[at].take().map(|member| Place { member, keeps });
+        let member = |(at, keeps): (usize, bool)| {
+            members[at].take().map(|member| Place { member, keeps: keeps && chooses_method })
+        };
         order.into_iter().zip(kept).filter_map(member).collect()
     }
 
     /// Keeps the order of FROM when what the next row is depends on what a SELECT has assigned for those before it.
-    pub(super) fn keep_order_of_assigned(
+    pub(crate) fn keep_order_of_assigned(
         &mut self,
         from: &JoinTree,
         conditions: &[Predicate],
@@ -184,9 +210,9 @@ impl Binder<'_> {
         after
     }
 
-    /// What an OR over several members says about each of them alone: of `(a.x = 1 AND b.y = 2) OR (a.x = 3 AND b.y = 4)`,
-    /// `a.x = 1 OR a.x = 3`.
-    fn add_restrictions(&mut self, members: &[Member], pool: &mut Vec<Predicate>) {
+    /// Adds what an OR over several members says about each of them alone: of `(a.x = 1 AND b.y = 2) OR (a.x = 3 AND b.y = 4)`,
+    /// `a.x = 1 OR a.x = 3`. Returns for each such OR the places in the pool of the conditions that it implies.
+    fn add_restrictions(&mut self, members: &[Member], pool: &mut Vec<Predicate>) -> Vec<Implied> {
         let sources = &self.scope().sources;
         let owners = owners(members, sources.len());
         let owner = |slot: usize| {
@@ -198,13 +224,14 @@ impl Binder<'_> {
             condition.visit_slots(&mut |slot| read = owner(slot).map_or(read, |owner| read.with(owner)));
             read
         };
-        let mut added = Vec::new();
-        for condition in pool.iter() {
+        let (mut added, mut implied) = (Vec::new(), Vec::new());
+        for (at, condition) in pool.iter().enumerate() {
             let Predicate::Or(branches) = condition else { continue };
             let read = read_by(condition);
             if read.count() < 2 {
                 continue;
             }
+            let first = pool.len() + added.len();
             for member in (0..members.len()).filter(|member| read.has(*member)) {
                 let alone = |branch: &Predicate| {
                     let mut parts = Vec::new();
@@ -215,13 +242,15 @@ impl Binder<'_> {
                 let parts: Option<Vec<Predicate>> = branches.iter().map(alone).collect();
                 added.extend(parts.map(Predicate::Or));
             }
+            implied.push(Implied { by: at, conditions: first..pool.len() + added.len() });
         }
         pool.append(&mut added);
+        implied
     }
 }
 
 /// The member that each source of the scope belongs to.
-pub(super) fn owners(members: &[Member], sources: usize) -> Vec<Option<usize>> {
+pub(crate) fn owners(members: &[Member], sources: usize) -> Vec<Option<usize>> {
     let mut owners = vec![None; sources];
     for (at, member) in members.iter().enumerate() {
         member.tree.visit_leaves(&mut |source, _: &Leaf| owners[source] = Some(at));
@@ -231,9 +260,9 @@ pub(super) fn owners(members: &[Member], sources: usize) -> Vec<Option<usize>> {
 
 /// The steps of an order.
 fn walk<'a>(order: &'a [usize], steps: Steps<'a>) -> impl Iterator<Item = Step> + 'a {
-    order.iter().scan((Set::default(), 1.0), move |(placed, rows), next| {
-        let step = steps(placed, *rows, *next);
-        (*placed, *rows) = (placed.with(*next), step.rows);
+    order.iter().scan(Placed::none(), move |placed, next| {
+        let step = steps(placed, *next);
+        *placed = placed.with(*next, &step);
         Some(step)
     })
 }
@@ -244,7 +273,7 @@ fn cost_of(order: &[usize], steps: Steps<'_>) -> f64 {
 
 /// The order to join members in; `after` says for each which others it must come after. An order of FROM that costs no more
 /// than `cheap` stays.
-pub(super) fn choose(after: &[Set], steps: Steps<'_>, cheap: f64) -> Vec<usize> {
+pub(crate) fn choose(after: &[Set], steps: Steps<'_>, cheap: f64) -> Vec<usize> {
     let written: Vec<usize> = (0..after.len()).collect();
     let cost = cost_of(&written, steps);
     if cost <= cheap {
@@ -258,42 +287,44 @@ pub(super) fn choose(after: &[Set], steps: Steps<'_>, cheap: f64) -> Vec<usize> 
     }
 }
 
-/// The cheapest way to join a set of members: what it costs, the rows, and the order.
+/// The cheapest way to join a set of members.
 #[derive(Clone)]
 struct Best {
     cost: f64,
-    rows: f64,
+    placed: Placed,
     order: Vec<usize>,
 }
 
-/// The cheapest of all orders; of equal ones one that begins as FROM does.
+/// The cheapest of all orders; of equal ones one that begins as FROM does. For each set of members the cheapest way whose rows come in
+/// batches is kept beside the cheapest one in which they do not, because the steps to come cost less in batches.
 fn exhaustive(after: &[Set], steps: Steps<'_>) -> Option<Vec<usize>> {
-    let mut best: Vec<Option<Best>> = vec![None; 1 << after.len()];
-    best[0] = Some(Best { cost: 0.0, rows: 1.0, order: Vec::new() });
+    let mut best: Vec<[Option<Best>; 2]> = vec![[None, None]; 1 << after.len()];
+    best[0][0] = Some(Best { cost: 0.0, placed: Placed::none(), order: Vec::new() });
     for bits in 0..best.len() {
-        let Some(from) = best[bits].clone() else { continue };
-        let placed = Set::of_bits(bits as u64);
-        for (next, needs) in after.iter().enumerate() {
-            if placed.has(next) || !needs.is_within(&placed) {
-                continue;
-            }
-            let step = steps(&placed, from.rows, next);
-            let cost = from.cost + step.cost;
-            let known = &mut best[bits | 1 << next];
-            if known.as_ref().is_none_or(|known| cost < known.cost) {
-                let order = from.order.iter().copied().chain([next]).collect();
-                *known = Some(Best { cost, rows: step.rows, order });
+        for from in best[bits].clone().into_iter().flatten() {
+            for (next, needs) in after.iter().enumerate() {
+                if from.placed.members.has(next) || !needs.is_within(&from.placed.members) {
+                    continue;
+                }
+                let step = steps(&from.placed, next);
+                let cost = from.cost + step.cost;
+                let known = &mut best[bits | 1 << next][usize::from(step.in_bulk)];
+                if known.as_ref().is_none_or(|known| cost < known.cost) {
+                    let order = from.order.iter().copied().chain([next]).collect();
+                    *known = Some(Best { cost, placed: from.placed.with(next, &step), order });
+                }
             }
         }
     }
-    best.pop().flatten().map(|best| best.order)
+    let all = best.pop()?.into_iter().flatten();
+    all.min_by(|a, b| a.cost.total_cmp(&b.cost)).map(|best| best.order)
 }
 
 /// Orders that go on with the cheapest next member, from the cheapest first one or from each.
 fn greedy(after: &[Set], steps: Steps<'_>) -> Option<Vec<usize>> {
     let mut starts: Vec<usize> = (0..after.len()).filter(|member| after[*member] == Set::default()).collect();
     if after.len() > STARTS_MAX {
-        let first = cheapest(starts.iter().copied(), &Set::default(), 1.0, steps).map(|(first, _)| first);
+        let first = cheapest(starts.iter().copied(), &Placed::none(), steps).map(|(first, _)| first);
         starts = first.into_iter().collect();
     }
     let orders = starts.into_iter().filter_map(|start| greedy_from(start, after, steps));
@@ -303,22 +334,22 @@ fn greedy(after: &[Set], steps: Steps<'_>) -> Option<Vec<usize>> {
 
 fn greedy_from(start: usize, after: &[Set], steps: Steps<'_>) -> Option<Vec<usize>> {
     let mut order = vec![start];
-    let mut placed = Set::of([start]);
-    let mut rows = steps(&Set::default(), 1.0, start).rows;
+    let none = Placed::none();
+    let mut placed = none.with(start, &steps(&none, start));
     while order.len() < after.len() {
-        let free = (0..after.len()).filter(|next| !placed.has(*next) && after[*next].is_within(&placed));
-        let (next, step) = cheapest(free, &placed, rows, steps)?;
+        let members = placed.members;
+        let free = (0..after.len()).filter(|next| !members.has(*next) && after[*next].is_within(&members));
+        let (next, step) = cheapest(free, &placed, steps)?;
         order.push(next);
-        placed = placed.with(next);
-        rows = step.rows;
+        placed = placed.with(next, &step);
     }
     Some(order)
 }
 
 /// The member whose step leaves the least to do: what it costs, and the rows that all to come is done for.
-fn cheapest(members: impl Iterator<Item = usize>, placed: &Set, rows: f64, steps: Steps<'_>) -> Option<(usize, Step)> {
+fn cheapest(members: impl Iterator<Item = usize>, placed: &Placed, steps: Steps<'_>) -> Option<(usize, Step)> {
     let weight = |step: &Step| step.cost + step.rows;
-    let candidates = members.map(|member| (member, steps(placed, rows, member)));
+    let candidates = members.map(|member| (member, steps(placed, member)));
     candidates.min_by(|(_, a), (_, b)| weight(a).total_cmp(&weight(b)))
 }
 

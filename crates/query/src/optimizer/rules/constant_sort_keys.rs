@@ -11,7 +11,9 @@
 
 use std::collections::HashMap;
 
+use crate::bind::Binder;
 use crate::expression::{Comparison, Expr, Integer, Predicate};
+use crate::optimizer::Rule;
 use crate::plan::{JoinKind, More, Node, Scan, SortKey, Test};
 use crate::state::Global;
 use pikepole_types::{Collation, Value};
@@ -30,20 +32,22 @@ enum Same {
 }
 
 /// The steady slots of a plan.
-pub(super) struct Steady {
+pub(crate) struct Steady {
     slots: HashMap<usize, Same>,
     /// The slots below are those of variables.
     variables: usize,
 }
 
-/// The keys that put the rows of a plan in an order, or divide them. `variables`: how many slots are those of variables.
-pub(super) fn without_steady(keys: Vec<SortKey>, node: &Node, variables: usize) -> Vec<SortKey> {
-    if keys.is_empty() {
-        return keys;
+impl Binder<'_> {
+    /// The keys that put the rows of a plan in an order, or divide them.
+    pub(crate) fn without_constant_keys(&self, keys: Vec<SortKey>, node: &Node) -> Vec<SortKey> {
+        if keys.is_empty() || !self.active_rules.has(Rule::ConstantSortKeys) {
+            return keys;
+        }
+        let mut steady = Steady { slots: HashMap::new(), variables: self.names.variables.len() };
+        steady.walk(node);
+        keys.into_iter().filter(|key| !steady.has_key(key)).collect()
     }
-    let mut steady = Steady { slots: HashMap::new(), variables };
-    steady.walk(node);
-    keys.into_iter().filter(|key| !steady.has_key(key)).collect()
 }
 
 impl Steady {

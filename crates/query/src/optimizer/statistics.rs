@@ -6,30 +6,30 @@
 //!                                                x < 15     the steps below, and of the range as far as 15 is within it
 //! ```
 
-use super::join_cost::guessed;
 use crate::expression::{Comparison, Expr, Integer, Predicate};
+use crate::optimizer::cost::guessed;
 use pikepole_engine::{HistogramStep, ValueStatistics};
 use pikepole_types::{Collation, Value, compare};
 use std::cmp::Ordering;
 
 /// Statistics of a column's values.
 #[derive(Clone, Copy)]
-pub(super) struct Known<'s> {
+pub(crate) struct Known<'s> {
     values: &'s ValueStatistics,
     collation: Collation,
 }
 
 /// Finds what is known of the column in a slot.
-pub(super) type Knows<'a, 's> = &'a dyn Fn(usize) -> Option<Known<'s>>;
+pub(crate) type Knows<'a, 's> = &'a dyn Fn(usize) -> Option<Known<'s>>;
 
 impl<'s> Known<'s> {
     /// These, of a column that compares by this collation; none of an empty table.
-    pub(super) fn of(values: &'s ValueStatistics, collation: Collation) -> Option<Known<'s>> {
+    pub(crate) fn of(values: &'s ValueStatistics, collation: Collation) -> Option<Known<'s>> {
         (!values.steps.is_empty()).then_some(Known { values, collation })
     }
 
     /// The number of different values.
-    pub(super) fn distinct(&self) -> f64 {
+    pub(crate) fn distinct(&self) -> f64 {
         self.values.distinct.first().copied().unwrap_or(1.0).max(1.0)
     }
 
@@ -39,7 +39,7 @@ impl<'s> Known<'s> {
     }
 
     /// The share of rows that have one of its values, without knowing which.
-    pub(super) fn of_any(&self) -> f64 {
+    pub(crate) fn of_any(&self) -> f64 {
         (1.0 - self.of_null()) / self.distinct()
     }
 
@@ -64,7 +64,7 @@ impl<'s> Known<'s> {
     }
 
     /// The share of rows with this value. None: it cannot be compared with theirs.
-    pub(super) fn of_equal(&self, value: &Value) -> Option<f64> {
+    pub(crate) fn of_equal(&self, value: &Value) -> Option<f64> {
         if value.is_null() {
             return Some(0.0);
         }
@@ -204,7 +204,7 @@ fn compared(op: Comparison, sides: [Side<'_>; 2], knows: Knows<'_, '_>) -> Optio
 }
 
 /// The share of the rows for which a condition holds.
-pub(super) fn share_of(condition: &Predicate, knows: Knows<'_, '_>) -> f64 {
+pub(crate) fn share_of(condition: &Predicate, knows: Knows<'_, '_>) -> f64 {
     let found = match condition {
         Predicate::Integers(op, sides) => {
             compared(*op, [integer_side(&sides[0], knows), integer_side(&sides[1], knows)], knows)
@@ -249,7 +249,7 @@ fn of_all(parts: &[Predicate], knows: Knows<'_, '_>) -> f64 {
 
 /// Shares of the conditions on the same column that bound it from one side and from the other.
 #[derive(Default)]
-pub(super) struct Bounds {
+pub(crate) struct Bounds {
     /// The slot, the share below an upper bound, that above a lower one, and that of values at all.
     of_slots: Vec<(usize, f64, f64, f64)>,
     others: f64,
@@ -285,7 +285,7 @@ impl Bounds {
 }
 
 /// The share that conditions leave together, each of which stands for itself.
-pub(super) fn share_of_all(conditions: &[&Predicate], knows: Knows<'_, '_>) -> f64 {
+pub(crate) fn share_of_all(conditions: &[&Predicate], knows: Knows<'_, '_>) -> f64 {
     let mut bounds = Bounds { others: 1.0, ..Bounds::default() };
     conditions.iter().for_each(|condition| bounds.add(condition, knows));
     bounds.share()

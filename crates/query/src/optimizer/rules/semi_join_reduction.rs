@@ -16,7 +16,7 @@ struct Asked {
 }
 
 /// Notes at the scan below which of the conditions above narrow it. All of them must hold.
-pub(super) fn narrow(node: &mut Node, conditions: &[Predicate]) {
+pub(crate) fn narrow(node: &mut Node, conditions: &[Predicate]) {
     let mut outcomes = Vec::new();
     conditions.iter().for_each(|condition| must_hold(condition, &mut outcomes));
     if !outcomes.is_empty() {

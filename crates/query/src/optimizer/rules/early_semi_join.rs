@@ -5,22 +5,22 @@
 //!                                                     tested early: rows of a alone, which may even be looked up by their x
 //! ```
 //! A test moves to the table whose column it looks for, if it must hold and its subquery reads nothing outside: then a row of the table is
-//! in no row of the result if the test does not hold for it. See [`super::narrow`] for what it does there.
+//! in no row of the result if the test does not hold for it. See [`crate::optimizer::rules::semi_join_reduction`] for what it does there.
 
-use super::join::{JoinTree, Leaf};
-use super::{PendingApply, applied, filtered};
+use crate::bind::join::{JoinTree, Leaf};
+use crate::bind::{PendingApply, applied, filtered};
 use crate::expression::{Expr, Integer, Predicate};
 use crate::plan::Registers;
 use crate::plan::{JoinKind, More, Node, Test};
 
 /// A test and the source whose rows it is made on.
 pub(crate) struct EarlyTest {
-    pub(super) source: usize,
+    pub(crate) source: usize,
     pending: PendingApply,
 }
 
 /// Takes the tests that can be made before rows are joined, with their conditions.
-pub(super) fn take_early(
+pub(crate) fn take_early(
     tree: &JoinTree,
     registers: &[Registers],
     pending: &mut Vec<PendingApply>,
@@ -84,7 +84,7 @@ fn column_tested(subquery: &PendingApply) -> Option<usize> {
 }
 
 /// The rows of a source for which the tests hold; of rows that are kept to be found again, before they are.
-pub(super) fn tested(node: Node, tests: Vec<EarlyTest>) -> Node {
+pub(crate) fn tested(node: Node, tests: Vec<EarlyTest>) -> Node {
     if tests.is_empty() {
         return node;
     }

@@ -1,7 +1,7 @@
 //! What joins cost, as far as that can be guessed before they run.
 //!
 //! What is known: about how many pages each table has, which keys are unique, which columns must be equal to each other, and of some
-//! columns what statistics say ([`super::selectivity`]). The rest are the guesses of System R (Selinger et al., 1979): one row in ten has a
+//! columns what statistics say ([`crate::optimizer::statistics`]). The rest are the guesses of System R (Selinger et al., 1979): one row in ten has a
 //! wanted value, one in three is on the wanted side of a bound.
 //!
 //! ```text
@@ -9,34 +9,40 @@
 //!                               as many as the smallest table has rows that has one of the columns as its whole unique key
 //! ```
 //! Costs are in rows read. The inner side of a join is looked up in an index for each outer row, kept in a hash table, or read
-//! again and again: see [`super::join`].
+//! again and again: see [`crate::bind::join`].
 
 use std::sync::Arc;
 
-use super::join::{JoinTree, Leaf, is_short_list};
-use super::join_order::{Member, Set, Step, owners};
-use super::join_size::{self, known_of_column, table_rows};
-use super::key_range::burden;
-use super::open_query::OpenQuery;
-use super::scope::Source;
-use super::selectivity::{Known, Knows, share_of, share_of_all};
 use crate::access::{Table, changes_max};
-use crate::expression::{Comparison, Expr, Integer, Predicate};
+use crate::bind::join::{JoinTree, Leaf, is_short_list};
+use crate::bind::open_query::OpenQuery;
+use crate::bind::scope::Source;
+use crate::expression::{Comparison, Expr, Predicate};
+use crate::optimizer::cardinality::{self, known_of_column, table_rows};
+use crate::optimizer::equality::{Class, Side, Way, equality, read_by_sides, slots_equal, with_slot};
+use crate::optimizer::rules::index_seek::burden;
+use crate::optimizer::rules::join_order::{Implied, Member, Placed, Set, Step, owners};
+use crate::optimizer::statistics::{Known, Knows, share_of, share_of_all};
 use crate::plan::{Registers, TableSize};
-use pikepole_types::Collation;
 
 /// Finding a place in an index.
 pub(crate) const LOOKUP: f64 = 8.0;
 /// Making a row, reading it a second time and putting it into a hash table; a join needs memory for it, too.
-pub(super) const KEEP: f64 = 5.0;
+pub(crate) const KEEP: f64 = 5.0;
 /// Finding rows in a hash table.
-pub(super) const PROBE: f64 = 2.0;
+pub(crate) const PROBE: f64 = 2.0;
 /// Testing a row that lies in memory.
 const TEST: f64 = 0.1;
 /// The share of the rows whose value a subquery has.
 const FOUND_SHARE: f64 = 0.05;
 /// What reading a row costs in a batch, as all rows of a large table are read, and as rows beyond the first ones are joined.
 const IN_BATCH: f64 = 0.35;
+/// Putting a row of a batch into a hash table, in rows of a batch that are read.
+const KEEP_IN_BATCH: f64 = 5.0;
+/// Finding the rows of a batch in a hash table that the processor's cache holds, likewise; in a larger one it is as much as reading them.
+const PROBE_IN_CACHE: f64 = 0.5;
+/// A hash table of so many rows at most stays in the processor's cache.
+const CACHED_ROWS_MAX: f64 = 50_000.0;
 /// A table of so many pages is large.
 const LARGE_PAGES_MIN: u64 = 1024;
 /// So many rows at least are joined one by one.
@@ -50,7 +56,7 @@ fn bulk(rows: f64) -> f64 {
 }
 
 /// The share of the rows for which a condition holds of which nothing is known.
-pub(super) fn guessed(condition: &Predicate) -> f64 {
+pub(crate) fn guessed(condition: &Predicate) -> f64 {
     let list = |items: usize| (items as f64 / 10.0).min(0.5);
     let compared = |op: &Comparison| match op {
         Comparison::Equal => 0.1,
@@ -67,143 +73,6 @@ pub(super) fn guessed(condition: &Predicate) -> f64 {
         Predicate::InIntegers(_, values, _) => list(values.len()),
         Predicate::InValues(_, values, _) => list(values.len()),
         Predicate::Slot(_) => 0.5,
-    }
-}
-
-/// In which way two values are compared. Equality is passed on only within one way.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Way {
-    Integers,
-    Values(Collation),
-}
-
-/// A side of an equality.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Side {
-    Slot(usize),
-    Constant,
-    Computed,
-}
-
-fn equality(condition: &Predicate) -> Option<(Side, Side, Way)> {
-    let integer = |side: &Integer| match side {
-        Integer::Slot(slot) => Side::Slot(*slot),
-        Integer::Const(_) => Side::Constant,
-        _ => Side::Computed,
-    };
-    let value = |side: &Expr| match side {
-        Expr::Slot(slot) => Side::Slot(*slot),
-        Expr::Const(_) => Side::Constant,
-        _ => Side::Computed,
-    };
-    match condition {
-        Predicate::Integers(Comparison::Equal, sides) => Some((integer(&sides[0]), integer(&sides[1]), Way::Integers)),
-        Predicate::Values(Comparison::Equal, sides, collation) => {
-            Some((value(&sides[0]), value(&sides[1]), Way::Values(*collation)))
-        }
-        _ => None,
-    }
-}
-
-/// The slots that each side of an equality reads.
-fn read_by_sides(condition: &Predicate) -> Option<[Vec<usize>; 2]> {
-    let (mut a, mut b) = (Vec::new(), Vec::new());
-    match condition {
-        Predicate::Integers(Comparison::Equal, sides) => {
-            sides[0].visit_slots(&mut |slot| a.push(slot));
-            sides[1].visit_slots(&mut |slot| b.push(slot));
-        }
-        Predicate::Values(Comparison::Equal, sides, _) => {
-            sides[0].visit_slots(&mut |slot| a.push(slot));
-            sides[1].visit_slots(&mut |slot| b.push(slot));
-        }
-        _ => return None,
-    }
-    Some([a, b])
-}
-
-/// An equality with another slot at one side.
-fn with_slot(condition: &Predicate, from: usize, to: usize) -> Predicate {
-    match condition {
-        Predicate::Integers(op, sides) => {
-            let side = |side: &Integer| match side {
-                Integer::Slot(slot) if *slot == from => Integer::Slot(to),
-                other => other.clone(),
-            };
-            Predicate::Integers(*op, Box::new([side(&sides[0]), side(&sides[1])]))
-        }
-        Predicate::Values(op, sides, collation) => {
-            let side = |side: &Expr| match side {
-                Expr::Slot(slot) if *slot == from => Expr::Slot(to),
-                other => other.clone(),
-            };
-            Predicate::Values(*op, Box::new([side(&sides[0]), side(&sides[1])]), *collation)
-        }
-        other => other.clone(),
-    }
-}
-
-fn slots_equal(a: usize, b: usize, way: Way) -> Predicate {
-    match way {
-        Way::Integers => Predicate::Integers(Comparison::Equal, Box::new([Integer::Slot(a), Integer::Slot(b)])),
-        Way::Values(collation) => {
-            Predicate::Values(Comparison::Equal, Box::new([Expr::Slot(a), Expr::Slot(b)]), collation)
-        }
-    }
-}
-
-/// Columns that must be equal to each other.
-#[derive(Debug)]
-struct Class {
-    way: Way,
-    /// The slots and their members.
-    slots: Vec<(usize, usize)>,
-    members: Set,
-    /// Pairs that a condition names.
-    pairs: Vec<(usize, usize)>,
-    /// Equal to a constant or variable.
-    constant: bool,
-    /// The share of rows that have that value, where statistics say so.
-    of_constant: Option<f64>,
-    /// Equal to a value of the row outside.
-    outside: bool,
-    /// Such a condition that can be passed on to the other columns, and its slot; and whether it is one with a constant.
-    passed: Option<(Predicate, usize)>,
-    passes_constant: bool,
-    /// How many values there are; `known` when a unique key or statistics say so.
-    values: f64,
-    known: bool,
-}
-
-impl Class {
-    fn new(slot: usize, member: usize, way: Way) -> Class {
-        let (slots, members) = (vec![(slot, member)], Set::of([member]));
-        Class {
-            way,
-            slots,
-            members,
-            pairs: Vec::new(),
-            constant: false,
-            of_constant: None,
-            outside: false,
-            passed: None,
-            passes_constant: false,
-            values: 1.0,
-            known: false,
-        }
-    }
-
-    fn has(&self, slot: usize) -> bool {
-        self.slots.iter().any(|(own, _)| *own == slot)
-    }
-
-    /// The share of a table's rows that have one value.
-    fn share(&self) -> f64 {
-        match self.of_constant {
-            Some(share) if self.constant => share,
-            _ if self.constant && !self.known => 0.1,
-            _ => 1.0 / self.values.max(1.0),
-        }
     }
 }
 
@@ -285,12 +154,12 @@ impl Relation {
                 Relation { head, keys, is_large, ..plain(Found::Table, rows, rows) }
             }
             JoinTree::Leaf(_, Leaf::Rows(node)) => {
-                let size = join_size::of(node);
-                let found = if join_size::is_at_hand(node) { Found::List } else { Found::Anew };
+                let size = cardinality::of(node);
+                let found = if cardinality::is_at_hand(node) { Found::List } else { Found::Anew };
                 plain(found, size.rows, size.cost + size.once)
             }
             JoinTree::Leaf(_, Leaf::Derived(bound)) => {
-                let size = join_size::of(&bound.node);
+                let size = cardinality::of(&bound.node);
                 let found = match is_short_list(&bound.node) {
                     true => Found::List,
                     false if bound.node.is_fixed(variables) => Found::Hash,
@@ -363,8 +232,13 @@ impl Relation {
         known_of(self.head.as_ref()?, slot)
     }
 
+    /// A key that at most one row has the bound values of.
+    fn unique_key(&self, bound: &dyn Fn(usize) -> bool) -> Option<&Key> {
+        self.keys.iter().find(|key| key.unique && key.slots.iter().all(|slot| bound(*slot)))
+    }
+
     fn is_unique(&self, bound: &dyn Fn(usize) -> bool) -> bool {
-        self.keys.iter().any(|key| key.unique && key.slots.iter().all(|slot| bound(*slot)))
+        self.unique_key(bound).is_some()
     }
 }
 
@@ -399,7 +273,7 @@ struct Access<'k> {
 }
 
 /// The costs of joining the members of a run.
-pub(super) struct Costs {
+pub(crate) struct Costs {
     relations: Vec<Relation>,
     classes: Vec<Class>,
     others: Vec<Other>,
@@ -418,13 +292,25 @@ struct Asked {
     changes_max: u64,
 }
 
+/// The share of rows that a condition leaves of those that the conditions leave which follow from it.
+fn share_beyond(share: f64, implied: &[Predicate], knows: Knows<'_, '_>) -> f64 {
+    let of_implied: f64 = implied.iter().map(|condition| share_of(condition, knows)).product();
+    if of_implied > 0.0 { (share / of_implied).min(1.0) } else { 1.0 }
+}
+
 /// A table, and where its columns are.
 type Heads = (Arc<Table>, Registers);
 
 impl Costs {
     /// Looks at the members and at the pool of conditions. A slot that is no member's is of a row outside, but for the variables,
     /// which are the first slots.
-    pub(super) fn of(members: &[Member], sources: &[Source], pool: &[Predicate], variables: usize) -> Costs {
+    pub(crate) fn of(
+        members: &[Member],
+        sources: &[Source],
+        pool: &[Predicate],
+        implied: &[Implied],
+        variables: usize,
+    ) -> Costs {
         let owners = owners(members, sources.len());
         let owner = |slot: usize| {
             let source = sources.iter().position(|source| source.registers.range().contains(&slot))?;
@@ -437,16 +323,22 @@ impl Costs {
         let recurs = members.iter().any(|member| matches!(member.tree, JoinTree::Leaf(_, Leaf::Work(_))));
         let openings = if recurs { OPENINGS } else { 1.0 };
         let mut costs = Costs { relations, classes: Vec::new(), others: Vec::new(), openings, asked: Vec::new() };
-        let mut rest: Vec<&Predicate> = Vec::new();
-        for condition in pool {
+        let mut rest: Vec<(usize, &Predicate)> = Vec::new();
+        for (at, condition) in pool.iter().enumerate() {
             if !costs.take_pair(condition, &owner) {
-                rest.push(condition);
+                rest.push((at, condition));
             }
         }
         let mut own: Vec<Vec<&Predicate>> = vec![Vec::new(); members.len()];
-        for condition in rest {
+        for (at, condition) in rest {
+            let others = costs.others.len();
             let taken = costs.take(condition, &owner, variables, &knows);
             taken.into_iter().for_each(|member| own[member].push(condition));
+            let implied =
+                implied.iter().find(|implied| implied.by == at).map(|implied| &pool[implied.conditions.clone()]);
+            if let (Some(other), Some(implied)) = (costs.others.get_mut(others), implied) {
+                other.share = share_beyond(other.share, implied, &knows);
+            }
         }
         for (relation, own) in costs.relations.iter_mut().zip(&own) {
             relation.restrict(own, &knows);
@@ -457,7 +349,7 @@ impl Costs {
     }
 
     /// Of a member's rows only those are left whose value a subquery has.
-    pub(super) fn reduce(&mut self, member: usize) {
+    pub(crate) fn reduce(&mut self, member: usize) {
         self.relations[member].own *= FOUND_SHARE;
     }
 
@@ -599,7 +491,7 @@ impl Costs {
     }
 
     /// The sizes of tables that have decided this, and for a dear plan what it asks of their statistics.
-    pub(super) fn sizes(&self, is_dear: bool) -> impl Iterator<Item = TableSize> {
+    pub(crate) fn sizes(&self, is_dear: bool) -> impl Iterator<Item = TableSize> {
         let of = move |(table, _): &Heads| {
             let pages = table.engine.pages_guessed();
             let asked = self.asked.iter().find(|own| is_dear && Arc::ptr_eq(&own.table, table));
@@ -658,8 +550,9 @@ impl Costs {
     }
 
     /// Joins a member to those placed.
-    pub(super) fn step(&self, placed: &Set, outer: f64, next: usize) -> Step {
+    pub(crate) fn step(&self, before: &Placed, next: usize) -> Step {
         let relation = &self.relations[next];
+        let (placed, outer) = (&before.members, before.rows);
         let (mut fixed, mut by_row) = (Vec::new(), Vec::new());
         let (mut constant, mut joined) = (1.0, 1.0);
         for (slot, class) in &relation.joins {
@@ -673,10 +566,13 @@ impl Costs {
             }
         }
         let bound = |slot: usize| fixed.contains(&slot) || by_row.contains(&slot);
-        let mut matches = if relation.is_unique(&bound) {
-            relation.own
-        } else {
-            relation.rows * relation.own * constant * joined.max(self.share_of_keys(placed, next))
+        let mut matches = match relation.unique_key(&bound) {
+            // One row, if it has the values that other columns must have.
+            Some(key) => {
+                let rest = relation.joins.iter().filter(|(slot, _)| bound(*slot) && !key.slots.contains(slot));
+                relation.own * rest.map(|(_, class)| self.classes[*class].share()).product::<f64>()
+            }
+            None => relation.rows * relation.own * constant * joined.max(self.share_of_keys(placed, next)),
         };
         let mut hashed = !by_row.is_empty();
         let here = placed.with(next);
@@ -688,15 +584,21 @@ impl Costs {
         let rows = (outer * matches).max(1.0);
         let alone = self.access(relation, &|slot| fixed.contains(&slot));
         // Batches come of joins that begin with a large table.
-        let in_bulk = self.has_large(placed) || (*placed == Set::default() && relation.is_large);
+        let in_bulk = if *placed == Set::default() { relation.is_large } else { before.in_bulk };
         let bulk = |rows: f64| if in_bulk { bulk(rows) } else { rows };
         let in_batch = relation.is_large && in_bulk && alone.prefix.is_empty() && alone.share >= 1.0;
         let weight = if in_batch { IN_BATCH } else { 1.0 };
         let read = relation.read * weight * alone.share * if alone.secondary { LOOKUP } else { 1.0 };
         // Rows that are asked for once pass by without being kept; those that a large table's own conditions leave out are not kept.
         let is_kept = outer * self.openings > 1.0;
-        let keep = if in_batch { read + read * relation.own * constant * (KEEP - 1.0) } else { read * KEEP };
-        let kept = if is_kept { keep / self.openings + bulk(outer) * PROBE } else { read };
+        let kept_rows = relation.rows * alone.share * relation.own * constant;
+        let keep = if in_batch { read + kept_rows * IN_BATCH * KEEP_IN_BATCH } else { read * KEEP };
+        let probe = match in_bulk {
+            true if kept_rows <= CACHED_ROWS_MAX => outer * PROBE_IN_CACHE * IN_BATCH,
+            true => outer * IN_BATCH,
+            false => outer * PROBE,
+        };
+        let kept = if is_kept { keep / self.openings + probe } else { read };
         let again = outer * (LOOKUP + read * relation.row);
         let (cost, keeps) = match relation.found {
             Found::Table => {
@@ -719,12 +621,7 @@ impl Costs {
             Found::List => (relation.read + outer * relation.rows * TEST, false),
             Found::Anew => (again, false),
         };
-        Step { cost: cost + bulk(rows), rows, keeps }
-    }
-
-    /// Whether one of the members placed is large.
-    fn has_large(&self, placed: &Set) -> bool {
-        self.relations.iter().enumerate().any(|(at, relation)| relation.is_large && placed.has(at))
+        Step { cost: cost + bulk(rows), rows, keeps, in_bulk }
     }
 
     /// The share of all pairs that can match because a row of `next` finds no more than one row of a placed member.
@@ -741,13 +638,13 @@ impl Costs {
     }
 
     /// How often the run is opened.
-    pub(super) fn openings(&self) -> f64 {
+    pub(crate) fn openings(&self) -> f64 {
         self.openings
     }
 
     /// Adds what follows from equalities: a constant for each column of a class, or an equality for each member that is
     /// joined to none that a condition names.
-    pub(super) fn add_implied(&self, order: &[usize], pool: &mut Vec<Predicate>) {
+    pub(crate) fn add_implied(&self, order: &[usize], pool: &mut Vec<Predicate>) {
         for class in &self.classes {
             if let Some((condition, from)) = &class.passed {
                 let rest = class.slots.iter().map(|(slot, _)| *slot).filter(|slot| slot != from);
@@ -770,16 +667,25 @@ impl Costs {
     }
 }
 
-impl Class {
-    /// Whether a condition names the two slots.
-    fn names(&self, a: usize, b: usize) -> bool {
-        self.pairs.contains(&(a, b)) || self.pairs.contains(&(b, a))
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::expression::Integer;
+
+    /// A slot's column has this value: one row in ten does.
+    fn equal(slot: usize, value: i64) -> Predicate {
+        Predicate::Integers(Comparison::Equal, Box::new([Integer::Slot(slot), Integer::Const(Some(value))]))
     }
 
-    fn is_pair(&self, condition: &Predicate) -> bool {
-        match equality(condition) {
-            Some((Side::Slot(a), Side::Slot(b), way)) => way == self.way && self.names(a, b),
-            _ => false,
-        }
+    #[test]
+    fn an_or_of_pairs_does_not_count_twice_what_follows_from_it() {
+        let pair = |a, b| Predicate::And(vec![equal(1, a), equal(2, b)]);
+        let pairs = Predicate::Or(vec![pair(1, 2), pair(2, 1)]);
+        let implied = [1, 2].map(|slot| Predicate::Or(vec![equal(slot, 1), equal(slot, 2)]));
+        let knows = |_: usize| None;
+        let whole = share_of(&pairs, &knows);
+        let together =
+            share_beyond(whole, &implied, &knows) * implied.iter().map(|own| share_of(own, &knows)).product::<f64>();
+        assert!((together - whole).abs() < 1e-9, "{together} instead of {whole}");
     }
 }

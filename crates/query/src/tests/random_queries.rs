@@ -1,0 +1,166 @@
+//! Queries made by chance give what they give without the optimizer.
+//!
+//! Each query runs with all rules, with none, and without one of them; the rows must be the same, as a multiset. Every such query has an
+//! answer that does not depend on the plan: TOP is by an order of all columns, windows number rows by one, and texts that are equal are the
+//! same, because it depends on the plan which of `y` and `Y` stands for both.
+//! `PIKEPOLE_QUERY_RUNS` asks for other than the usual number, `PIKEPOLE_QUERY_SEED` for another first one.
+
+use super::joins::{Chance, TABLES, conditions, filter, from_of, schema, sorted};
+use super::*;
+use crate::optimizer::RULES;
+
+/// Queries that are made where nothing says otherwise.
+const RUNS: u64 = 3_000;
+/// Queries over the same tables.
+const QUERIES_OF_TABLES: u64 = 20;
+const COLUMNS: [&str; 4] = ["k", "a", "b", "c"];
+
+/// A query with the columns k, a, b and c, and no order.
+fn rows_query(chance: &mut Chance, depth: usize) -> String {
+    let count = 1 + chance.below(3);
+    let (from, sources) = from_of(chance, count);
+    let mut filter = match chance.below(4) {
+        0 => "1 = 1".to_owned(),
+        1 => filter(chance, &sources),
+        _ => loose_conditions(chance, &sources),
+    };
+    if chance.one_in(3) {
+        filter += &format!(" AND {}", tested_by_subquery(chance, &sources));
+    }
+    let x = sources[chance.below(sources.len())].clone();
+    let y = sources[chance.below(sources.len())].clone();
+    let plain = format!("FROM {from} WHERE {filter}");
+    match chance.below(if depth > 0 { 13 } else { 7 }) {
+        0 | 1 => format!("SELECT {x}.k, {y}.a, {x}.b, {y}.c {plain}"),
+        2 => format!("SELECT DISTINCT {x}.b AS k, {y}.a, {x}.b, {y}.c {plain}"),
+        3 => {
+            let having =
+                chance.pick(&["", " HAVING COUNT(*) > 1", " HAVING MAX(x0.a) IS NOT NULL", " HAVING x0.b = 2"]);
+            let other = chance.pick(&["COUNT(*)", "SUM(x0.a)", "COUNT(DISTINCT x0.k)", "MIN(x0.k)", "AVG(x0.a)"]);
+            format!("SELECT {other} AS k, MAX(x0.a) AS a, x0.b, MAX({y}.c) AS c {plain} GROUP BY x0.b{having}")
+        }
+        4 => {
+            let order = ordered_by(&sources);
+            let number = chance.pick(&["ROW_NUMBER()", "RANK()", "DENSE_RANK()", "COUNT(*)", "SUM(x0.a)"]);
+            let partition = chance.pick(&["PARTITION BY x0.b ", "PARTITION BY x0.c ", ""]);
+            format!("SELECT {number} OVER ({partition}ORDER BY {order}) AS k, {y}.a, {x}.b, x0.c {plain}")
+        }
+        5 => {
+            let correlated = conditions(chance, &["z".to_owned(), x.clone()], 1);
+            let value = chance.pick(&["COUNT(*)", "MAX(z.a)", "MIN(z.k)", "SUM(z.b)"]);
+            let table = chance.below(TABLES);
+            format!("SELECT {x}.k, (SELECT {value} FROM t{table} z WHERE {correlated}) AS a, {y}.b, {x}.c {plain}")
+        }
+        6 => {
+            let (top, order) = (1 + chance.below(6), ordered_by(&sources));
+            let ties = chance.one_in(3);
+            let order = if ties { chance.pick(&["x0.b", "x0.a DESC", "x0.c"]).to_owned() } else { order };
+            let ties = if ties { " WITH TIES" } else { "" };
+            format!("SELECT TOP ({top}){ties} {x}.k, {y}.a, {x}.b, {y}.c {plain} ORDER BY {order}")
+        }
+        7 => {
+            let set = chance.pick(&["UNION", "UNION ALL", "EXCEPT", "INTERSECT"]);
+            let (left, right) = (rows_query(chance, depth - 1), rows_query(chance, depth - 1));
+            format!("SELECT k, a, b, c FROM ({left}) AS l {set} SELECT k, a, b, c FROM ({right}) AS r")
+        }
+        8 => {
+            let within = rows_query(chance, depth - 1);
+            let table = chance.below(TABLES);
+            let on = conditions(chance, &["d".to_owned(), "x".to_owned()], 1);
+            let kind = chance.pick(&["JOIN", "LEFT JOIN"]);
+            let filter = loose_conditions(chance, &["d".to_owned(), "x".to_owned()]);
+            format!("SELECT d.k, x.a, d.b, x.c FROM ({within}) AS d {kind} t{table} AS x ON {on} WHERE {filter}")
+        }
+        _ => {
+            let within = rows_query(chance, depth - 1);
+            let filter = loose_conditions(chance, &["d".to_owned()]);
+            format!("SELECT d.k, d.a, d.b, d.c FROM ({within}) AS d WHERE {filter}")
+        }
+    }
+}
+
+/// One or two conditions that hold for many rows, and for NULL some of them.
+fn loose_conditions(chance: &mut Chance, sources: &[String]) -> String {
+    let count = 1 + chance.below(2);
+    let all: Vec<String> = (0..count).map(|_| loose_condition(chance, sources)).collect();
+    all.join(" AND ")
+}
+
+fn loose_condition(chance: &mut Chance, sources: &[String]) -> String {
+    let (x, y) = (&sources[chance.below(sources.len())], &sources[chance.below(sources.len())]);
+    let (p, q) = (chance.pick(&["k", "a", "b", "c"]), chance.pick(&["k", "a", "b"]));
+    let (low, value) = (chance.below(3), chance.below(5));
+    match chance.below(10) {
+        0 => format!("{x}.{p} IS NULL"),
+        1 => format!("{x}.{p} IS NOT NULL"),
+        2 => format!("({x}.{p} IS NULL OR {y}.{q} IS NULL)"),
+        3 => format!("NOT {x}.{q} = {value}"),
+        4 => format!("{x}.{q} >= {low}"),
+        5 => format!("{x}.{q} BETWEEN {low} AND {value}"),
+        6 => format!("({x}.{q} <> {value} OR {y}.c = 'y')"),
+        7 => format!("{x}.c LIKE '[w-y]%'"),
+        8 => format!("ISNULL({x}.{q}, {low}) < {value}"),
+        _ => format!("{x}.{q} IN (0, 1, {value})"),
+    }
+}
+
+/// All columns of all sources: rows that are equal in it are equal.
+fn ordered_by(sources: &[String]) -> String {
+    let all = sources.iter().flat_map(|x| COLUMNS.map(|column| format!("{x}.{column}")));
+    all.collect::<Vec<_>>().join(", ")
+}
+
+/// A condition that asks a subquery.
+fn tested_by_subquery(chance: &mut Chance, sources: &[String]) -> String {
+    let x = &sources[chance.below(sources.len())];
+    let (column, other) = (chance.pick(&["k", "a", "b"]), chance.pick(&["k", "a", "b"]));
+    let table = chance.below(TABLES);
+    let own = loose_conditions(chance, &["z".to_owned()]);
+    let not = chance.pick(&["", "", "NOT "]);
+    match chance.below(5) {
+        0 | 1 => format!("{x}.{column} {not}IN (SELECT z.{other} FROM t{table} z WHERE {own})"),
+        2 => {
+            let correlated = conditions(chance, &["z".to_owned(), x.clone()], 1);
+            format!("{x}.{column} {not}IN (SELECT z.{other} FROM t{table} z WHERE {own} AND {correlated})")
+        }
+        3 => {
+            let correlated = conditions(chance, &["z".to_owned(), x.clone()], 1);
+            format!("{not}EXISTS (SELECT * FROM t{table} z WHERE {correlated})")
+        }
+        _ => format!("{x}.{column} >= (SELECT MIN(z.{other}) FROM t{table} z WHERE {own} AND z.b = {x}.b)"),
+    }
+}
+
+fn number(variable: &str, usual: u64) -> u64 {
+    std::env::var(variable).ok().map_or(usual, |text| text.parse().expect("a number"))
+}
+
+fn switched_off<'r>(rules: impl Iterator<Item = &'r str>) -> String {
+    let hints: Vec<String> = rules.map(|rule| format!("QUERYRULEOFF {rule}")).collect();
+    format!(" OPTION ({})", hints.join(", "))
+}
+
+#[test]
+fn random_queries_give_the_same_without_rules() {
+    let none = switched_off(RULES.iter().map(|entry| entry.name));
+    let first = number("PIKEPOLE_QUERY_SEED", 1_000_000);
+    let runs = number("PIKEPOLE_QUERY_RUNS", RUNS);
+    let mut client = Client::alone();
+    let mut given = 0;
+    for seed in first..first + runs {
+        if (seed - first).is_multiple_of(QUERIES_OF_TABLES) {
+            client = if (seed - first).is_multiple_of(10_000) { Client::alone() } else { client };
+            client.quiet(&schema(&mut Chance(seed / QUERIES_OF_TABLES)).replace("'Y'", "'w'"));
+        }
+        let mut chance = Chance(seed);
+        let query = rows_query(&mut chance, 2).replace("UPPER(", "LOWER(");
+        let one = switched_off([RULES[chance.below(RULES.len())].name].into_iter());
+        let with = sorted(client.lines(&query));
+        given += u64::from(with.len() > 1);
+        for off in [&none, &one] {
+            assert_eq!(with, sorted(client.lines(&format!("{query}{off}"))), "seed {seed}: {query}{off}");
+        }
+    }
+    println!("{runs} queries, {given} of them with rows");
+    assert!(given * 6 > runs, "{given} of {runs} queries have rows");
+}

@@ -1,0 +1,3 @@
+CREATE TABLE target (id bigint NOT NULL, part int NOT NULL);
+GO
+INSERT target SELECT value, 1 FROM GENERATE_SERIES(1, 1000000)
