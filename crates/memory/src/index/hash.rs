@@ -8,18 +8,20 @@
 //! ```
 //! In this order the cells of a bucket stay together when the number of buckets doubles: a new bucket's mark is put in the middle of an
 //! old one's cells, and nothing moves (split-ordered lists: Shalev and Shavit, 2006). Cells leave as Michael's lists have it
-//! (2002): the link of one that leaves is marked, then it is unlinked. It doubles when somebody walks far.
+//! (2002): the link of one that leaves is marked, then it is unlinked. The buckets double when somebody who puts
+//! a cell in walks far and there are more cells than buckets.
 
 use std::hash::BuildHasher;
 
 use crossbeam_epoch::Guard;
 use hashbrown::DefaultHashBuilder;
+use pikepole_contention::SlotCounter;
 use pikepole_contention::fault::planted;
 use pikepole_contention::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
 use crate::cell::{Cell, is_marked, marked, unmarked};
 
-/// Cells that somebody may pass to find one before the buckets are doubled.
+/// Cells that somebody may pass to put one in before it is asked if there are more cells than buckets.
 const WALK_MAX: usize = if cfg!(shuttle) { 2 } else { 8 };
 const BUCKETS_MAX: usize = 1 << 30;
 /// Buckets that an index can be asked to begin with; it comes to more by doubling.
@@ -39,6 +41,9 @@ pub(crate) struct HashIndex {
     hasher: DefaultHashBuilder,
     first: usize,
     size: AtomicUsize,
+    /// Cells that were put in, and that have left.
+    put: SlotCounter,
+    left: SlotCounter,
     /// The first buckets, and as many again for each doubling.
     segments: [AtomicPtr<Bucket>; 32],
 }
@@ -52,7 +57,9 @@ impl HashIndex {
     pub fn new(buckets: usize) -> HashIndex {
         let first = buckets.clamp(1, FIRST_MAX).next_power_of_two();
         let segments = std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut()));
-        let index = HashIndex { hasher: DefaultHashBuilder::default(), first, size: AtomicUsize::new(first), segments };
+        let (put, left) = (SlotCounter::new(), SlotCounter::new());
+        let (hasher, size) = (DefaultHashBuilder::default(), AtomicUsize::new(first));
+        let index = HashIndex { hasher, first, size, put, left, segments };
         let mark = Box::into_raw(Box::new(Cell::new(&[], order_of_bucket(0))));
         index.bucket(0).store(mark, Ordering::Release);
         index
@@ -140,6 +147,7 @@ impl HashIndex {
                     }
                     // SAFETY: this thread has unlinked it, and each cell is unlinked once.
                     unsafe { guard.defer_unchecked(move || drop(Box::from_raw(at))) };
+                    self.left.add(1);
                     continue;
                 }
                 if (cell.order, &*cell.key) >= (place.order, place.key) {
@@ -159,8 +167,9 @@ impl HashIndex {
             if let Some(cell) = at.filter(|cell| (cell.order, &*cell.key) == (place.order, place.key)) {
                 return cell;
             }
-            if walked > WALK_MAX {
-                self.grow();
+            let is_mark = place.order & 1 == 0;
+            if walked > WALK_MAX && !is_mark {
+                self.grow_if_due();
             }
             let cell = new.take().unwrap_or_else(|| Box::new(Cell::new(place.key, place.order)));
             let next = at.map_or(std::ptr::null_mut(), |cell| std::ptr::from_ref(cell).cast_mut());
@@ -172,18 +181,24 @@ impl HashIndex {
                 return unsafe { &*cell };
             }
             match before.compare_exchange(next, cell, Ordering::AcqRel, Ordering::Relaxed) {
-                // SAFETY: it is linked now, and stays alive under the guard.
-                Ok(_) => return unsafe { &*cell },
+                Ok(_) => {
+                    self.put.add(u64::from(!is_mark));
+                    // SAFETY: it is linked now, and stays alive under the guard.
+                    return unsafe { &*cell };
+                }
                 // SAFETY: nobody has seen it.
                 Err(_) => new = Some(unsafe { Box::from_raw(cell) }),
             }
         }
     }
 
+    /// Doubles the buckets if there are more cells. The way to a cell is longer than it will be while marks are missing, so its length alone
+    /// says nothing.
     #[cold]
-    fn grow(&self) {
+    fn grow_if_due(&self) {
         let size = self.size.load(Ordering::Relaxed);
-        if size < BUCKETS_MAX {
+        let cells = self.put.sum().saturating_sub(self.left.sum());
+        if size < BUCKETS_MAX && cells > size as u64 {
             // Who comes second has found it done.
             _ = self.size.compare_exchange(size, size * 2, Ordering::AcqRel, Ordering::Relaxed);
         }
