@@ -63,7 +63,7 @@ pub(crate) struct Cell {
     first: AtomicPtr<Entry>,
 }
 
-/// What came of putting an entry into a cell.
+/// The outcome of putting an entry into a cell.
 pub(crate) enum Pushed<E> {
     Done,
     /// The cell takes no entries any more: find the key's new one.
@@ -90,7 +90,7 @@ impl Cell {
         Cell { key: key.into(), order, link: AtomicPtr::new(null()), first: AtomicPtr::new(std::ptr::null_mut()) }
     }
 
-    /// Whether it is about to leave its index.
+    /// Returns true when it is about to leave its index.
     pub fn is_leaving(&self) -> bool {
         is_marked(self.first.load(Ordering::Acquire))
     }
@@ -135,7 +135,7 @@ impl Cell {
     /// takes it out of its index.
     ///
     /// # Safety
-    /// The entry was put into this cell, and nobody else removes it.
+    /// The entry was put into this cell, and no other thread removes it.
     pub unsafe fn remove(&self, entry: NonNull<Entry>, guard: &Guard) -> bool {
         // SAFETY: it is linked, and given to the epochs by who unlinks it, behind the mark below.
         let removed = unsafe { entry.as_ref() };
@@ -181,7 +181,7 @@ impl Drop for Cell {
         let guard = crossbeam_epoch::pin();
         let mut at = unmarked(*self.first.get_mut());
         while !at.is_null() {
-            // SAFETY: nobody else knows the cell, so nobody else has its entries; each holds its row.
+            // SAFETY: no other thread knows the cell, nor its entries; each holds its row.
             let mut entry = unsafe { Box::from_raw(at) };
             // SAFETY: the entry has held it.
             unsafe { Row::release(entry.row, &guard) };

@@ -6,7 +6,7 @@
 //!        |
 //!        +--ends--> one word says "committed at 17" for all its versions; older ones wait until no snapshot sees them
 //! ```
-//! Nobody waits for anybody's rows: of two who change one, the second is refused at once. What a transaction has read is looked at again
+//! No transaction waits for another's rows: of two that change one, the second is refused at once. What a transaction has read is looked at again
 //! when it commits, as far as its level asks for it (Larson et al., PVLDB 2011); a row's versions are chained newest first, and a version
 //! at the head that is not committed is the row's lock (Cicada: Lim et al., SIGMOD 2017). Memory is freed when no snapshot sees a version, and
 //! then when no thread can be at it (epochs, by `crossbeam-epoch`).

@@ -5,8 +5,8 @@
 //!   entry of index 1 ---+--> Row -------> Version ----> Version ----> Version
 //!                                         begin: writer  begin: 17     begin: 4
 //! ```
-//! The version at the head may belong to a transaction that has not ended: then it is the row's lock, and nobody else
-//! puts another before it. A version leads to the entry that it is found by in each index, so a reader who comes to a row through
+//! The version at the head may belong to a transaction that has not ended: then it is the row's lock: no other
+//! transaction puts one before it. A version leads to the entry that it is found by in each index, so a reader who comes to a row through
 //! an entry knows whether the version that it sees is the one that has this key.
 
 use std::ptr::NonNull;
@@ -39,7 +39,7 @@ pub(crate) enum State {
     Committed(u64),
 }
 
-/// What the versions of a transaction lead to until it has ended.
+/// The state of a transaction, which its versions lead to until it has ended.
 pub(crate) struct Writer(AtomicU64);
 
 impl Writer {
@@ -125,7 +125,7 @@ impl Version {
         })
     }
 
-    /// Who wrote it. Acquire pairs with the Release of [`Version::set_time`].
+    /// Its time, or its writer. Acquire pairs with the Release of [`Version::set_time`].
     pub fn begin<'g>(&self, _guard: &'g Guard) -> Begin<'g> {
         let word = self.begin.load(Ordering::Acquire);
         if word & WRITER == 0 {

@@ -25,7 +25,7 @@ pub struct MemoryScan {
     is_ended: bool,
     cells: usize,
     bytes: Vec<u8>,
-    /// Where the name and the body of each row end in `bytes`.
+    /// The ends of each row's name and body in `bytes`.
     rows: Vec<(usize, usize)>,
     next: usize,
 }

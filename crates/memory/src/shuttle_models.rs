@@ -2,7 +2,7 @@
 //! and garbage as they are. What is freed is in the hands of the epochs, whose threads are one here: a model does not see a use after it.
 //!
 //! ```text
-//!   transfers    3 sessions move amounts between rows, one row is deleted and inserted again: whoever looks sees the same sum, twice
+//!   transfers    3 sessions move amounts between rows, one row is deleted and inserted again: each look sees the same sum, twice
 //!   same key     3 sessions insert rows, some with the same key: a key is there once, and both indexes have it
 //!   write skew   2 sessions read two rows and empty one each, SERIALIZABLE: one row stays full
 //! ```

@@ -24,7 +24,7 @@ pub struct IndexShape {
     pub unique: bool,
 }
 
-/// Why a row was not changed.
+/// The reason for which a row was not changed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Refusal {
     /// Another transaction has changed the row since this one's snapshot, or is about to: error 41302.
@@ -50,7 +50,7 @@ impl Keys {
     /// The key of the next index: what `write` appends.
     ///
     /// # Errors
-    /// What `write` ends with.
+    /// Those of `write`.
     pub fn push<E>(&mut self, write: impl FnOnce(&mut Vec<u8>) -> Result<(), E>) -> Result<(), E> {
         write(&mut self.bytes)?;
         self.ends.push(self.bytes.len());
@@ -184,7 +184,7 @@ impl MemoryTable {
     /// Takes out an entry that no version is found by.
     ///
     /// # Safety
-    /// No version uses it, and nobody else removes it.
+    /// No version uses it, and no other thread removes it.
     pub(crate) unsafe fn remove_entry(&self, at: usize, entry: NonNull<Entry>, guard: &Guard) {
         // SAFETY: it is alive until it is removed.
         let row = unsafe { entry.as_ref() }.row;
@@ -197,7 +197,7 @@ impl MemoryTable {
                 }
             }
             // It was refused, and in no cell ever.
-            // SAFETY: nobody else has seen it.
+            // SAFETY: no other thread has seen it.
             None => drop(unsafe { Box::from_raw(entry.as_ptr()) }),
         }
         // SAFETY: the entry has held it.
@@ -210,7 +210,7 @@ impl MemoryTable {
         let mut at = unsafe { row.as_ref() }.newest(guard);
         while let Some(version) = at {
             if matches!(version.begin(guard), Begin::Time(time) if time <= oldest) {
-                // Whoever takes the rest of a chain has it alone.
+                // The thread that takes the rest of a chain has it alone.
                 let mut rest = version.older.swap(std::ptr::null_mut(), Ordering::AcqRel);
                 while let Some(old) = NonNull::new(rest) {
                     // SAFETY: taken out of the chain here, and read under the guard.
@@ -238,10 +238,10 @@ impl MemoryTable {
     }
 }
 
-/// What a transaction sees.
+/// The sight of a transaction: which versions it sees.
 #[derive(Clone, Copy)]
 pub(crate) struct Sight {
-    /// What committed up to this time.
+    /// Versions that were committed up to this time.
     pub time: u64,
     /// And its own.
     pub writer: Option<NonNull<Writer>>,
@@ -270,7 +270,7 @@ impl Sight {
         }
     }
 
-    /// Whether another row may have the same key: it has left it as far as the transaction sees, and nobody can give it back.
+    /// Lets a row have the same key as another that has left it, as far as the transaction sees, and to which no transaction can give it back.
     fn may_stand_beside(&self, at: usize, new: &Entry, other: &Entry, guard: &Guard) -> Result<(), Refusal> {
         if new.row == other.row {
             return Ok(());

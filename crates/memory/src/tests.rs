@@ -236,7 +236,7 @@ fn scans_go_on_behind_their_batches_in_both_directions() {
     assert_eq!(scan(&mut a, &table, 2, equal(2), false, Level::Snapshot).len(), 1_000);
 }
 
-/// What a session in the middle of a transaction must see.
+/// The rows that a session in the middle of a transaction must see.
 struct Expected {
     tx: MemoryTransaction,
     seen: Option<BTreeMap<u32, u32>>,
@@ -302,7 +302,7 @@ fn sessions_in_any_turn_see_their_snapshots_and_leave_nothing() {
                     if random(3) == 0 {
                         own.tx.rollback();
                     } else {
-                        // What it has changed is what differs from its snapshot; nobody else has changed those rows since.
+                        // What it has changed is what differs from its snapshot; no other session has changed those rows since.
                         let before = std::mem::take(&mut committed);
                         commit(&mut own.tx).expect("a snapshot needs nothing more");
                         let mut fresh = home.session();

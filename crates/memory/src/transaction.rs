@@ -23,7 +23,7 @@ use crate::scan::MemoryScan;
 use crate::table::{ID_BYTES, Keys, MemoryTable, Refusal, Sight};
 use crate::transactions::{Garbage, MemoryTransactions, NO_SNAPSHOT, Snapshot, retire};
 
-/// What a read promises about the end of the transaction.
+/// The promise of a read about the end of the transaction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
     /// Nothing.
@@ -35,7 +35,7 @@ pub enum Level {
     Serializable,
 }
 
-/// Why a transaction cannot commit.
+/// The reason for which a transaction cannot commit.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Invalid {
     /// A row that it has read has changed: error 41305.
@@ -112,7 +112,7 @@ impl MemoryTransaction {
         self.writes.len()
     }
 
-    /// Whether it has a snapshot.
+    /// Returns true when it has a snapshot.
     pub fn is_begun(&self) -> bool {
         self.time.is_some()
     }
@@ -167,7 +167,7 @@ impl MemoryTransaction {
         // SeqCst: who puts an entry of one of its keys after this one sees it. See `Cell::push`.
         let put = row.newest.compare_exchange(newest, version, Ordering::SeqCst, Ordering::Relaxed);
         if put.is_err() {
-            // SAFETY: nobody has seen it.
+            // SAFETY: no other thread has seen it.
             drop(unsafe { Box::from_raw(version) });
             return false;
         }
@@ -215,7 +215,7 @@ impl MemoryTransaction {
         name.extend_from_slice(keys.get(0));
         name.extend_from_slice(&new.id.to_be_bytes());
         let put = self.put_version(table, new, std::ptr::null_mut(), entries.clone(), Some(body));
-        debug_assert!(put, "nobody else has the row");
+        debug_assert!(put, "no other thread has the row");
         // SAFETY: it was held by this function; the transaction's own hold stays.
         unsafe { Row::release(row, &guard) };
         self.put_entries(table, keys, &entries, |_| true, &guard)
@@ -333,7 +333,7 @@ impl MemoryTransaction {
         let guard = crossbeam_epoch::pin();
         while self.writes.len() > mark {
             let Some(Write { table, row, version }) = self.writes.pop() else { return };
-            // SAFETY: the version is the transaction's own, at the head: nobody else puts another before it; the row is held.
+            // SAFETY: the version is the transaction's own, at the head: no other transaction puts one before it; the row is held.
             let (held, own) = unsafe { (row.as_ref(), version.as_ref()) };
             table.count_let_go(own);
             let older = own.older.load(Ordering::Acquire);
@@ -363,7 +363,7 @@ impl MemoryTransaction {
     /// `rollback`: others wait for that.
     ///
     /// # Errors
-    /// What has changed: the transaction must be rolled back.
+    /// [`Invalid`]: the transaction must be rolled back.
     pub fn prepare(&mut self) -> Result<(), Invalid> {
         if self.writes.is_empty() && self.reads.is_empty() && self.scanned.is_empty() {
             return Ok(());

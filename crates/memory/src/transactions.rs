@@ -53,7 +53,7 @@ pub(crate) struct Garbage {
 // SAFETY: the row is held by this, and all that threads do with rows is made for many of them.
 unsafe impl Send for Garbage {}
 
-/// What the transactions of one database have done with its tables in memory.
+/// Counts of the transactions of one database in its tables in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryCounts {
     /// Transactions that have committed changes.
@@ -193,7 +193,7 @@ impl MemoryTransactions {
         }
     }
 
-    /// What has been done since the database was opened.
+    /// Counts since the database was opened.
     pub fn counts(&self) -> MemoryCounts {
         MemoryCounts {
             commits: self.commits.sum(),

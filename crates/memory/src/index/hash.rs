@@ -87,7 +87,7 @@ impl HashIndex {
             match slot.compare_exchange(std::ptr::null_mut(), new, Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => buckets = new,
                 Err(theirs) => {
-                    // SAFETY: it was made above and nobody has seen it.
+                    // SAFETY: it was made above and no other thread has seen it.
                     drop(unsafe { Box::from_raw(std::ptr::slice_from_raw_parts_mut(new, len)) });
                     buckets = theirs;
                 }
@@ -186,7 +186,7 @@ impl HashIndex {
                     // SAFETY: it is linked now, and stays alive under the guard.
                     return unsafe { &*cell };
                 }
-                // SAFETY: nobody has seen it.
+                // SAFETY: no other thread has seen it.
                 Err(_) => new = Some(unsafe { Box::from_raw(cell) }),
             }
         }
@@ -264,7 +264,7 @@ impl Drop for HashIndex {
     fn drop(&mut self) {
         let mut at = self.bucket(0).load(Ordering::Relaxed);
         while !at.is_null() {
-            // SAFETY: the index is dropped: nobody else has its cells.
+            // SAFETY: the index is dropped: no other thread has its cells.
             let mut cell = unsafe { Box::from_raw(at) };
             at = unmarked(*cell.link.get_mut());
         }
@@ -272,7 +272,7 @@ impl Drop for HashIndex {
             let buckets = *self.segments[segment].get_mut();
             if !buckets.is_null() {
                 let all = std::ptr::slice_from_raw_parts_mut(buckets, self.segment_len(segment));
-                // SAFETY: made in `bucket` with this length, and nobody else has it.
+                // SAFETY: made in `bucket` with this length, and no other thread has it.
                 drop(unsafe { Box::from_raw(all) });
             }
         }

@@ -42,7 +42,7 @@ pub(crate) enum Index {
 /// The last cell that a scan has given: the next call goes on behind it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Position {
-    /// Whether there is one.
+    /// There is one.
     pub begun: bool,
     pub key: Vec<u8>,
     pub order: u64,
