@@ -29,6 +29,8 @@ mod latch;
 #[cfg(all(test, loom))]
 mod loom_tests;
 mod run_state;
+#[cfg(all(shuttle, not(loom)))]
+pub mod shuttle_runs;
 pub mod slot;
 mod spinlock;
 mod statistics;

@@ -19,11 +19,11 @@ use crate::crash_tests::bytes_of;
 use crate::fault::{Fault, plant};
 use crate::tests::FOLDER;
 use crate::*;
+use pikepole_contention::shuttle_runs::{canary, check, runs};
 use pikepole_contention::sync::{Arc, thread};
 use pikepole_contention::{Statistics, fault, slot};
 use pikepole_machine::{Disk, Operation, SimulatedDisk};
 use shuttle::rand::{Rng, thread_rng};
-use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use std::collections::BTreeSet;
 use std::future::{Future, poll_fn};
 use std::pin::pin;
@@ -33,10 +33,6 @@ use std::task::{Context, Poll, Wake, Waker};
 const RUNS: usize = 300;
 /// Runs within which a planted fault must show.
 const RUNS_TO_NOTICE: usize = 20_000;
-/// Forced switches in a schedule of the second kind.
-const SWITCHES: usize = 4;
-/// Set in the process that has a fault planted.
-const IN_CANARY: &str = "PIKEPOLE_CANARY";
 
 /// Wakes by letting a thread go on.
 struct Unpark(thread::Thread);
@@ -319,71 +315,39 @@ fn switched_policies() {
     );
 }
 
-fn runs() -> usize {
-    std::env::var("PIKEPOLE_SHUTTLE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(RUNS)
-}
-
-/// Runs a model so many times with threads picked by chance, and so many with priorities that change at a few moments
-/// (Burckhardt and others, ASPLOS 2010). The same seeds give the same runs.
-fn check(model: fn(), runs: usize) {
-    let mut config = shuttle::Config::new();
-    config.stack_size = 1 << 20;
-    config.silence_warnings = true;
-    let by_chance = RandomScheduler::new_from_seed(7, runs);
-    shuttle::Runner::new(by_chance, config.clone()).run(model);
-    let by_priority = PctScheduler::new_from_seed(7, SWITCHES, runs);
-    shuttle::Runner::new(by_priority, config).run(model);
-}
-
 #[test]
 fn shuttle_whole_log() {
-    check(whole_log, runs());
+    check(whole_log, runs(RUNS));
 }
 
 #[test]
 fn shuttle_chunks_and_flushes() {
-    check(chunks_and_flushes, runs());
+    check(chunks_and_flushes, runs(RUNS));
 }
 
 #[test]
 fn shuttle_switched_policies() {
-    check(switched_policies, runs());
+    check(switched_policies, runs(RUNS));
 }
 
-/// Runs a canary in a process of its own, since a model that fails in the midst of its guards may take its process down.
-fn canary(name: &str, plant_it: impl FnOnce(), model: fn()) {
-    if std::env::var_os(IN_CANARY).is_some() {
-        plant_it();
-        return check(model, RUNS_TO_NOTICE);
-    }
-    let run = std::process::Command::new(std::env::current_exe().expect("the path of this test"))
-        .args(["--exact", &format!("shuttle_models::{name}"), "--nocapture"])
-        .env(IN_CANARY, "1")
-        .env("RUST_BACKTRACE", "0")
-        .output()
-        .expect("this test runs once more");
-    let said = String::from_utf8_lossy(&run.stderr);
-    let by_a_model = [
-        "was lost",
-        "is_subset",
-        "is missing",
-        "lacks records",
-        "too early",
-        "deadlock",
-        "max_steps",
-        "as it was appended",
-        "that opens",
-    ];
-    assert!(!run.status.success(), "the model did not see the fault");
-    let seen = by_a_model.iter().find(|words| said.contains(**words));
-    println!("{name}: {}", seen.unwrap_or_else(|| panic!("the canary failed in another way:\n{said}")));
-}
+/// The ways in which a run shows a fault.
+const WAYS: &[&str] = &[
+    "was lost",
+    "is_subset",
+    "is missing",
+    "lacks records",
+    "too early",
+    "deadlock",
+    "max_steps",
+    "as it was appended",
+    "that opens",
+];
 
 macro_rules! canaries {
     ($($name:ident: $model:ident with $plant:expr;)+) => { $(
         #[test]
         fn $name() {
-            canary(stringify!($name), || $plant, $model);
+            canary(stringify!($name), || $plant, $model, RUNS_TO_NOTICE, WAYS);
         }
     )+ };
 }

@@ -38,5 +38,5 @@ mod transactions;
 pub use index::{IndexKind, KeyRange};
 pub use scan::MemoryScan;
 pub use table::{IndexShape, Keys, MemoryTable, Refusal};
-pub use transaction::{Invalid, Level, MemoryTransaction, key_of_name};
+pub use transaction::{Invalid, Level, MemoryTransaction};
 pub use transactions::{MemoryCounts, MemoryTransactions};

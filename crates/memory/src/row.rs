@@ -5,7 +5,7 @@
 //!   entry of index 1 ---+--> Row -------> Version ----> Version ----> Version
 //!                                         begin: writer  begin: 17     begin: 4
 //! ```
-//! The version at the head may belong to a transaction that has not ended: then it is the row's lock: no other
+//! The version at the head may belong to a transaction that has not ended. Then it is the row's lock, and no other
 //! transaction puts one before it. A version leads to the entry that it is found by in each index, so a reader who comes to a row through
 //! an entry knows whether the version that it sees is the one that has this key.
 

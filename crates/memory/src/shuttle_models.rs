@@ -13,8 +13,8 @@
 //! ```
 
 use pikepole_contention::fault;
+use pikepole_contention::shuttle_runs::{canary, check, runs};
 use pikepole_contention::sync::{Arc, thread};
-use shuttle::scheduler::{PctScheduler, RandomScheduler};
 use std::ops::Bound;
 
 use super::*;
@@ -23,10 +23,6 @@ use super::*;
 const RUNS: usize = 300;
 /// Runs within which a planted fault must show.
 const RUNS_TO_NOTICE: usize = 8000;
-/// Forced switches in a schedule of the second kind.
-const SWITCHES: usize = 4;
-/// Set in the process that has a fault planted.
-const IN_CANARY: &str = "PIKEPOLE_CANARY";
 
 fn table() -> Arc<MemoryTable> {
     let key = IndexShape { kind: IndexKind::Hash { buckets: 1 }, unique: true };
@@ -175,59 +171,26 @@ fn write_skew() {
     is_tidy(&home, &table, 2);
 }
 
-fn runs() -> usize {
-    std::env::var("PIKEPOLE_SHUTTLE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(RUNS)
-}
-
-/// Runs a model so many times with threads picked by chance, and so many with priorities that change at a few moments.
-fn check(model: fn(), runs: usize) {
-    let mut config = shuttle::Config::new();
-    config.stack_size = 1 << 20;
-    config.silence_warnings = true;
-    let by_chance = RandomScheduler::new_from_seed(7, runs);
-    shuttle::Runner::new(by_chance, config.clone()).run(model);
-    let by_priority = PctScheduler::new_from_seed(7, SWITCHES, runs);
-    shuttle::Runner::new(by_priority, config).run(model);
-}
-
 #[test]
 fn shuttle_transfers() {
-    check(transfers, runs());
+    check(transfers, runs(RUNS));
 }
 
 #[test]
 fn shuttle_same_key() {
-    check(same_key, runs());
+    check(same_key, runs(RUNS));
 }
 
 #[test]
 fn shuttle_write_skew() {
-    check(write_skew, runs());
-}
-
-/// The model, with a fault planted, fails in a process of its own in one of these ways.
-fn canary(name: &str, fault: &'static str, model: fn(), ways: &[&str]) {
-    if std::env::var_os(IN_CANARY).is_some() {
-        fault::plant(fault);
-        return check(model, RUNS_TO_NOTICE);
-    }
-    let run = std::process::Command::new(std::env::current_exe().expect("the path of this test"))
-        .args(["--exact", &format!("shuttle_models::{name}"), "--nocapture"])
-        .env(IN_CANARY, "1")
-        .env("RUST_BACKTRACE", "0")
-        .output()
-        .expect("this test runs once more");
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert!(!run.status.success(), "the model did not see the fault");
-    let seen = ways.iter().find(|words| said.contains(**words));
-    println!("{name}: {}", seen.unwrap_or_else(|| panic!("the canary failed in another way:\n{said}")));
+    check(write_skew, runs(RUNS));
 }
 
 macro_rules! canaries {
     ($($name:ident: $model:ident with $fault:literal, seen as $ways:expr;)+) => { $(
         #[test]
         fn $name() {
-            canary(stringify!($name), $fault, $model, &$ways);
+            canary(stringify!($name), || fault::plant($fault), $model, RUNS_TO_NOTICE, &$ways);
         }
     )+ };
 }
@@ -243,7 +206,7 @@ canaries! {
         transfers with "memory: changes since the snapshot are overlooked",
         seen as ["the sum is another", "a row that is seen is gone"];
     shuttle_canary_a_snapshot_is_taken_before_it_is_told:
-        transfers with "memory: a snapshot is taken before it is told",
+        transfers with "memory: a snapshot is taken before it is published",
         seen as ["the sum is another", "indexes differ", "index out of bounds"];
     shuttle_canary_nothing_is_validated:
         write_skew with "memory: nothing is validated", seen as ["both rows are empty"];

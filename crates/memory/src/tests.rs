@@ -136,8 +136,13 @@ fn what_is_committed_is_seen_by_later_snapshots_alone() {
         assert_eq!(commit(&mut a), Ok(()));
         assert_eq!(rows(&mut b, &table, Level::Snapshot), [], "the snapshot of b is older");
         assert_eq!(rows(&mut c, &table, Level::Snapshot), [(1, 10)]);
+        let name = name_of(&mut c, &table, 1).expect("the row is there");
         assert_eq!(change(&mut a, &table, 1, Some((1, 11))), Ok(true));
         assert_eq!(commit(&mut a), Ok(()));
+        let mut bytes = Vec::new();
+        let mut read =
+            |tx: &mut MemoryTransaction| tx.read(&table, &name, Level::Snapshot, &mut bytes).then(|| row_of(&bytes));
+        assert_eq!([&mut a, &mut b, &mut c].map(&mut read), [Some((1, 11)), None, Some((1, 10))]);
         assert_eq!(rows(&mut c, &table, Level::Snapshot), [(1, 10)]);
         assert_eq!(change(&mut c, &table, 1, Some((1, 12))), Err(Refusal::Conflict));
         c.rollback();

@@ -20,7 +20,7 @@ use crate::cell::Entry;
 use crate::index::{KeyRange, Position};
 use crate::row::{Row, State, Version, Writer};
 use crate::scan::MemoryScan;
-use crate::table::{ID_BYTES, Keys, MemoryTable, Refusal, Sight};
+use crate::table::{Keys, MemoryTable, Refusal, Sight};
 use crate::transactions::{Garbage, MemoryTransactions, NO_SNAPSHOT, Snapshot, retire};
 
 /// The promise of a read about the end of the transaction.
@@ -110,11 +110,6 @@ impl MemoryTransaction {
     /// The number of changes so far: a point to go back to.
     pub fn mark(&self) -> usize {
         self.writes.len()
-    }
-
-    /// Returns true when it has a snapshot.
-    pub fn is_begun(&self) -> bool {
-        self.time.is_some()
     }
 
     /// The time of its snapshot, which it takes now if it has none.
@@ -498,9 +493,4 @@ impl Drop for MemoryTransaction {
         self.rollback();
         self.home.forget(&self.snapshot);
     }
-}
-
-/// The key that a name begins with.
-pub fn key_of_name(name: &[u8]) -> &[u8] {
-    &name[..name.len().saturating_sub(ID_BYTES)]
 }

@@ -53,6 +53,13 @@ pub(crate) struct Garbage {
 // SAFETY: the row is held by this, and all that threads do with rows is made for many of them.
 unsafe impl Send for Garbage {}
 
+impl Drop for Garbage {
+    fn drop(&mut self) {
+        // SAFETY: the garbage has held it.
+        unsafe { Row::release(self.row, &crossbeam_epoch::pin()) };
+    }
+}
+
 /// Counts of the transactions of one database in its tables in memory.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct MemoryCounts {
@@ -118,7 +125,7 @@ impl MemoryTransactions {
 
     /// Takes a snapshot: no version goes that it sees, until it is given back.
     pub(crate) fn take(&self, snapshot: &Snapshot) -> u64 {
-        if planted("memory: a snapshot is taken before it is told") {
+        if planted("memory: a snapshot is taken before it is published") {
             let time = self.clock.now();
             pikepole_contention::sync::hint::spin_loop();
             snapshot.store(time, Ordering::SeqCst);
@@ -138,13 +145,6 @@ impl MemoryTransactions {
         let oldest = oldest.map_or(now, |oldest| oldest.min(now));
         self.oldest.fetch_max(oldest, Ordering::Relaxed);
         oldest
-    }
-
-    /// The oldest snapshots' time, and how many snapshots are in use.
-    pub fn snapshots(&self) -> (u64, usize) {
-        let oldest = self.ask_oldest();
-        let used = lock(&self.snapshots).iter().filter(|one| one.load(Ordering::Relaxed) != NO_SNAPSHOT).count();
-        (oldest, used)
     }
 
     fn queue(&self) -> &Mutex<VecDeque<Garbage>> {
@@ -187,8 +187,6 @@ impl MemoryTransactions {
             if let Some(garbage) = one {
                 garbage.table.prune(garbage.row, oldest, guard);
                 self.rows_swept.add(1);
-                // SAFETY: the garbage has held it.
-                unsafe { Row::release(garbage.row, guard) };
             }
         }
     }

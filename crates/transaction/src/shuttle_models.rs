@@ -20,12 +20,12 @@ use std::ops::Bound;
 use std::pin::pin;
 use std::task::{Context, Poll, Wake, Waker};
 
+use pikepole_contention::shuttle_runs::{canary, check, runs};
 use pikepole_contention::sync::{Arc, Mutex, thread};
 use pikepole_contention::{Statistics, fault};
 use pikepole_log::{Log, LogOptions, LsnRange};
 use pikepole_machine::{Disk, SimulatedDisk};
 use shuttle::rand::{Rng, thread_rng};
-use shuttle::scheduler::{PctScheduler, RandomScheduler};
 
 use crate::error::{Need, Stop, TransactionError};
 use crate::id::{TransactionId, TransactionIds};
@@ -42,10 +42,6 @@ use crate::wait::WaitGraph;
 const RUNS: usize = 400;
 /// Runs within which a planted fault must show.
 const RUNS_TO_NOTICE: usize = 8000;
-/// Forced switches in a schedule of the second kind.
-const SWITCHES: usize = 4;
-/// Set in the process that has a fault planted.
-const IN_CANARY: &str = "PIKEPOLE_CANARY";
 
 const TABLES: u32 = 2;
 const KEYS: u8 = 2;
@@ -286,55 +282,24 @@ fn families() {
     world.check();
 }
 
-fn runs() -> usize {
-    std::env::var("PIKEPOLE_SHUTTLE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(RUNS)
-}
-
-/// Runs a model so many times with threads picked by chance, and so many with priorities that change at a few moments. The same seeds
-/// give the same runs.
-fn check(model: fn(), runs: usize) {
-    let mut config = shuttle::Config::new();
-    config.stack_size = 1 << 20;
-    config.silence_warnings = true;
-    let by_chance = RandomScheduler::new_from_seed(7, runs);
-    shuttle::Runner::new(by_chance, config.clone()).run(model);
-    let by_priority = PctScheduler::new_from_seed(7, SWITCHES, runs);
-    shuttle::Runner::new(by_priority, config).run(model);
-}
-
 #[test]
 fn shuttle_lock_orders() {
-    check(lock_orders, runs());
+    check(lock_orders, runs(RUNS));
 }
 
 #[test]
 fn shuttle_families() {
-    check(families, runs());
+    check(families, runs(RUNS));
 }
 
-/// Runs a canary in a process of its own, since a model that fails in the midst of its guards may take its process down.
-fn canary(name: &str, fault: &'static str, model: fn()) {
-    if std::env::var_os(IN_CANARY).is_some() {
-        fault::plant(fault);
-        return check(model, RUNS_TO_NOTICE);
-    }
-    let run = std::process::Command::new(std::env::current_exe().expect("the path of this test"))
-        .args(["--exact", &format!("shuttle_models::{name}"), "--nocapture"])
-        .env(IN_CANARY, "1")
-        .env("RUST_BACKTRACE", "0")
-        .output()
-        .expect("this test runs once more");
-    let said = String::from_utf8_lossy(&run.stderr);
-    assert!(!run.status.success(), "the model did not see the fault");
-    let seen = ["deadlock!", "a circle was left", "max_steps"].iter().find(|words| said.contains(**words));
-    println!("{name}: {}", seen.unwrap_or_else(|| panic!("the canary failed in another way:\n{said}")));
-}
+/// The ways in which a run shows a fault.
+const WAYS: &[&str] = &["deadlock!", "a circle was left", "max_steps"];
 
 macro_rules! canaries {
     ($($name:ident: $model:ident with $fault:literal;)+) => { $(
         #[test]
         fn $name() {
-            canary(stringify!($name), $fault, $model);
+            canary(stringify!($name), || fault::plant($fault), $model, RUNS_TO_NOTICE, WAYS);
         }
     )+ };
 }

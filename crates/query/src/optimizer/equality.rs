@@ -104,7 +104,7 @@ pub(crate) struct Class {
     /// Such a condition that can be passed on to the other columns, and its slot; and whether it is one with a constant.
     pub(crate) passed: Option<(Predicate, usize)>,
     pub(crate) passes_constant: bool,
-    /// How many values there are; `known` when a unique key or statistics say so.
+    /// The number of values; `known` when a unique key or statistics say so.
     pub(crate) values: f64,
     pub(crate) known: bool,
 }
@@ -142,7 +142,7 @@ impl Class {
 }
 
 impl Class {
-    /// Whether a condition names the two slots.
+    /// Returns true when a condition names the two slots.
     pub(crate) fn names(&self, a: usize, b: usize) -> bool {
         self.pairs.contains(&(a, b)) || self.pairs.contains(&(b, a))
     }

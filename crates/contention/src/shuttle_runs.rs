@@ -1,0 +1,44 @@
+//! Models under shuttle: so many runs of one, and the proof that it sees a fault.
+
+use shuttle::scheduler::{PctScheduler, RandomScheduler};
+
+/// Forced switches in a schedule by priority.
+const SWITCHES: usize = 4;
+/// Set in the process that has a fault planted.
+const IN_CANARY: &str = "PIKEPOLE_CANARY";
+
+/// The runs that `PIKEPOLE_SHUTTLE_RUNS` asks for, or the usual ones.
+pub fn runs(usual: usize) -> usize {
+    std::env::var("PIKEPOLE_SHUTTLE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(usual)
+}
+
+/// Runs a model so many times with threads picked by chance, and so many with priorities that change at a few moments
+/// (Burckhardt and others, ASPLOS 2010). The same seeds give the same runs.
+pub fn check(model: fn(), runs: usize) {
+    let mut config = shuttle::Config::new();
+    config.stack_size = 1 << 20;
+    config.silence_warnings = true;
+    let by_chance = RandomScheduler::new_from_seed(7, runs);
+    shuttle::Runner::new(by_chance, config.clone()).run(model);
+    let by_priority = PctScheduler::new_from_seed(7, SWITCHES, runs);
+    shuttle::Runner::new(by_priority, config).run(model);
+}
+
+/// Demands that a model fails, within so many runs and in one of these ways, once `plant` has planted a fault. It runs in a process of
+/// its own, since a model that fails in the midst of its guards may take its process down: `name` is the test, in `shuttle_models`.
+pub fn canary(name: &str, plant: impl FnOnce(), model: fn(), runs: usize, ways: &[&str]) {
+    if std::env::var_os(IN_CANARY).is_some() {
+        plant();
+        return check(model, runs);
+    }
+    let run = std::process::Command::new(std::env::current_exe().expect("the path of this test"))
+        .args(["--exact", &format!("shuttle_models::{name}"), "--nocapture"])
+        .env(IN_CANARY, "1")
+        .env("RUST_BACKTRACE", "0")
+        .output()
+        .expect("this test runs once more");
+    let said = String::from_utf8_lossy(&run.stderr);
+    assert!(!run.status.success(), "the model did not see the fault");
+    let seen = ways.iter().find(|words| said.contains(**words));
+    println!("{name}: {}", seen.unwrap_or_else(|| panic!("the canary failed in another way:\n{said}")));
+}
