@@ -57,6 +57,8 @@ mod crash_tests;
 #[cfg(test)]
 mod fault_tests;
 #[cfg(test)]
+mod in_memory_tests;
+#[cfg(test)]
 mod online_check_tests;
 #[cfg(test)]
 mod repeated_key_tests;
@@ -79,6 +81,7 @@ pub use catalog::definition::{
 pub use catalog::event::DefinitionEvent;
 pub use catalog::filegroup::{Filegroup, FilegroupContents, PRIMARY_FILEGROUP, PRIMARY_FILEGROUP_NAME};
 pub use catalog::filter::{FilterOp, FilterTest, Passes};
+pub use catalog::in_memory::{HashIndex, InMemory, InMemoryDurability};
 pub use catalog::index::{Columnstore, Hypothetical, Index, IndexColumn, SecondaryXmlIndex, XmlIndex, XmlIndexPurpose};
 pub use catalog::message::UserMessage;
 pub use catalog::partition::{PartitionFunction, PartitionScheme, Partitioned};

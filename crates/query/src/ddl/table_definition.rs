@@ -186,7 +186,8 @@ pub(crate) fn table(
     let filegroup = filegroup::placed(filegroups, create.on.as_ref())?;
     let text_filegroup = text_filegroup(create, &columns, filegroups)?;
     let indexes = clustered_defaults(indexes, wishes.columnstores.iter().any(WantedColumnstore::is_clustered));
-    Ok((TableDefinition { schema, name, columns, indexes, filegroup, text_filegroup }, wishes))
+    let memory = None;
+    Ok((TableDefinition { schema, name, columns, indexes, filegroup, text_filegroup, memory }, wishes))
 }
 
 /// The filegroup that TEXTIMAGE_ON names.
