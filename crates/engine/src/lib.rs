@@ -36,6 +36,7 @@ mod filegroup_tests;
 mod log_view;
 #[cfg(test)]
 mod long_tests;
+mod memory_level;
 mod part;
 mod patience;
 pub mod placement;
@@ -103,6 +104,7 @@ pub use database::{
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};
+pub use memory_level::MemoryLevel;
 pub use patience::{awaited, is_for_lock};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};

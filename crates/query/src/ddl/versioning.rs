@@ -256,7 +256,8 @@ impl Definer<'_> {
         let (name_text, indexes) = (name.name.text.clone(), vec![key]);
         let (filegroup, text_filegroup) = (None, None);
         let memory = None;
-        let definition = TableDefinition { schema, name: name_text, columns, indexes, filegroup, text_filegroup, memory };
+        let definition =
+            TableDefinition { schema, name: name_text, columns, indexes, filegroup, text_filegroup, memory };
         let (database, tx) = self.context.engine();
         database.create_table(tx, definition).await?;
         self.altered(name)
