@@ -36,6 +36,7 @@ mod filegroup_tests;
 mod log_view;
 #[cfg(test)]
 mod long_tests;
+mod memory_level;
 mod part;
 mod patience;
 pub mod placement;
@@ -56,6 +57,8 @@ mod covering_tests;
 mod crash_tests;
 #[cfg(test)]
 mod fault_tests;
+#[cfg(test)]
+mod in_memory_tests;
 #[cfg(test)]
 mod online_check_tests;
 #[cfg(test)]
@@ -79,6 +82,7 @@ pub use catalog::definition::{
 pub use catalog::event::DefinitionEvent;
 pub use catalog::filegroup::{Filegroup, FilegroupContents, PRIMARY_FILEGROUP, PRIMARY_FILEGROUP_NAME};
 pub use catalog::filter::{FilterOp, FilterTest, Passes};
+pub use catalog::in_memory::{HashIndex, InMemory, InMemoryDurability};
 pub use catalog::index::{Columnstore, Hypothetical, Index, IndexColumn, SecondaryXmlIndex, XmlIndex, XmlIndexPurpose};
 pub use catalog::message::UserMessage;
 pub use catalog::partition::{PartitionFunction, PartitionScheme, Partitioned};
@@ -100,6 +104,7 @@ pub use database::{
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
 pub use log_view::{LogRow, LogView, TellRow};
+pub use memory_level::MemoryLevel;
 pub use patience::{awaited, is_for_lock};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};

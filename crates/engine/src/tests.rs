@@ -64,6 +64,7 @@ pub(crate) fn definition(name: &str, indexes: Vec<IndexDefinition>) -> TableDefi
         indexes,
         filegroup: None,
         text_filegroup: None,
+        memory: None,
     }
 }
 

@@ -132,6 +132,9 @@ pub(crate) enum Reach {
     Transaction,
 }
 
+/// The state of error 10794 about an isolation level.
+const ISOLATION_STATE: u8 = 76;
+
 /// The reach of an error raised by a statement while XACT_ABORT is OFF.
 pub(crate) fn reach(error: &SqlError) -> Reach {
     match error.number {
@@ -147,6 +150,9 @@ pub(crate) fn reach(error: &SqlError) -> Reach {
         9400..=9465 => Reach::Transaction,
         // Deadlock victim, doomed at the end, nesting, snapshot conflicts.
         1205 | 3960 | 3961 | 3998 => Reach::Transaction,
+        // Conflicts and validation of in-memory tables, and levels that they are not read at.
+        41301 | 41302 | 41305 | 41325 | 41332 | 41333 | 41368 => Reach::Transaction,
+        10794 if error.state == ISOLATION_STATE => Reach::Transaction,
         // The end of the transaction around an INSERT ... EXEC.
         3915 | 3916 => Reach::Transaction,
         // A trigger that has caught an error and gone on.

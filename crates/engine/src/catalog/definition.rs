@@ -6,6 +6,7 @@
 use super::data_file::FileSettings;
 use super::event::DefinitionEvent;
 use super::filegroup::Filegroup;
+use super::in_memory::InMemory;
 use super::index::Index;
 use super::message::UserMessage;
 use super::partition::{PartitionFunction, PartitionScheme, Partitioned};
@@ -298,6 +299,9 @@ pub struct TableRecord {
     /// `ON scheme (column)`, of the heap; a clustered index says it itself.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitioned: Option<Partitioned>,
+    /// Set for an in-memory table, whose rows are in none of its storage.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory: Option<InMemory>,
     /// What is said of how the rows of the heap lie; a clustered index says it itself.
     #[serde(default, skip_serializing_if = "StorageOptions::is_default")]
     pub options: StorageOptions,
@@ -389,6 +393,11 @@ impl TableRecord {
     pub fn uses_scheme(&self, scheme: i32) -> bool {
         let of_indexes = self.indexes.iter().filter_map(|index| index.partitioned);
         self.partitioned.into_iter().chain(of_indexes).any(|partitioned| partitioned.scheme == scheme)
+    }
+
+    /// Whether its rows are versions in memory.
+    pub fn is_in_memory(&self) -> bool {
+        self.memory.is_some()
     }
 
     /// Whether the rows are in a heap.

@@ -2,6 +2,7 @@
 
 use super::definition::StorageRef;
 use super::filter::FilterTest;
+use super::in_memory::HashIndex;
 use super::partition::Partitioned;
 use super::storage_options::StorageOptions;
 use serde::{Deserialize, Serialize};
@@ -62,6 +63,9 @@ pub struct Index {
     /// `STATISTICS_ONLY` made it: a definition that advisers of indexes ask about, too.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub hypothetical: Option<Hypothetical>,
+    /// Set for a hash index, which an in-memory table alone has.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hash: Option<HashIndex>,
     /// `ON scheme (column)`.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub partitioned: Option<Partitioned>,
@@ -149,6 +153,7 @@ impl Index {
             columnstore: None,
             xml: None,
             hypothetical: None,
+            hash: None,
             partitioned: None,
             options: StorageOptions::default(),
             storage: StorageRef { object: 0, root: None, key_bytes_max: 0 },

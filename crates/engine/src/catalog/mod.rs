@@ -17,6 +17,7 @@ pub(crate) mod event;
 pub(crate) mod filegroup;
 mod filegroups;
 pub(crate) mod filter;
+pub(crate) mod in_memory;
 pub(crate) mod index;
 pub(crate) mod message;
 pub(crate) mod partition;

@@ -8,7 +8,7 @@
 //!                                          of definitions; format 7: a partition function or scheme; format 8: a collection of schemas of xml; format 9: a
 //!                                          table with masked columns; format 10: a security policy; format 11:
 //!                                          properties of filegroups and files; format 12: of parameters; format 13: a filegroup,
-//!                                          or a file; format 14: statistics
+//!                                          or a file; format 14: statistics; format 15: an in-memory table
 //!         kind 2: [ high-water mark 8 ]    of a table's identity values; id 0: of the rowversion numbers
 //!         kinds 3, 4: a principal of the server (in master only), of the database; as kind 1
 //!         kind 5: a type that users made; as kind 1
@@ -69,6 +69,10 @@ const FORMAT_PARAMETER_PROPERTIES: u8 = 12;
 const FORMAT_FILEGROUPS: u8 = 13;
 /// Statistics, which programs before it do not know.
 const FORMAT_STATISTICS: u8 = 14;
+/// An in-memory table: programs before it would look for its rows in pages. What the formats of tables above tell it may have too.
+const FORMAT_IN_MEMORY: u8 = 15;
+/// The newest format that is read.
+const FORMAT_NEWEST: u8 = FORMAT_IN_MEMORY;
 
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -118,6 +122,7 @@ fn format_of(object: &StoredObject) -> u8 {
         StoredObject::Properties(own) if own.has_files() => FORMAT_FILE_PROPERTIES,
         StoredObject::Properties(own) if own.has_parameters() => FORMAT_PARAMETER_PROPERTIES,
         StoredObject::Type(of) if of.is_collection() => FORMAT_COLLECTIONS,
+        StoredObject::Table(table) if table.is_in_memory() => FORMAT_IN_MEMORY,
         StoredObject::Table(table) if table.has_masks() => FORMAT_MASKED,
         StoredObject::Type(of) if of.table().is_some_and(TableRecord::has_masks) => FORMAT_MASKED,
         StoredObject::Table(table) if table.is_temporal() => FORMAT_TEMPORAL,
@@ -222,7 +227,7 @@ impl Decoder {
             return;
         };
         match bytes.split_first() {
-            Some((&(FORMAT..=FORMAT_STATISTICS), json)) => match serde_json::from_slice(json) {
+            Some((&(FORMAT..=FORMAT_NEWEST), json)) => match serde_json::from_slice(json) {
                 Ok(mut object) => {
                     with_columns(&mut object, read_by_name);
                     self.objects.push(object);
@@ -342,6 +347,42 @@ mod tests {
         let unknown = String::from_utf8(known).expect("a text").replace("Latin1_General_BIN2", "Martian_CI_AS");
         decoder.row(&row_key(RowKind::Object, 3, 0), unknown.as_bytes());
         assert_eq!(decoder.finish().damage.len(), 1, "a collation that is not known is damage, and no other one");
+    }
+
+    #[test]
+    fn an_in_memory_table_is_of_a_format_of_its_own() {
+        let table = |memory: &str, hash: &str| {
+            let index = format!(
+                r#"{{"index_id":2,"name":"pk","constraint_id":4,"unique":true,"primary_key":true,"constraint":true,"clustered":false,
+                "columns":[],{hash}"storage":{{"object":0,"root":null,"key_bytes_max":0}}}}"#
+            );
+            let table = format!(
+                r#"{{"Table":{{"object_id":3,"schema_id":1,"schema":"dbo","name":"t","columns":[],"indexes":[{index}],{memory}
+                "heap":null,"created_us":1,"modified_us":2}}}}"#
+            );
+            serde_json::from_str::<StoredObject>(&table).expect("a table")
+        };
+        let decoded = |bytes: &[u8]| {
+            let mut decoder = Decoder::default();
+            decoder.row(&row_key(RowKind::Object, 3, 0), bytes);
+            decoder.finish()
+        };
+        let disk = encode(&table("", "")).concat();
+        let text = String::from_utf8_lossy(&disk);
+        assert!(disk[0] == FORMAT && !text.contains("memory") && !text.contains("hash"));
+        let written = table(r#""memory":{"durability":"SchemaOnly"},"#, r#""hash":{"bucket_count":1024},"#);
+        let mut bytes = encode(&written).concat();
+        assert_eq!(bytes[0], FORMAT_IN_MEMORY);
+        let read = decoded(&bytes);
+        assert_eq!((read.objects.as_slice(), read.damage.len()), (&[written][..], 0));
+        let [StoredObject::Table(record)] = read.objects.as_slice() else { panic!("no table") };
+        assert!(record.is_in_memory());
+        assert_eq!(record.indexes[0].hash.map(|hash| hash.bucket_count), Some(1_024));
+        // A program that knows fewer formats refuses it as this one refuses the next.
+        bytes[0] = FORMAT_NEWEST + 1;
+        let refused = decoded(&bytes);
+        assert!(refused.objects.is_empty());
+        assert_eq!(refused.damage, [format!("object 3 has the unknown format {}", FORMAT_NEWEST + 1)]);
     }
 
     #[test]

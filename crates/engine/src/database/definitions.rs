@@ -16,6 +16,7 @@ use crate::catalog::definition::{
     Column, Default, Identity, LockEscalation, Schema, StorageRef, StoredObject, TableRecord,
 };
 use crate::catalog::filter::{FilterOp, FilterTest, Passes};
+use crate::catalog::in_memory::{HashIndex, InMemory};
 use crate::catalog::index::{Index, IndexColumn};
 use crate::catalog::property::PropertyHolder;
 use crate::catalog::rows::{RowKind, encode, row_key};
@@ -77,6 +78,8 @@ pub struct IndexExtras {
     pub ignores_duplicates: bool,
     /// FILLFACTOR, PAD_INDEX and DATA_COMPRESSION.
     pub storage: StorageWish,
+    /// HASH.
+    pub hash: Option<HashIndex>,
 }
 
 /// What a filter wants of a column.
@@ -124,6 +127,8 @@ pub struct TableDefinition {
     pub filegroup: Option<i32>,
     /// That of TEXTIMAGE_ON.
     pub text_filegroup: Option<i32>,
+    /// Set for an in-memory table.
+    pub memory: Option<InMemory>,
 }
 
 /// Changes a table's definition but for its columns and indexes; the function given deals object ids.
@@ -450,6 +455,7 @@ impl Database {
             versioning: None,
             text_filegroup: table.text_filegroup,
             partitioned: None,
+            memory: table.memory,
             options: StorageOptions::in_filegroup(table.filegroup.unwrap_or(catalog.default_filegroup())),
             column_number_max: 0,
             created_us: now,
@@ -595,13 +601,11 @@ impl Database {
             tests: self.filter_tests(tx, record, &definition.extras)?,
             ignores_duplicates: definition.extras.ignores_duplicates,
             disabled: false,
-            columnstore: None,
-            xml: None,
-            hypothetical: None,
-            partitioned: None,
+            hash: definition.extras.hash,
             // A clustered index lies as the heap did, if nothing else is said.
             options: definition.extras.storage.over(former),
             storage,
+            ..Index::definition(index_id, "")
         };
         if definition.clustered {
             record.indexes.insert(0, index);

@@ -30,6 +30,7 @@ use super::scan::encode_bound;
 use super::{Table, TableScan};
 use crate::database::Database;
 use crate::error::Blocked;
+use crate::memory_level::MemoryLevel;
 use crate::patience::is_for_lock;
 use crate::transaction::Transaction;
 
@@ -79,6 +80,8 @@ pub struct ReadHints {
     pub skips: bool,
     /// NOWAIT: a lock of others is error 1222 at once.
     pub no_wait: bool,
+    /// SNAPSHOT, REPEATABLEREAD or SERIALIZABLE of an in-memory table, which takes no lock.
+    pub memory: Option<MemoryLevel>,
 }
 
 /// What a scan locks.
@@ -128,6 +131,7 @@ impl ReadHints {
         table_exclusive: false,
         skips: false,
         no_wait: false,
+        memory: None,
     };
 
     /// Tells if a scan may read anything but versions, whatever the level and the database's options are.

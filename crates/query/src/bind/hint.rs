@@ -2,7 +2,7 @@
 
 use crate::access::Table;
 use crate::expression::Fault;
-use pikepole_engine::{ReadHints, ReadLevel, ReadMode};
+use pikepole_engine::{MemoryLevel, ReadHints, ReadLevel, ReadMode};
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
 
@@ -60,6 +60,47 @@ pub(super) fn target_hints(in_from: &[tree::TableHint], of_target: &[tree::Table
     // A lock of the whole table is taken for each change.
     let hints = read_hints(in_from.iter().chain(of_target))?;
     Ok(ReadHints { changes: true, table_exclusive: hints.table_exclusive || hints.table, ..hints })
+}
+
+/// The hints that ask for locks, which in-memory tables do not have.
+const LOCKING: [&str; 10] = [
+    "HOLDLOCK",
+    "NOWAIT",
+    "PAGLOCK",
+    "READCOMMITTEDLOCK",
+    "READPAST",
+    "ROWLOCK",
+    "TABLOCK",
+    "TABLOCKX",
+    "UPDLOCK",
+    "XLOCK",
+];
+
+/// Checks the hints of a table against its kind.
+///
+/// # Errors
+/// 10794 for one of an in-memory table that asks for locks.
+pub(super) fn check_memory_hints(table: &Table, hints: &[tree::TableHint]) -> Result<(), Fault> {
+    let asks = |hint: &&tree::TableHint| LOCKING.contains(&hint.name.as_str());
+    match hints.iter().find(asks).filter(|_| table.engine.is_in_memory()) {
+        Some(hint) => Err(Box::new(SqlError::hint_not_in_memory(hint.name.to_lowercase()))),
+        None => Ok(()),
+    }
+}
+
+/// The hints of a table as its kind takes them: an in-memory table is read at a level of its own and without locks. NOLOCK, READUNCOMMITTED
+/// and READCOMMITTED say nothing of it.
+pub(super) fn hints_of(table: &Table, hints: ReadHints) -> ReadHints {
+    if !table.engine.is_in_memory() {
+        return hints;
+    }
+    let memory = match hints.level {
+        Some(ReadLevel::Versions) => Some(MemoryLevel::Snapshot),
+        Some(ReadLevel::Repeatable) => Some(MemoryLevel::RepeatableRead),
+        Some(ReadLevel::Serializable) => Some(MemoryLevel::Serializable),
+        Some(ReadLevel::Uncommitted | ReadLevel::ReadCommitted | ReadLevel::Committed) | None => None,
+    };
+    ReadHints { memory, changes: hints.changes, ..ReadHints::default() }
 }
 
 /// Checks that the indexes that hints name are there and can be read; no plan is chosen by them.

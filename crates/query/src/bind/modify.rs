@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::change::NewValue;
-use super::hint::{check_index_hints, target_hints};
+use super::hint::{check_index_hints, check_memory_hints, hints_of, target_hints};
 use super::insert_values::{check_given, check_identity};
 use super::join::{JoinTree, Leaf};
 use super::output::OutputRows;
@@ -67,16 +67,21 @@ impl Binder<'_> {
     }
 
     /// The lock that the hints of an INSERT ask for on the whole table.
-    fn table_lock(&mut self, target: &tree::Target, table: &Table) {
+    ///
+    /// # Errors
+    /// As of [`check_memory_hints`].
+    fn table_lock(&mut self, target: &tree::Target, table: &Table) -> Result<(), Fault> {
         let tree::Target::Table { hints, .. } = target else {
-            return;
+            return Ok(());
         };
+        check_memory_hints(table, hints)?;
         let has = |name: &str| hints.iter().any(|hint| hint.name == name);
         self.table_lock = match (has("TABLOCKX"), has("TABLOCK")) {
             (true, _) => Some(LockMode::X),
             (false, true) => Some(bulk_lock(table)),
             (false, false) => None,
         };
+        Ok(())
     }
 
     /// An INSERT whose rows are VALUES or a query.
@@ -87,7 +92,7 @@ impl Binder<'_> {
             return self.insert_instead(insert, &name, trigger);
         }
         let (table, names) = self.insert_target(insert)?;
-        self.table_lock(&insert.target, &table);
+        self.table_lock(&insert.target, &table)?;
         self.fills = true;
         self.push_insert_scope(insert)?;
         self.options(&insert.options)?;
@@ -589,15 +594,17 @@ impl Binder<'_> {
         };
         let table = self.target_table(name)?;
         check_index_hints(&table, name, of_target)?;
+        check_memory_hints(&table, of_target)?;
         if let [tree::TableSource::Table(own)] = from {
             check_index_hints(&table, name, &own.hints)?;
+            check_memory_hints(&table, &own.hints)?;
         }
         let columns: Vec<SourceColumn> = table_columns(&table);
         let registers = self.registers(columns.len());
         let shown = alias.unwrap_or(&name.name);
         self.add_source(&shown.text, columns, registers);
         self.scope().sources[0].virtual_columns = self.virtual_columns();
-        self.scope().sources[0].hints = hints;
+        self.scope().sources[0].hints = hints_of(&table, hints);
         if alias.is_none() {
             let schema = name.schema_str().unwrap_or("dbo").to_owned();
             self.scope().sources[0].schema = Some(schema);

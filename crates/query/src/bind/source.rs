@@ -4,7 +4,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 
 use super::asked_arguments::selected;
-use super::hint::{check_index_hints, read_hints};
+use super::hint::{check_index_hints, check_memory_hints, hints_of, read_hints};
 use super::join::{JoinTree, Leaf};
 use super::kept_columns::name_columns;
 use super::open_query::can_fail;
@@ -90,6 +90,7 @@ impl Binder<'_> {
         };
         if let Some(read) = &read {
             check_index_hints(read, &table.name, &table.hints)?;
+            check_memory_hints(read, &table.hints)?;
         }
         let leaf = self.row_of_cursor(leaf);
         let virtual_columns = if read.is_some() { self.virtual_columns() } else { VirtualColumns::None };
@@ -97,6 +98,7 @@ impl Binder<'_> {
         let (alias, schema) = table_name(table);
         let alias = alias.text.clone();
         let hints = read_hints(&table.hints)?;
+        let hints = read.as_ref().map_or(hints, |read| hints_of(read, hints));
         let is_filtered = matches!(leaf, Leaf::Derived(_) | Leaf::Open(_));
         let tree = self.add(alias, schema, columns, leaf)?;
         match read {

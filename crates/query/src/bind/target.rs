@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::check_option::RowConditions;
-use super::hint::{check_index_hints, target_hints};
+use super::hint::{check_index_hints, check_memory_hints, hints_of, target_hints};
 use super::join::{JoinTree, Leaf};
 use super::kept_columns::name_columns;
 use super::permission::TargetNeeds;
@@ -241,9 +241,11 @@ impl Binder<'_> {
     ) -> Result<JoinTree, Fault> {
         let table = self.target_table(&reference.name)?;
         let needs = self.require_target(&reference.name)?;
-        let hints = target_hints(&reference.hints, &self.target_hints)?;
+        let hints = hints_of(&table, target_hints(&reference.hints, &self.target_hints)?);
         check_index_hints(&table, &reference.name, &reference.hints)?;
         check_index_hints(&table, &reference.name, &self.target_hints)?;
+        check_memory_hints(&table, &reference.hints)?;
+        check_memory_hints(&table, &self.target_hints)?;
         if let Some(filtered) = self.filtered_target(reference, &table, schema.clone(), &needs)? {
             return Ok(filtered);
         }

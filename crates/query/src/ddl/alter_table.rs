@@ -311,6 +311,7 @@ impl Definer<'_> {
             self.change_columns(&table, &columns, &maps).await?;
             self.carry_columns(&table, None, &columns, &maps).await?;
         }
+        keys.iter().try_for_each(Wanted::check_on_disk)?;
         self.add_keys(name, keys).await?;
         self.add_wishes(name, wishes, if check_rows { Existing::Checked } else { Existing::NotChecked }).await
     }

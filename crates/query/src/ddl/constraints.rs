@@ -385,7 +385,14 @@ impl Definer<'_> {
                 && index.columns.iter().all(|key| referenced.contains(&key.column))
         });
         let none = || SqlError::foreign_key_needs_key(key.table.dotted(), shown);
-        let index_id = index.ok_or_else(none)?.index_id;
+        let index = index.ok_or_else(none)?;
+        if table.engine.is_in_memory() != target.engine.is_in_memory() {
+            return Err(Box::new(SqlError::foreign_key_into_memory()));
+        }
+        if target.engine.is_in_memory() && !index.primary_key {
+            return Err(Box::new(SqlError::foreign_key_needs_primary_in_memory(&target.name, shown)));
+        }
+        let index_id = index.index_id;
         for (own, other) in columns.iter().zip(&referenced) {
             let (own, other) = (&table.columns[*own], &target.columns[*other]);
             if !same_type(&own.ty, &other.ty) {

@@ -89,10 +89,12 @@ impl Definer<'_> {
     fn as_constraint_failure(&mut self, statement: &Statement, fault: Fault) -> Fault {
         let by_two = match statement.kind {
             StatementKind::CreateTable(_) | StatementKind::CreateType(_) => {
-                matches!(fault.number, 1505 | 1779 | 1909 | 1911 | 1919)
+                matches!(fault.number, 1505 | 1779 | 1909 | 1911 | 1919 | 10664 | 10791 | 41327)
             }
             // A name that is taken is a constraint's here.
-            StatementKind::AlterTable(_) => matches!(fault.number, 1505 | 1779 | 1909 | 1911 | 1913 | 1919 | 2714),
+            StatementKind::AlterTable(_) => {
+                matches!(fault.number, 1505 | 1779 | 1909 | 1911 | 1913 | 1919 | 2714 | 10791)
+            }
             _ => false,
         };
         if by_two {
@@ -103,6 +105,7 @@ impl Definer<'_> {
     }
 
     async fn define_object(&mut self, statement: &Statement, text: &str) -> Result<(), Fault> {
+        self.check_in_memory(&statement.kind)?;
         match &statement.kind {
             StatementKind::CreateTable(create) => self.create_table(create).await,
             StatementKind::AlterTable(alter) => self.alter_table(alter).await,

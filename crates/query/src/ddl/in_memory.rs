@@ -1,45 +1,340 @@
-//! Tables and table types WITH (MEMORY_OPTIMIZED = ON): they are like any others.
+//! Tables WITH (MEMORY_OPTIMIZED = ON): in-memory ones, and those that are like any others.
 //!
-//! What the option promises is speed; which rows there are is the same. So rows are in pages, logged and locked, and a hash index, which finds
-//! equal keys and nothing else, is an ordered one. DURABILITY = SCHEMA_ONLY would say otherwise of the rows, and is refused.
+//! A table with DURABILITY = SCHEMA_ONLY is an in-memory table. Others, and table types, are ordinary: their rows are in pages, logged and
+//! locked, and a hash index, which finds equal keys and nothing else, is an ordered one.
+//!
+//! ```text
+//!   CREATE TABLE ──► kind_of ──► Ordinary    the definition without HASH and BUCKET_COUNT
+//!                        └─────► InMemory    the definition as it is; what such tables do not have is refused
+//!   other definitions ──► check_in_memory    refuses what would copy rows or build indexes
+//! ```
 
-use crate::errors;
+use super::Definer;
+use crate::access::Table;
 use crate::expression::Fault;
-use pikepole_tsql as tree;
+use pikepole_engine::{ColumnDefinition, HashIndex, InMemory, InMemoryDurability, generated_name};
+use pikepole_tsql::{self as tree, AlterTableAction, ObjectName, StatementKind, TableElement};
+use pikepole_types::{SqlError, SqlType};
 
-/// The table as one that is not optimized for memory; None: it says nothing of it.
+/// What MEMORY_OPTIMIZED makes of a table.
+pub(super) enum TableKind {
+    /// Nothing: it is not said.
+    OnDisk,
+    /// A table like any other, by this definition.
+    Ordinary(Box<tree::CreateTable>),
+    /// An in-memory table.
+    InMemory(InMemory),
+}
+
+const BUCKET_COUNT: &str = "BUCKET_COUNT";
+
+/// The kind of a table to be made.
 ///
 /// # Errors
-/// DURABILITY = SCHEMA_ONLY is refused by name.
-pub(super) fn as_any_table(create: &tree::CreateTable) -> Result<Option<tree::CreateTable>, Fault> {
+/// 10779 for the DURABILITY of a table on disk, 12322 for a temporary table; 10789, 10790 and 41303 for the buckets of indexes; as of
+/// [`check`].
+pub(super) fn kind_of(create: &tree::CreateTable) -> Result<TableKind, Fault> {
     let is_on = |option: &tree::SettingOption| option.name == "MEMORY_OPTIMIZED" && option.on_off() == Some(true);
+    let durability = create.options.iter().find(|option| option.name == "DURABILITY");
+    let word = durability.map(|option| match &option.value {
+        Some(tree::SettingValue::Word(word)) => word.as_str(),
+        _ => "",
+    });
     if !create.options.iter().any(is_on) {
-        return Ok(None);
+        return match word {
+            Some(word) => Err(Box::new(SqlError::durability_on_disk(word.to_lowercase()))),
+            None => Ok(TableKind::OnDisk),
+        };
     }
-    let loses = |option: &tree::SettingOption| {
-        option.name == "DURABILITY"
-            && matches!(&option.value, Some(tree::SettingValue::Word(word)) if word == "SCHEMA_ONLY")
+    if create.name.is_in_tempdb() {
+        return Err(Box::new(SqlError::temporary_table_in_memory()));
+    }
+    let indexes = declared(create);
+    for index in &indexes {
+        check_buckets(index, &create.name.name.text)?;
+    }
+    match word {
+        None | Some("SCHEMA_AND_DATA") => Ok(TableKind::Ordinary(Box::new(without_hashes(create)))),
+        Some("SCHEMA_ONLY") => {
+            check(create, &indexes)?;
+            Ok(TableKind::InMemory(InMemory { durability: InMemoryDurability::SchemaOnly }))
+        }
+        Some(other) => Err(Box::new(SqlError::incorrect_syntax(other))),
+    }
+}
+
+/// A key or an index as a table's text declares it.
+struct Declared<'t> {
+    /// Its name, or one made up.
+    name: String,
+    primary: bool,
+    clustered: Option<bool>,
+    columnstore: bool,
+    hash: bool,
+    columns: &'t [tree::IndexColumn],
+    options: &'t [tree::SettingOption],
+    includes: bool,
+    filtered: bool,
+    placed: bool,
+}
+
+impl<'t> Declared<'t> {
+    fn key(name: Option<&tree::Name>, kind: &'t tree::ConstraintKind, table: &str) -> Option<Declared<'t>> {
+        let tree::ConstraintKind::Key(key) = kind else { return None };
+        let generated = || generated_name(if key.primary { "PK" } else { "UQ" }, table, "", 0);
+        Some(Declared {
+            name: name.map_or_else(generated, |name| name.text.clone()),
+            primary: key.primary,
+            clustered: key.clustered,
+            columnstore: false,
+            hash: key.hash,
+            columns: &key.columns,
+            options: &key.options,
+            includes: false,
+            filtered: false,
+            placed: key.on.is_some(),
+        })
+    }
+
+    fn index(index: &'t tree::InlineIndex) -> Declared<'t> {
+        Declared {
+            name: index.name.text.clone(),
+            primary: false,
+            clustered: index.clustered,
+            columnstore: index.kind == tree::IndexKind::Columnstore,
+            hash: index.hash,
+            columns: &index.columns,
+            options: &index.options,
+            includes: !index.include.is_empty(),
+            filtered: index.filter.is_some(),
+            placed: index.on.is_some(),
+        }
+    }
+}
+
+/// The keys and indexes in the text of a table.
+fn declared(create: &tree::CreateTable) -> Vec<Declared<'_>> {
+    let table = create.name.name.text.as_str();
+    let mut found = Vec::new();
+    for element in &create.elements {
+        match element {
+            TableElement::Column(column) => {
+                let constraints = column.constraints.iter();
+                found.extend(constraints.filter_map(|own| Declared::key(own.name.as_ref(), &own.kind, table)));
+                found.extend(column.indexes.iter().map(Declared::index));
+            }
+            TableElement::Constraint(own) => found.extend(Declared::key(own.name.as_ref(), &own.kind, table)),
+            TableElement::Index(index) => found.push(Declared::index(index)),
+            TableElement::Period(..) => {}
+        }
+    }
+    found
+}
+
+/// The definition with ordered indexes in the place of hash indexes.
+fn without_hashes(create: &tree::CreateTable) -> tree::CreateTable {
+    let order = |hash: &mut bool, options: &mut Vec<tree::SettingOption>| {
+        *hash = false;
+        options.retain(|option| option.name != BUCKET_COUNT);
     };
-    if create.options.iter().any(loses) {
-        return Err(errors::unsupported("DURABILITY = SCHEMA_ONLY"));
-    }
+    let order_key = |constraint: &mut tree::ConstraintKind| {
+        if let tree::ConstraintKind::Key(key) = constraint {
+            order(&mut key.hash, &mut key.options);
+        }
+    };
     let mut table = create.clone();
     for element in &mut table.elements {
         match element {
-            tree::TableElement::Column(column) => {
-                column.constraints.iter_mut().for_each(|constraint| order(&mut constraint.kind));
-                column.indexes.iter_mut().for_each(|index| index.hash = false);
+            TableElement::Column(column) => {
+                column.constraints.iter_mut().for_each(|constraint| order_key(&mut constraint.kind));
+                column.indexes.iter_mut().for_each(|index| order(&mut index.hash, &mut index.options));
             }
-            tree::TableElement::Constraint(constraint) => order(&mut constraint.kind),
-            tree::TableElement::Index(index) => index.hash = false,
-            tree::TableElement::Period(..) => {}
+            TableElement::Constraint(constraint) => order_key(&mut constraint.kind),
+            TableElement::Index(index) => order(&mut index.hash, &mut index.options),
+            TableElement::Period(..) => {}
         }
     }
-    Ok(Some(table))
+    table
 }
 
-fn order(constraint: &mut tree::ConstraintKind) {
-    if let tree::ConstraintKind::Key(key) = constraint {
-        key.hash = false;
+/// Checks that a hash index has buckets, and no other index.
+fn check_buckets(index: &Declared<'_>, table: &str) -> Result<(), Fault> {
+    let said = index.options.iter().any(|option| option.name == BUCKET_COUNT);
+    if !index.hash && said {
+        return Err(Box::new(SqlError::buckets_without_hash(BUCKET_COUNT)));
+    }
+    if index.hash && !said {
+        return Err(Box::new(SqlError::buckets_missing(BUCKET_COUNT.to_lowercase(), &index.name, table)));
+    }
+    if index.hash && buckets(index.options).is_none() {
+        return Err(Box::new(SqlError::bucket_count_invalid(HashIndex::BUCKETS_MAX)));
+    }
+    Ok(())
+}
+
+fn buckets(options: &[tree::SettingOption]) -> Option<HashIndex> {
+    let option = options.iter().find(|option| option.name == BUCKET_COUNT)?;
+    let Some(tree::SettingValue::Expr(expr)) = &option.value else { return None };
+    let tree::Literal::Int(count) = expr.literal()? else { return None };
+    HashIndex::with_buckets(u32::try_from(*count).ok()?)
+}
+
+/// The hash index that HASH and the options of a key or an index ask for.
+///
+/// # Errors
+/// 10791 where no BUCKET_COUNT has been checked: only in-memory tables have hash indexes.
+pub(super) fn hash_index(hash: bool, options: &[tree::SettingOption]) -> Result<Option<HashIndex>, Fault> {
+    if !hash {
+        return Ok(None);
+    }
+    buckets(options).map(Some).ok_or_else(|| Box::new(SqlError::hash_index_on_disk()))
+}
+
+/// Checks the text of an in-memory table.
+///
+/// # Errors
+/// 10794 by name for what such tables do not have, 12317 for a clustered index, 10664 for INCLUDE, 41327 for no index at all.
+fn check(create: &tree::CreateTable, indexes: &[Declared<'_>]) -> Result<(), Fault> {
+    let refused = |kind: &str, name: &str| -> Result<(), Fault> { Err(Box::new(SqlError::not_in_memory(kind, name))) };
+    if create.on.is_some() {
+        return refused("feature", "ON");
+    }
+    if create.textimage_on.is_some() {
+        return refused("feature", "TEXTIMAGE_ON");
+    }
+    let others = create.options.iter().filter(|option| !matches!(&*option.name, "MEMORY_OPTIMIZED" | "DURABILITY"));
+    if let Some(option) = others.into_iter().find(|option| option.on_off() != Some(false)) {
+        return refused("option", &option.name);
+    }
+    for element in &create.elements {
+        match element {
+            TableElement::Column(column) if column.sparse => return refused("feature", "SPARSE"),
+            TableElement::Column(column) if column.generated.is_some() => {
+                return refused("feature", "GENERATED ALWAYS");
+            }
+            TableElement::Period(..) => return refused("feature", "PERIOD FOR SYSTEM_TIME"),
+            TableElement::Column(_) | TableElement::Constraint(_) | TableElement::Index(_) => {}
+        }
+    }
+    for index in indexes {
+        if index.columnstore {
+            return refused("feature", "COLUMNSTORE");
+        }
+        // A primary key says NONCLUSTERED: elsewhere it is clustered.
+        if index.clustered.unwrap_or(index.primary && !index.hash) {
+            return Err(Box::new(SqlError::clustered_in_memory()));
+        }
+        if index.filtered {
+            return Err(Box::new(SqlError::filtered_in_memory()));
+        }
+        if index.includes {
+            return Err(Box::new(SqlError::included_columns_in_memory()));
+        }
+        if index.placed {
+            return refused("feature", "ON");
+        }
+        if let Some(option) = index.options.iter().find(|option| option.name != BUCKET_COUNT) {
+            return Err(Box::new(SqlError::index_option_in_memory(option.name.to_lowercase())));
+        }
+        if index.hash && index.columns.iter().any(|column| column.descending) {
+            return Err(Box::new(SqlError::index_option_in_memory("desc")));
+        }
+    }
+    if indexes.is_empty() {
+        return Err(Box::new(SqlError::index_missing_in_memory(&create.name.name.text)));
+    }
+    Ok(())
+}
+
+/// Checks the types of the columns of an in-memory table.
+///
+/// # Errors
+/// 10794 for those that it does not hold.
+pub(super) fn check_types(columns: &[ColumnDefinition], rowversion: bool) -> Result<(), Fault> {
+    let is_held =
+        |ty: &SqlType| !ty.is_text_or_image() && !matches!(ty, SqlType::Xml | SqlType::Clr(_) | SqlType::Variant);
+    let refused = columns.iter().map(|column| column.ty).find(|ty| !is_held(ty)).map(|ty| ty.name());
+    match refused.or(rowversion.then_some("timestamp")) {
+        Some(name) => Err(Box::new(SqlError::not_in_memory("type", name))),
+        None => Ok(()),
+    }
+}
+
+/// The kind and the name by which a change of an in-memory table is refused.
+type Refused = (&'static str, &'static str);
+
+fn refused_change(table: &Table, action: &AlterTableAction) -> Option<Refused> {
+    let operation = match action {
+        AlterTableAction::Add { elements, .. } => elements.iter().find_map(refused_element),
+        AlterTableAction::Drop(elements) => elements.iter().find_map(|element| match element.kind {
+            tree::DropElementKind::Constraint => {
+                let is_key = table.engine.indexes.iter().any(|index| element.name.is(&index.name));
+                is_key.then_some("ALTER TABLE DROP CONSTRAINT")
+            }
+            tree::DropElementKind::Column => Some("ALTER TABLE DROP COLUMN"),
+            tree::DropElementKind::Index => Some("ALTER TABLE DROP INDEX"),
+            tree::DropElementKind::Period => Some("ALTER TABLE DROP PERIOD"),
+        }),
+        AlterTableAction::AlterColumn { .. } | AlterTableAction::AlterColumnProperty { .. } => {
+            Some("ALTER TABLE ALTER COLUMN")
+        }
+        AlterTableAction::Rebuild { .. } => Some("ALTER TABLE REBUILD"),
+        AlterTableAction::Switch { .. } => Some("ALTER TABLE SWITCH"),
+        AlterTableAction::Set(options) if options.iter().any(|option| option.name == "SYSTEM_VERSIONING") => {
+            return Some(("option", "SYSTEM_VERSIONING"));
+        }
+        AlterTableAction::Set(_)
+        | AlterTableAction::AlterColumnMask { .. }
+        | AlterTableAction::SetConstraints { .. }
+        | AlterTableAction::SetTriggers { .. } => None,
+    };
+    operation.map(|operation| ("operation", operation))
+}
+
+fn refused_element(element: &TableElement) -> Option<&'static str> {
+    match element {
+        TableElement::Column(_) => Some("ALTER TABLE ADD COLUMN"),
+        TableElement::Index(_) => Some("ALTER TABLE ADD INDEX"),
+        TableElement::Period(..) => Some("ALTER TABLE ADD PERIOD"),
+        TableElement::Constraint(constraint) => match constraint.kind {
+            tree::ConstraintKind::Key(_) => Some("ALTER TABLE ADD CONSTRAINT"),
+            tree::ConstraintKind::Default { .. } => Some("ALTER TABLE ADD DEFAULT"),
+            tree::ConstraintKind::Check { .. } | tree::ConstraintKind::Foreign(_) => None,
+        },
+    }
+}
+
+impl Definer<'_> {
+    /// Checks that a definition asks nothing of an in-memory table that it does not do.
+    ///
+    /// # Errors
+    /// 10794 for changes of its rows, columns and indexes.
+    pub(super) fn check_in_memory(&self, statement: &StatementKind) -> Result<(), Fault> {
+        let found = match statement {
+            StatementKind::AlterTable(alter) => {
+                self.in_memory(&alter.table)?.and_then(|table| refused_change(&table, &alter.action))
+            }
+            StatementKind::CreateIndex(create) => self.in_memory(&create.table)?.map(|_| ("operation", "CREATE INDEX")),
+            StatementKind::AlterIndex(alter) => self.in_memory(&alter.table)?.map(|_| ("operation", "ALTER INDEX")),
+            StatementKind::Truncate(name) => self.in_memory(name)?.map(|_| ("statement", "TRUNCATE TABLE")),
+            StatementKind::DropIndex(drop) => {
+                let mut found = None;
+                for index in &drop.indexes {
+                    found = found.or(self.in_memory(&index.table)?.map(|_| ("operation", "DROP INDEX")));
+                }
+                found
+            }
+            _ => None,
+        };
+        match found {
+            Some((kind, name)) => Err(Box::new(SqlError::not_in_memory(kind, name))),
+            None => Ok(()),
+        }
+    }
+
+    /// The table of a name, if it is an in-memory one.
+    fn in_memory(&self, name: &ObjectName) -> Result<Option<std::sync::Arc<Table>>, Fault> {
+        let table = self.context.catalog().table(name)?;
+        Ok(table.filter(|table| table.engine.is_in_memory()))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::columnstore::WantedColumnstore;
 use super::filegroup;
+use super::in_memory::{self, TableKind};
 use super::index_filter::{FilterColumn, FilterOf};
 use super::period::WantedBound;
 use crate::bind::{ColumnDefaults, TypePlace, column_collation, declared, declared_at};
@@ -132,8 +133,12 @@ pub(crate) fn table(
             return Err(errors::unsupported("The table option LEDGER"));
         }
     }
-    let any_table = super::in_memory::as_any_table(create)?;
-    let create = any_table.as_ref().unwrap_or(create);
+    let kind = in_memory::kind_of(create)?;
+    let (create, memory) = match &kind {
+        TableKind::OnDisk => (create, None),
+        TableKind::Ordinary(ordinary) => (&**ordinary, None),
+        TableKind::InMemory(memory) => (create, Some(*memory)),
+    };
     let name = create.name.name.text.clone();
     let mut columns = Vec::new();
     let mut indexes = Vec::new();
@@ -185,8 +190,14 @@ pub(crate) fn table(
     }
     let filegroup = filegroup::placed(filegroups, create.on.as_ref())?;
     let text_filegroup = text_filegroup(create, &columns, filegroups)?;
-    let indexes = clustered_defaults(indexes, wishes.columnstores.iter().any(WantedColumnstore::is_clustered));
-    Ok((TableDefinition { schema, name, columns, indexes, filegroup, text_filegroup }, wishes))
+    match memory {
+        Some(_) => in_memory::check_types(&columns, wishes.rowversion.is_some())?,
+        None => indexes.iter().try_for_each(Wanted::check_on_disk)?,
+    }
+    // Neither beside a clustered columnstore nor in memory are the rows in an index.
+    let has_rows = memory.is_some() || wishes.columnstores.iter().any(WantedColumnstore::is_clustered);
+    let indexes = clustered_defaults(indexes, has_rows);
+    Ok((TableDefinition { schema, name, columns, indexes, filegroup, text_filegroup, memory }, wishes))
 }
 
 /// The filegroup that TEXTIMAGE_ON names.
@@ -462,9 +473,6 @@ pub(crate) fn constraint_index(
             return Err(errors::unsupported("DEFAULT ... FOR here"));
         }
     };
-    if key.hash {
-        return Err(errors::unsupported("A HASH index"));
-    }
     let mut columns = key_columns(&key.columns);
     if columns.is_empty()
         && let Some(own) = own_column
@@ -481,6 +489,7 @@ pub(crate) fn constraint_index(
             extras: IndexExtras {
                 ignores_duplicates: is_on(&key.options, IGNORE_DUP_KEY),
                 storage: storage_wish(&key.options)?,
+                hash: in_memory::hash_index(key.hash, &key.options)?,
                 ..IndexExtras::default()
             },
             replaces: false,
@@ -496,8 +505,8 @@ pub(crate) fn inline_index(
     own_column: Option<&tree::Name>,
     of: &FilterOf<'_>,
 ) -> Result<Wanted, Fault> {
-    if inline.kind != tree::IndexKind::Rows || inline.hash {
-        return Err(errors::unsupported("A HASH index"));
+    if inline.kind != tree::IndexKind::Rows {
+        return Err(errors::unsupported("An index of this kind in a table"));
     }
     check_ignores_duplicates(&inline.options, inline.unique)?;
     let mut columns = key_columns(&inline.columns);
@@ -513,7 +522,10 @@ pub(crate) fn inline_index(
             unique: inline.unique,
             clustered: false,
             columns,
-            extras: extras(&inline.include, inline.filter.as_ref(), &inline.options, of)?,
+            extras: IndexExtras {
+                hash: in_memory::hash_index(inline.hash, &inline.options)?,
+                ..extras(&inline.include, inline.filter.as_ref(), &inline.options, of)?
+            },
             replaces: false,
         },
         clustered: inline.clustered,
@@ -625,6 +637,17 @@ impl Wanted {
     pub(crate) fn place(&mut self, filegroups: &Catalog) -> Result<(), Fault> {
         self.definition.extras.storage.filegroup = filegroup::placed(filegroups, self.on.as_ref())?;
         Ok(())
+    }
+
+    /// Checks that it is an index that tables on disk have.
+    ///
+    /// # Errors
+    /// 10791 for a hash index.
+    pub(crate) fn check_on_disk(&self) -> Result<(), Fault> {
+        match self.definition.extras.hash {
+            Some(_) => Err(Box::new(SqlError::hash_index_on_disk())),
+            None => Ok(()),
+        }
     }
 
     /// The definition for a table that exists: clustered when it says so, or when it is a primary key and nothing is.

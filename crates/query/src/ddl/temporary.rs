@@ -96,7 +96,8 @@ impl Definer<'_> {
         }
         let filegroup = placed(&self.filegroups_of(target), into.on.as_deref())?;
         let (name, indexes) = (target.name.text.clone(), Vec::new());
-        let definition = TableDefinition { schema, name, columns, indexes, filegroup, text_filegroup: None };
+        let (text_filegroup, memory) = (None, None);
+        let definition = TableDefinition { schema, name, columns, indexes, filegroup, text_filegroup, memory };
         self.context.begin_statement(true)?;
         if target.is_temporary() {
             self.create_temporary(definition, Residence::Temporary).await?;

@@ -255,7 +255,9 @@ impl Definer<'_> {
         let schema = self.schema_of(name, false)?;
         let (name_text, indexes) = (name.name.text.clone(), vec![key]);
         let (filegroup, text_filegroup) = (None, None);
-        let definition = TableDefinition { schema, name: name_text, columns, indexes, filegroup, text_filegroup };
+        let memory = None;
+        let definition =
+            TableDefinition { schema, name: name_text, columns, indexes, filegroup, text_filegroup, memory };
         let (database, tx) = self.context.engine();
         database.create_table(tx, definition).await?;
         self.altered(name)

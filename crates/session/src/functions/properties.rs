@@ -50,6 +50,7 @@ pub(super) fn server_property(call: &Call<'_>) -> Answer {
         "productlevel" => "RTM".to_string(),
         "edition" => "Developer Edition (64-bit)".to_string(),
         "engineedition" => return int(3),
+        "isxtpsupported" => return int(1),
         "servername" | "machinename" | "computernamephysicalnetbios" => server_name(),
         "collation" => Collation::default().name().to_string(),
         "lcid" => return int(1033),
@@ -77,7 +78,6 @@ pub(super) fn server_property(call: &Call<'_>) -> Answer {
         | "issingleuser"
         | "isfulltextinstalled"
         | "isintegratedsecurityonly"
-        | "isxtpsupported"
         | "islocaldb"
         | "ispolybaseinstalled"
         | "isadvancedanalyticsinstalled" => return int(0),
@@ -141,7 +141,8 @@ pub(super) fn database_property(call: &Call<'_>) -> Answer {
         | "isansiwarningsenabled"
         | "isquotedidentifiersenabled"
         | "isnullconcat"
-        | "isarithmeticabortenabled" => int(1),
+        | "isarithmeticabortenabled"
+        | "isxtpsupported" => int(1),
         "isautoclose"
         | "isautoshrink"
         | "isinstandby"
@@ -279,7 +280,7 @@ pub(super) fn object_property(call: &Call<'_>) -> Answer {
                 Some(Versioning::Current { .. }) => 2,
             })
         }),
-        "tableismemoryoptimized" => flag(false),
+        "tableismemoryoptimized" => flag(of_table(|table| table.is_in_memory())),
         "isscalarfunction" => flag(code == "FN"),
         "istablefunction" => flag(matches!(code, "IF" | "TF")),
         "isinlinefunction" => flag(code == "IF"),

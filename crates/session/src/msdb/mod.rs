@@ -132,6 +132,7 @@ async fn make_tables(database: &Database, tx: &mut Transaction) -> Result<(), Sq
             indexes,
             filegroup: None,
             text_filegroup: None,
+            memory: None,
         };
         match database.create_table(tx, table).await {
             // Another session was first.

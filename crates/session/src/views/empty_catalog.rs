@@ -278,7 +278,6 @@ pub(super) const VIEWS: &[View] = &[
             ("tessellation_scheme", Name, Yes),
         ],
     ),
-    empty("hash_indexes", columns_of![INDEX; ("bucket_count", BigInt, Yes)]),
     empty("extended_procedures", columns_of![OBJECT; ("dll_name", Text(260), Yes)]),
     empty("system_sql_modules", MODULE),
 ];

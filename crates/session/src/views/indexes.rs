@@ -37,6 +37,12 @@ pub(super) const VIEWS: &[View] = &[
     View { schema: "sys", name: "indexes", columns: INDEX, rows: indexes },
     View {
         schema: "sys",
+        name: "hash_indexes",
+        columns: columns_of![INDEX; ("bucket_count", BigInt, Yes)],
+        rows: hash_indexes,
+    },
+    View {
+        schema: "sys",
         name: "xml_indexes",
         columns: columns_of![INDEX;
             ("using_xml_index_id", Int, Yes),
@@ -145,6 +151,7 @@ pub(crate) fn index_type(index: &Index) -> (i32, &'static str) {
         Some(columnstore) if columnstore.clustered => (5, "CLUSTERED COLUMNSTORE"),
         Some(_) => (6, "NONCLUSTERED COLUMNSTORE"),
         None if index.xml.is_some() => (3, "XML"),
+        None if index.hash.is_some() => (7, "NONCLUSTERED HASH"),
         None if index.clustered || index.hypothetical.is_some_and(|own| own.clustered) => (1, "CLUSTERED"),
         None => (2, "NONCLUSTERED"),
     }
@@ -172,6 +179,16 @@ fn shown_index(view: &View, object_id: i32, index: &Index) -> RowBuilder {
         .bit("is_hypothetical", index.hypothetical.is_some())
         .bit("has_filter", index.filter.is_some())
         .text_if("filter_definition", index.filter.as_ref())
+}
+
+fn hash_indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
+    let shapes = source.catalog.table_shapes();
+    let indexes = shapes.flat_map(|table| table.indexes.iter().map(|index| (table.object_id, index)));
+    let row = |(object_id, index): (i32, &Index)| {
+        let hash = index.hash?;
+        Some(shown_index(view, object_id, index).integer("bucket_count", hash.bucket_count).done())
+    };
+    Ok(indexes.filter_map(row).collect())
 }
 
 fn xml_indexes(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {

@@ -1,4 +1,4 @@
--- Tables and table types optimized for memory are like others; rows that are not to be kept are refused.
+-- Durable tables optimized for memory, and table types, are like others.
 CREATE TYPE dbo.ids AS TABLE (id int NOT NULL PRIMARY KEY NONCLUSTERED HASH WITH (BUCKET_COUNT = 64), INDEX ix HASH (id) WITH (BUCKET_COUNT = 64)) WITH (MEMORY_OPTIMIZED = ON)
 GO
 CREATE TYPE dbo.other AS TABLE (id int) WITH (SOMETHING = ON)
@@ -9,8 +9,6 @@ DECLARE @ids dbo.ids
 INSERT @ids VALUES (2)
 SELECT s.name FROM dbo.session s WITH (SNAPSHOT) JOIN @ids i ON i.id = s.id
 SELECT name, is_memory_optimized, durability_desc FROM sys.tables WHERE name = 'session'
-GO
-CREATE TABLE dbo.passing (id int NOT NULL PRIMARY KEY NONCLUSTERED) WITH (MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_ONLY)
 GO
 CREATE TABLE dbo.on_disk (id int NOT NULL PRIMARY KEY NONCLUSTERED HASH WITH (BUCKET_COUNT = 64))
 GO

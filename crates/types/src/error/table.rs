@@ -931,6 +931,7 @@ error_table! {
     10612 16 1 filter_constant_inconvertible(kind, index, table, column) "Filtered {kind} '{index}' cannot be created on table '{table}' because the column '{column}' in the filter expression is compared with a constant that cannot be converted to the data type of the column. Rewrite the filter expression so that it does not include this comparison.";
     10618 16 1 filtered_index_ignores_duplicates(verb, index, table) "Cannot {verb} filtered index '{index}' on table '{table}' because the statement sets the IGNORE_DUP_KEY option to ON. Rewrite the statement so that it does not use the IGNORE_DUP_KEY option.";
     10620 16 1 filter_compares_null(kind, index, table) "Filtered {kind} '{index}' cannot be created on table '{table}' because the filter expression contains a comparison with a literal NULL value. Rewrite the comparison to use the IS [NOT] NULL comparison operator to test for NULL values.";
+    10664 16 1 included_columns_in_memory() "Cannot specify included columns for indexes on memory optimized tables.";
     10700 16 1 read_only_table_parameter(name) "The table-valued parameter \"{name}\" is READONLY and cannot be modified.";
     10703 15 1 too_many_grouping_sets(maximum) "Too many grouping sets. The maximum number is {maximum}.";
     10704 15 1 throw_outside_catch() "To rethrow an error, a THROW statement must be used inside a CATCH block. Insert the THROW statement inside a CATCH block, or add error parameters to the THROW statement.";
@@ -952,6 +953,17 @@ error_table! {
     10759 15 1 distinct_with_over() "Use of DISTINCT is not allowed with the OVER clause.";
     10760 16 1 scale_not_constant(ty) "Scale argument is not valid. Valid expressions for data type {ty} scale argument are integer constants and integer constant expressions.";
     10761 15 1 parse_type_invalid(ty, function) "Invalid data type {ty} in function {function}.";
+    10778 16 1 foreign_key_into_memory() "Foreign key relationships between memory optimized tables and non-memory optimized tables are not supported.";
+    10779 15 1 durability_on_disk(durability) "The durability option '{durability}' is supported only with memory optimized tables.";
+    10780 16 1 foreign_key_needs_primary_in_memory(table, key) "There is no primary key in the referenced table '{table}' that matches the referencing column list in the foreign key '{key}'. Foreign keys in memory-optimized tables must reference primary keys.";
+    10789 15 1 buckets_missing(option, index, table) "The option '{option}' must be specified for index '{index}' on table '{table}'. It is required for hash indexes.";
+    10790 15 1 buckets_without_hash(option) "The option '{option}' can be specified only for hash indexes.";
+    10791 16 1 hash_index_on_disk() "Hash indexes are permitted only in memory optimized tables.";
+    10794 16 1 filtered_in_memory() "The feature 'WHERE' is not supported with indexes on memory optimized tables.";
+    10794 16 1 not_in_memory(kind, name) "The {kind} '{name}' is not supported with memory optimized tables.";
+    10794 16 76 isolation_not_in_memory(level) "The transaction isolation level '{level}' is not supported with memory optimized tables.";
+    10794 16 81 index_option_in_memory(option) "The index option '{option}' is not supported with indexes on memory optimized tables.";
+    10794 16 82 hint_not_in_memory(hint) "The table option '{hint}' is not supported with memory optimized tables.";
     10797 15 2 memory_optimized_filegroup_exists() "Only one MEMORY_OPTIMIZED_DATA filegroup is allowed per database.";
     11501 16 2 batch_not_analyzed() "The batch could not be analyzed because of compile errors.";
     11502 16 2 parameter_type_not_deduced(name) "The type for parameter '{name}' cannot be deduced in this context.";
@@ -998,6 +1010,8 @@ error_table! {
     12109 16 1 scoped_configuration_is_primary() "Statement 'ALTER DATABASE SCOPED CONFIGURATION' failed, because it attempted to set the value to 'PRIMARY' for the primary replica. A settings can only be set to 'PRIMARY' when the setting is applied to the secondary.";
     12110 16 1 scoped_configuration_of_primary(name) "Statement 'ALTER DATABASE SCOPED CONFIGURATION' failed, because it attempted to set the '{name}' option for the secondaries replica while this option is only allowed to be set for the primary.";
     12121 16 1 paused_index_minutes_invalid(number) "Time value {number} used with PAUSED_RESUMABLE_INDEX_ABORT_DURATION_MINUTES is not a valid value; PAUSED_RESUMABLE_INDEX_ABORT_DURATION_MINUTES wait time must be greater or equal to 0 and less or equal to 71582.";
+    12317 16 68 clustered_in_memory() "Clustered indexes, which are the default for primary keys, are not supported with memory optimized tables. Specify a NONCLUSTERED index instead.";
+    12322 16 78 temporary_table_in_memory() "Temporary tables are not supported with memory optimized tables.";
     13501 16 1 period_column_type(column) "Temporal generated always column '{column}' has invalid data type.";
     13502 16 1 row_start_twice() "System-versioned table cannot have more than one 'GENERATED ALWAYS AS ROW START' column.";
     13503 16 1 row_end_twice() "System-versioned table cannot have more than one 'GENERATED ALWAYS AS ROW END' column.";
@@ -1211,4 +1225,15 @@ error_table! {
     35372 16 3 columnstore_beside_clustered(table) "You cannot create more than one clustered index on table '{table}'. Consider creating a new clustered index using 'with (drop_existing = on)' option.";
     40517 16 1 two_databases_changed() "Changing more than one database in a transaction is not supported in this version of Pikepole.";
     40517 16 1 xml_definition_unsupported() "A definition of a document's type in a value of type xml is not supported in this version of Pikepole.";
+    41301 16 1 memory_dependency_failed() "A transaction dependency failure occurred, and the current transaction can no longer commit. Please retry the transaction.";
+    41302 16 110 memory_write_conflict() "The current transaction attempted to update a record that has been updated since this transaction started. The transaction was aborted.";
+    41303 15 1 bucket_count_invalid(maximum) "The bucket count for a hash index must be a positive integer not exceeding {maximum}.";
+    41305 16 1 memory_repeatable_read_failed() "The current transaction failed to commit due to a repeatable read validation failure.";
+    41317 16 1 memory_in_two_databases() "A user transaction that accesses memory optimized tables or natively compiled modules cannot access more than one user database or databases model and msdb, and it cannot write to master.";
+    41325 16 1 memory_serializable_failed() "The current transaction failed to commit due to a serializable validation failure.";
+    41327 16 7 index_missing_in_memory(table) "The memory optimized table '{table}' must have at least one index or a primary key.";
+    41332 16 1 memory_under_snapshot() "Memory optimized tables and natively compiled modules cannot be accessed or created when the session TRANSACTION ISOLATION LEVEL is set to SNAPSHOT.";
+    41333 16 1 memory_needs_snapshot() "The following transactions must access memory optimized tables and natively compiled modules under snapshot isolation: RepeatableRead transactions, Serializable transactions, and transactions that access tables that are not memory optimized in RepeatableRead or Serializable isolation.";
+    41368 16 1 memory_needs_level() "Accessing memory optimized tables using the READ COMMITTED isolation level is supported only for autocommit transactions. It is not supported for explicit or implicit transactions. Provide a supported isolation level for the memory optimized table using a table hint, such as WITH (SNAPSHOT).";
+    41805 16 1 memory_full(pool) "There is insufficient memory in the resource pool '{pool}' to run this operation on memory-optimized tables. See 'http://go.microsoft.com/fwlink/?LinkID=614951' for more information.";
 }

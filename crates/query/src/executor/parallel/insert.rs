@@ -46,7 +46,9 @@ impl InsertWork {
             ColumnSource::Value(expr) => expr.is_portable(),
             ColumnSource::Identity => false,
         };
-        if insert.table.identity.is_some() || insert.output.is_some() || !sources.iter().all(portable) {
+        // Rows in memory are no pages or runs of keys that workers could lay.
+        let is_one_by_one = insert.table.identity.is_some() || insert.table.engine.is_in_memory();
+        if is_one_by_one || insert.output.is_some() || !sources.iter().all(portable) {
             return None;
         }
         Some(InsertWork {
