@@ -70,6 +70,7 @@ impl Transaction {
         let mut transaction = Transaction::new(database.transactions().session_of(&self.inner), database.id());
         if self.is_explicit() {
             transaction.begin();
+            transaction.is_of_statement = self.is_of_statement;
         }
         transaction.begin_statement();
         self.parts.push(Part::new(Arc::clone(database), transaction));
@@ -137,7 +138,8 @@ impl Transaction {
 
     /// Whether its own part, without those in other databases, has changed something that is not undone.
     fn is_changed(&self) -> bool {
-        self.inner.mark() != pikepole_transaction::Mark::START || self.definitions.catalog.is_some()
+        let in_memory = self.memory.as_ref().is_some_and(|memory| memory.has_changes());
+        in_memory || self.inner.mark() != pikepole_transaction::Mark::START || self.definitions.catalog.is_some()
     }
 
     /// Refuses what would change a second database. It is asked behind each call that may have.
@@ -163,7 +165,7 @@ impl Transaction {
             let transaction = part.transaction();
             // One whose changes were all undone is at its beginning, and must not be taken for the one that is changed.
             if transaction.is_changed() {
-                mark.set(part.id(), transaction.inner.mark());
+                mark.set(transaction);
             }
         }
     }
@@ -190,7 +192,7 @@ impl Transaction {
     pub(crate) async fn rollback_parts_to(&mut self, mark: Mark) -> Result<(), SqlError> {
         for part in &mut self.parts {
             let (database, transaction) = part.both();
-            database.rollback_own_to(transaction, mark.of(database.id())).await?;
+            database.rollback_own_to(transaction, mark.of(database.id()), mark.in_memory(database.id())).await?;
             transaction.forget_definitions_since(mark);
         }
         Ok(())

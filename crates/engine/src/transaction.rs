@@ -12,6 +12,7 @@ use std::sync::Arc;
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_log::Lsn;
+use pikepole_memory::{Invalid, MemoryTransaction};
 use pikepole_scheduler as scheduler;
 use pikepole_storage::StorageError;
 use pikepole_transaction::{Isolation, Need, NestedTransactions, Stop, TransactionError, TransactionId};
@@ -32,6 +33,8 @@ pub struct Mark {
     /// The database that was changed, or else the transaction's own: beside tempdb there is one at most.
     database: i32,
     rows: pikepole_transaction::Mark,
+    /// In that database's in-memory tables.
+    memory: usize,
     /// In what all sessions see of tempdb.
     tempdb_rows: pikepole_transaction::Mark,
     /// In the session's own tables: rows, and how often definitions have changed.
@@ -44,6 +47,7 @@ impl Mark {
     pub const START: Mark = Mark {
         database: 0,
         rows: pikepole_transaction::Mark::START,
+        memory: 0,
         tempdb_rows: pikepole_transaction::Mark::START,
         temporary_rows: pikepole_transaction::Mark::START,
         temporary_definitions: 0,
@@ -58,10 +62,19 @@ impl Mark {
         }
     }
 
-    pub(crate) fn set(&mut self, database: i32, rows: pikepole_transaction::Mark) {
-        match database {
-            TEMPDB_ID => self.tempdb_rows = rows,
-            _ => (self.database, self.rows) = (database, rows),
+    /// The same in its in-memory tables.
+    pub(crate) fn in_memory(self, database: i32) -> usize {
+        if database == self.database { self.memory } else { 0 }
+    }
+
+    /// Notes where a transaction is in its database.
+    pub(crate) fn set(&mut self, tx: &Transaction) {
+        match tx.database_id {
+            TEMPDB_ID => self.tempdb_rows = tx.inner.mark(),
+            id => {
+                (self.database, self.rows) = (id, tx.inner.mark());
+                self.memory = tx.memory.as_ref().map_or(0, |memory| memory.mark());
+            }
         }
     }
 }
@@ -101,6 +114,10 @@ pub struct Transaction {
     /// The object that the data file is to grow for: error 1105 names it. Set with the need of space, taken by the next
     /// satisfying.
     growing_for: String,
+    /// What it does in in-memory tables; none before the first.
+    pub(crate) memory: Option<Box<MemoryTransaction>>,
+    /// It was begun for one statement of a session that is in none.
+    pub(crate) is_of_statement: bool,
     /// The session's part in tempdb.
     pub(crate) temporary: Option<Box<Temporary>>,
     /// What it does in other databases.
@@ -124,6 +141,8 @@ impl Transaction {
             database_id,
             definitions: Definitions::default(),
             growing_for: String::new(),
+            memory: None,
+            is_of_statement: false,
             temporary: None,
             parts: Vec::new(),
             blocked_in: Residence::Database,
@@ -137,10 +156,23 @@ impl Transaction {
     /// An explicit transaction begins: the session's outermost BEGIN TRANSACTION.
     pub fn begin(&mut self) {
         self.inner.begin();
+        self.is_of_statement = false;
         if let Some(temporary) = &mut self.temporary {
             temporary.begin();
         }
         self.for_each_part(Transaction::begin);
+    }
+
+    /// The same for one statement with its triggers, of a session that has begun no transaction.
+    pub fn begin_for_statement(&mut self) {
+        self.begin();
+        self.is_of_statement = true;
+        self.for_each_part(|part| part.is_of_statement = true);
+    }
+
+    /// Tells if a user has begun it, with a statement of its own or by IMPLICIT_TRANSACTIONS.
+    pub(crate) fn is_of_user(&self) -> bool {
+        self.is_explicit() && !self.is_of_statement
     }
 
     /// Where the last commit ends that nobody has waited for; zero when there is none.
@@ -160,7 +192,7 @@ impl Transaction {
 
     /// Whether anything was changed that has not ended yet.
     pub fn has_changes(&self) -> bool {
-        self.inner.has_changes()
+        self.inner.has_changes() || self.memory.as_ref().is_some_and(|memory| memory.has_changes())
     }
 
     /// The id of the open transaction; None while it has changed nothing.
@@ -248,7 +280,7 @@ impl Transaction {
     #[inline]
     pub fn mark(&self) -> Mark {
         let mut mark = Mark::START;
-        mark.set(self.database_id, self.inner.mark());
+        mark.set(self);
         if let Some(temporary) = &self.temporary {
             mark.temporary_rows = temporary.rows_mark();
             mark.temporary_definitions = temporary.definitions();
@@ -274,12 +306,18 @@ impl Transaction {
         if let Some(temporary) = &mut self.temporary {
             temporary.begin_statement();
         }
+        if let Some(memory) = &mut self.memory {
+            memory.begin_statement();
+        }
     }
 
     /// A statement begins.
     #[inline]
     pub(crate) fn begin_statement(&mut self) {
         self.statements += 1;
+        if let Some(memory) = &mut self.memory {
+            memory.begin_statement();
+        }
         self.inner.begin_statement();
     }
 
@@ -457,13 +495,13 @@ impl Database {
 
     #[inline(always)]
     pub(crate) fn try_commit_own(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
-        let Transaction { inner, definitions, .. } = tx;
+        let Transaction { inner, definitions, memory, .. } = tx;
         if definitions.catalog.is_some() {
             // The rows of a new storage were logged by whoever built it.
             inner.order_behind_all();
         }
-        inner
-            .try_commit(|| self.publish(definitions))
+        let memory = memory.as_deref_mut();
+        try_commit_rows(inner, memory, || self.publish(definitions))?
             .and_then(|()| {
                 let full = self.is_full(durability);
                 if full && durability == Durability::Promised { Ok(()) } else { inner.try_harden(full) }
@@ -499,7 +537,7 @@ impl Database {
     /// # Errors
     /// 9001 when the log failed: then the whole transaction must be rolled back.
     pub async fn rollback_to(&self, tx: &mut Transaction, mark: Mark) -> Result<(), SqlError> {
-        self.rollback_own_to(tx, mark.of(self.id())).await?;
+        self.rollback_own_to(tx, mark.of(self.id()), mark.in_memory(self.id())).await?;
         tx.forget_definitions_since(mark);
         self.unlock_catalog_of_undone(tx);
         tx.rollback_parts_to(mark).await?;
@@ -513,7 +551,11 @@ impl Database {
         &self,
         tx: &mut Transaction,
         mark: pikepole_transaction::Mark,
+        in_memory: usize,
     ) -> Result<(), SqlError> {
+        if let Some(memory) = &mut tx.memory {
+            memory.rollback_to(in_memory);
+        }
         self.run(tx, |tx| {
             let undone = tx.inner.try_rollback_to(mark);
             undone.map_err(|stop| self.place(tx, "").stop(stop))
@@ -538,6 +580,9 @@ impl Database {
     }
 
     pub(crate) async fn rollback_own(&self, tx: &mut Transaction) -> Result<(), SqlError> {
+        if let Some(memory) = &mut tx.memory {
+            memory.rollback();
+        }
         loop {
             match tx.inner.try_rollback() {
                 Ok(()) => break,
@@ -682,6 +727,32 @@ impl Database {
             Interrupted::Stale => SqlError::snapshot_schema_changed(self.name()),
         })
     }
+}
+
+/// Commits the rows of both kinds of tables as one: what was promised about in-memory ones is looked at before the log has the commit, and
+/// they are seen by others once it has.
+///
+/// # Errors
+/// 41305 and 41325.
+#[inline(always)]
+fn try_commit_rows(
+    inner: &mut pikepole_transaction::Transaction,
+    memory: Option<&mut MemoryTransaction>,
+    publish: impl FnOnce(),
+) -> Result<Result<(), Stop>, Blocked> {
+    let Some(memory) = memory else { return Ok(inner.try_commit(publish)) };
+    if let Err(invalid) = memory.prepare() {
+        return Err(match invalid {
+            Invalid::RepeatableRead => SqlError::memory_repeatable_read_failed().into(),
+            Invalid::Serializable => SqlError::memory_serializable_failed().into(),
+        });
+    }
+    let committed = inner.try_commit(publish);
+    match committed {
+        Ok(()) => memory.commit(),
+        Err(_) => memory.unprepare(),
+    }
+    Ok(committed)
 }
 
 fn is_poisoned(error: &TransactionError) -> bool {

@@ -24,6 +24,8 @@ pub struct MemoryScan {
     is_begun: bool,
     is_ended: bool,
     cells: usize,
+    /// It sees all that its transaction has changed, of the running statement too.
+    all_own: bool,
     bytes: Vec<u8>,
     /// The ends of each row's name and body in `bytes`.
     rows: Vec<(usize, usize)>,
@@ -40,6 +42,7 @@ impl Default for MemoryScan {
             is_begun: false,
             is_ended: true,
             cells: CELLS_FIRST,
+            all_own: false,
             bytes: Vec::new(),
             rows: Vec::new(),
             next: 0,
@@ -52,11 +55,16 @@ impl MemoryScan {
     pub fn restart(&mut self, index: usize, range: KeyRange, reverse: bool) {
         (self.index, self.range, self.reverse) = (index, range, reverse);
         self.position.begun = false;
-        (self.is_begun, self.is_ended) = (false, false);
+        (self.is_begun, self.is_ended, self.all_own) = (false, false, false);
         self.cells = CELLS_FIRST;
         self.bytes.clear();
         self.rows.clear();
         self.next = 0;
+    }
+
+    /// From now on it sees what the running statement has changed, too.
+    pub fn see_all_own(&mut self) {
+        self.all_own = true;
     }
 
     /// The row that the scan is at: its name and its bytes. The scan is at none before the first [`MemoryScan::next_row`].
@@ -83,7 +91,7 @@ impl MemoryScan {
         self.bytes.clear();
         self.rows.clear();
         self.next = 0;
-        let sight = tx.sight();
+        let sight = if self.all_own { tx.sight_of_all_own() } else { tx.sight() };
         while self.rows.is_empty() && !self.is_ended {
             let guard = crossbeam_epoch::pin();
             let (range, mut position) = (self.range.clone(), std::mem::take(&mut self.position));

@@ -80,6 +80,8 @@ pub struct MemoryTransaction {
 
 // SAFETY: its rows and versions are held by it, and all that threads do with those is made for many of them.
 unsafe impl Send for MemoryTransaction {}
+// SAFETY: what can be called by reference reads its own fields, and follows no pointer.
+unsafe impl Sync for MemoryTransaction {}
 
 impl std::fmt::Debug for MemoryTransaction {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
@@ -125,6 +127,11 @@ impl MemoryTransaction {
 
     pub(crate) fn sight(&mut self) -> Sight {
         Sight { time: self.begin(), writer: self.writer, statement: self.statement }
+    }
+
+    /// The same with what the running statement has changed.
+    pub(crate) fn sight_of_all_own(&mut self) -> Sight {
+        Sight { statement: u64::MAX, ..self.sight() }
     }
 
     fn writer(&mut self) -> NonNull<Writer> {
@@ -323,6 +330,23 @@ impl MemoryTransaction {
         true
     }
 
+    /// Makes the commit depend on a row, by its name: it must be the one then that it is now.
+    pub fn promise_row(&mut self, table: &Arc<MemoryTable>, name: &[u8]) {
+        let guard = crossbeam_epoch::pin();
+        let sight = self.sight_of_all_own();
+        if let Some(row) = table.row(name, &guard)
+            && let Some(version) = sight.version(row, &guard)
+        {
+            self.note_read(row, version, Level::RepeatableRead, &guard);
+        }
+    }
+
+    /// Makes the commit depend on keys of an index: no other transaction's row may have come to them by then.
+    pub fn promise_none(&mut self, table: &Arc<MemoryTable>, index: usize, range: KeyRange) {
+        self.begin();
+        self.note_scan(table, index, &range, Level::Serializable);
+    }
+
     /// Undoes what was changed since a mark.
     pub fn rollback_to(&mut self, mark: usize) {
         let guard = crossbeam_epoch::pin();
@@ -354,13 +378,23 @@ impl MemoryTransaction {
         self.end();
     }
 
+    /// Tells if its commit can fail or changes something: it is more than the end of a snapshot.
+    pub fn is_bound(&self) -> bool {
+        !(self.writes.is_empty() && self.reads.is_empty() && self.scanned.is_empty())
+    }
+
+    /// Tells if it has changed something.
+    pub fn has_changes(&self) -> bool {
+        !self.writes.is_empty()
+    }
+
     /// Takes the time to commit at, and sees if what was read still holds then. It is to be followed at once by `commit`, `unprepare` or
     /// `rollback`: others wait for that.
     ///
     /// # Errors
     /// [`Invalid`]: the transaction must be rolled back.
     pub fn prepare(&mut self) -> Result<(), Invalid> {
-        if self.writes.is_empty() && self.reads.is_empty() && self.scanned.is_empty() {
+        if !self.is_bound() {
             return Ok(());
         }
         let writer = self.writer();

@@ -619,7 +619,7 @@ impl ExecutionContext {
         if self.state.transaction_count > 0 {
             return false;
         }
-        self.transaction.begin();
+        self.transaction.begin_for_statement();
         self.state.transaction_count = 1;
         true
     }

@@ -45,7 +45,7 @@ impl Database {
     /// The same for a table of the transaction's own database.
     pub(super) fn try_next_identity_own(&self, tx: &mut Transaction, table: &Table) -> Result<i64, Blocked> {
         let identity = identity_of(table);
-        if table.residence.is_session() {
+        if !table.outlives_restart() {
             return Ok(table.state.next_unnoted(&identity));
         }
         loop {
@@ -108,7 +108,7 @@ impl Database {
             return tx.in_part(table, |database, part| database.try_pass_identity(part, table, value));
         }
         let (identity, state) = (identity_of(table), &table.state);
-        if state.pass(&identity, value) || table.residence.is_session() {
+        if state.pass(&identity, value) || !table.outlives_restart() {
             return Ok(());
         }
         self.try_note(table.object_id, || state.mark_wanted(&identity), |mark| state.noted(&identity, mark))
@@ -144,7 +144,7 @@ impl Database {
         let identity = identity_of(table);
         let state = &table.state;
         state.reseed(&identity, value);
-        if table.residence.is_session() {
+        if !table.outlives_restart() {
             return Ok(());
         }
         let mut tx = self.transaction(0);
@@ -205,7 +205,7 @@ impl Database {
 
     /// At a shutdown: notes the next value of every table that has dealt some, and the last rowversion number.
     pub(crate) async fn note_identities(&self) {
-        for table in self.current_catalog().tables() {
+        for table in self.current_catalog().tables().filter(|table| table.outlives_restart()) {
             self.note_at_shutdown(table.object_id, || table.state.mark_of_shutdown()).await;
         }
         self.note_at_shutdown(ROWVERSIONS_ID, || self.row_versions.mark_of_shutdown()).await;

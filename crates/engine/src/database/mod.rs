@@ -57,6 +57,7 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU
 use pikepole_log::{Log, LogStats, Lsn};
 use pikepole_machine::{Disk, is_full};
 use pikepole_scheduler::Schedulers;
+use pikepole_memory::MemoryTransactions;
 use pikepole_storage::{LevelShape, PageId, ShapeDepth, StorageError, Store};
 use pikepole_transaction::{LockRow, OpenTransaction, Structure, TableLock, TransactionRow, Transactions};
 use pikepole_types::{CodePage, SqlError};
@@ -127,6 +128,8 @@ pub struct Database {
     log: Arc<Log>,
     store: Arc<Store>,
     transactions: Arc<Transactions>,
+    /// Those of in-memory tables.
+    memory: Arc<MemoryTransactions>,
     catalog_tree: Structure,
     catalog_lock: Arc<TableLock>,
     named_locks: Mutex<named::NamedLocks>,
@@ -141,6 +144,8 @@ pub struct Database {
     /// What the database and its restored copies have in common.
     family: u64,
     chain: Mutex<chain::Kept>,
+    /// MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT of `options`.
+    elevates: AtomicBool,
     /// [`DelayedDurability`] of `options`, for the commit's way.
     delayed_durability: AtomicU8,
     /// The number of the code page of its collation: read for each argument of a call.
@@ -237,6 +242,7 @@ impl Database {
         *current = options;
         lock(&self.chain).chain = chain;
         self.delayed_durability.store(options.delayed_durability as u8, Ordering::Relaxed);
+        self.elevates.store(options.switches.is_on(switches::ELEVATE), Ordering::Relaxed);
         self.degree.store(options.scoped.degree().into(), Ordering::Relaxed);
         self.code_page.store(options.collation.code_page().number().into(), Ordering::Relaxed);
         self.transactions.set_locks_reads(!options.read_committed_snapshot);
@@ -294,6 +300,12 @@ impl Database {
         }
     }
 
+    /// Transactions below SNAPSHOT read in-memory tables as of SNAPSHOT, without a hint.
+    #[inline]
+    pub(crate) fn elevates_to_snapshot(&self) -> bool {
+        self.elevates.load(Ordering::Relaxed)
+    }
+
     /// What it counts in: the counters that are its own, and the server's.
     pub fn statistics(&self) -> &Arc<Statistics> {
         &self.statistics
@@ -316,6 +328,11 @@ impl Database {
     /// The transactions.
     pub(crate) fn transactions(&self) -> &Arc<Transactions> {
         &self.transactions
+    }
+
+    /// The transactions of in-memory tables.
+    pub(crate) fn memory(&self) -> &Arc<MemoryTransactions> {
+        &self.memory
     }
 
     /// The log's figures.

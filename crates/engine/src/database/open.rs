@@ -24,7 +24,7 @@ use super::files::{DatabaseFile, DatabaseOptions, FORMAT};
 use super::identity::{ROWVERSIONS_ID, RowVersions};
 use super::not_made::NotMade;
 use super::recovery::{RecoveryWatch, pass_over_log};
-use super::{Database, lock, now_us};
+use super::{Database, lock, now_us, switches};
 use crate::catalog::definition::{Schema, StoredObject, TableRecord};
 use crate::catalog::rows::{CATALOG_KEY_BYTES, CATALOG_OBJECT, Decoder, RowKind, STORAGE_FIRST, encode, row_key};
 use crate::catalog::sequence::{Sequence, SequenceState};
@@ -243,6 +243,8 @@ impl Database {
             catalog: Mutex::new(Arc::new(catalog)),
             object_id_next: AtomicI32::new(object_id_next),
             storage_next: AtomicU32::new(storage_max.map_or(STORAGE_FIRST, |max| max + 1)),
+            memory: Arc::default(),
+            elevates: AtomicBool::new(file.options.switches.is_on(switches::ELEVATE)),
             delayed_durability: AtomicU8::new(file.options.delayed_durability as u8),
             code_page: AtomicU32::new(file.options.collation.code_page().number().into()),
             degree: AtomicU32::new(file.options.scoped.degree().into()),

@@ -1,7 +1,10 @@
-//! The switches of ALTER DATABASE ... SET. Queries make statistics and bring them up to date as two of them say; the others are kept to be
-//! shown: nothing here works otherwise by them, and tools look whether what they have set is so.
+//! The switches of ALTER DATABASE ... SET. Queries make statistics and bring them up to date as two of them say, and read in-memory tables by one; the
+//! others are kept to be shown: nothing here works otherwise by them, and tools look whether what they have set is so.
 
 use serde::{Deserialize, Serialize};
+
+/// The switch by which statements read in-memory tables as of SNAPSHOT without a hint.
+pub(super) const ELEVATE: &str = "MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT";
 
 /// The switches: the option, its column of `sys.databases`, and what it is in a new database.
 const SWITCHES: &[(&str, &str, bool)] = &[
@@ -21,7 +24,7 @@ const SWITCHES: &[(&str, &str, bool)] = &[
     ("DB_CHAINING", "is_db_chaining_on", false),
     ("ENABLE_BROKER", "is_broker_enabled", false),
     ("HONOR_BROKER_PRIORITY", "is_honor_broker_priority_on", false),
-    ("MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT", "is_memory_optimized_elevate_to_snapshot_on", false),
+    (ELEVATE, "is_memory_optimized_elevate_to_snapshot_on", false),
     ("NUMERIC_ROUNDABORT", "is_numeric_roundabort_on", false),
     ("QUOTED_IDENTIFIER", "is_quoted_identifier_on", true),
     ("TRUSTWORTHY", "is_trustworthy_on", false),

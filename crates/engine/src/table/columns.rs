@@ -52,7 +52,8 @@ impl Database {
         let Reading::Versions { uncommitted } = reading else {
             return self.try_next_row(tx, table, scan, columns);
         };
-        if table.overflow.is_some() || scan.secondary.is_some() || tx.is_elsewhere(table) {
+        let is_by_page = table.overflow.is_none() && table.in_memory.is_none() && scan.secondary.is_none();
+        if !is_by_page || tx.is_elsewhere(table) {
             return self.try_next_row(tx, table, scan, columns);
         }
         self.lock_for(tx, table, LockMode::SchS)?;
@@ -117,7 +118,7 @@ impl Database {
             Some(Source::Heap(heap)) => {
                 heap.rows().try_for_each(|(rid, header, body)| read(rid, &[], header, body))?;
             }
-            None => {}
+            Some(Source::Memory(_)) | None => {}
         }
         match columns.iter_mut().position(|column| !column.check()) {
             Some(place) => Err(RowError::Corrupt { column: wanted[place] }),

@@ -13,6 +13,7 @@ mod bulk;
 mod check;
 mod columns;
 mod ignored;
+mod in_memory;
 mod long;
 mod moved;
 mod newest;
@@ -33,12 +34,14 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
+use pikepole_memory::MemoryTable;
 use pikepole_storage::{Heap, PageId, ReadMeter, Reads, Store, Tree};
 use pikepole_transaction::{RID_BYTES, Structure};
 use pikepole_types::{ColumnType, KeyColumn, Length, RowError, RowLayout, SqlError, SqlType, Value};
 
 use crate::catalog::definition::{Column, StorageRef, TableRecord};
 use crate::catalog::filter::{ConstantLayout, RowTest};
+use crate::catalog::in_memory::InMemoryDurability;
 use crate::catalog::index::{Index, IndexColumn};
 use crate::database::limits;
 use crate::temporary::Residence;
@@ -131,6 +134,8 @@ pub struct Table {
     pub(crate) overflow: Option<Overflow>,
     /// Rows may be left out of an INSERT: an index has IGNORE_DUP_KEY.
     pub(crate) ignores_duplicates: bool,
+    /// The rows of an in-memory table: its storage has none.
+    in_memory: Option<Arc<MemoryTable>>,
 }
 
 impl Deref for Table {
@@ -222,6 +227,12 @@ impl Table {
         counted.map(|met| TableReads { met, ..sum })
     }
 
+    /// Tells if its rows are there after a restart.
+    pub(crate) fn outlives_restart(&self) -> bool {
+        let is_emptied = self.record.memory.is_some_and(|memory| memory.durability == InMemoryDurability::SchemaOnly);
+        !self.residence.is_session() && !is_emptied
+    }
+
     /// Where the table lives.
     pub fn residence(&self) -> Residence {
         self.residence
@@ -251,7 +262,10 @@ impl Table {
         let uniquified = clustered.is_some_and(|index| !index.unique);
         let layout = layout(&record, clustered.map_or(&[], |index| &index.columns));
         let layout = if record.overflow.is_some() { layout.marked() } else { layout };
-        let layout = limits::with_row_limit(layout, &record.columns).with_key_limit(limits::key_bytes_max(true));
+        let layout = match record.is_in_memory() {
+            true => layout,
+            false => limits::with_row_limit(layout, &record.columns).with_key_limit(limits::key_bytes_max(true)),
+        };
         let overflow = record.overflow.map(|at| Overflow::new(open(at, true), &record));
         let secondary = record
             .indexes
@@ -273,7 +287,20 @@ impl Table {
             .collect();
         let residence = Residence::default();
         let ignores_duplicates = record.live_indexes().any(|index| index.ignores_duplicates);
-        Table { residence, version, state, base, layout, uniquified, secondary, overflow, ignores_duplicates, record }
+        let in_memory = record.is_in_memory().then(|| state.rows_in_memory(|| in_memory::rows_of(&record)));
+        Table {
+            residence,
+            version,
+            state,
+            base,
+            layout,
+            uniquified,
+            secondary,
+            overflow,
+            ignores_duplicates,
+            in_memory,
+            record,
+        }
     }
 
     /// Bytes to count on for a key whose columns take so many: with a uniquifier of any length, since another try has another.
@@ -332,7 +359,7 @@ impl Table {
 
     /// About how many pages its rows are in, without its indexes and long values: cheap, for guesses.
     pub fn pages_guessed(&self) -> u64 {
-        self.base.pages_guessed()
+        self.pages_in_memory().unwrap_or_else(|| self.base.pages_guessed())
     }
 
     /// Counts rows that a statement has changed: see [`Table::changes`].

@@ -94,6 +94,11 @@ impl Database {
             moved.kept.sort_unstable_by(|a, b| (a.tree, &a.key).cmp(&(b.tree, &b.key)));
         }
         for Moved { tree, key, rest } in moved.kept[moved.placed..].iter().take(PLACED_PER_CALL) {
+            if let Some(rows) = &table.in_memory {
+                self.place_moved_in_memory(tx, table, rows, rest)?;
+                moved.placed += 1;
+                continue;
+            }
             let (structure, cursor): (_, &mut TreeCursor) = match tree.checked_sub(1) {
                 None => (&table.base, &mut writer.cursor),
                 Some(at) => (&table.secondary[at].structure, writer.cursor_of(at)),

@@ -53,7 +53,7 @@ impl TableParts {
 
 impl Database {
     /// Cuts a table into parts, to be scanned by children of the transaction under its snapshot. None: it has fewer pages than
-    /// that pays for, or is a session's own.
+    /// that pays for, is a session's own, or is in memory.
     ///
     /// # Errors
     /// Needs; damage; a definition that is no longer current.
@@ -63,7 +63,7 @@ impl Database {
         table: &Table,
         pages_min: usize,
     ) -> Result<Option<TableParts>, Blocked> {
-        if tx.is_elsewhere(table) {
+        if tx.is_elsewhere(table) || table.in_memory.is_some() {
             return Ok(None);
         }
         let extents = self.store().extents_of(table.base.object());

@@ -174,10 +174,10 @@ impl ReadHints {
         }
     }
 
-    /// The way a scan reads. A session's own tables are no other session's.
+    /// The way a scan reads. A session's own tables are no other session's, and in-memory ones have versions alone.
     #[inline]
     pub(super) fn reading(&self, rules: &ReadRules, table: &Table) -> Reading {
-        if self.reads_versions(rules) || table.residence.is_session() {
+        if self.reads_versions(rules) || table.residence.is_session() || table.in_memory.is_some() {
             return Reading::Versions { uncommitted: self.sees_uncommitted(rules.isolation) };
         }
         self.reading_newest(self.level_under(rules), rules)

@@ -12,7 +12,7 @@ use std::ops::Bound;
 
 use pikepole_storage::RowHeader;
 use pikepole_transaction::{LockMode, Need, Status, TransactionId};
-use pikepole_types::Value;
+use pikepole_types::{SqlError, Value};
 
 use super::{ScanRange, Table, TableScan};
 use crate::database::Database;
@@ -81,8 +81,19 @@ impl Database {
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.try_find_now(tx, table, look, values));
         }
-        self.lock_for(tx, table, LockMode::IX)?;
         let range = look.range(values);
+        if let Some(rows) = &table.in_memory {
+            let Reference { columns, index, row, .. } = look;
+            let projection = table.layout.projection(columns);
+            return self.find_in_memory(tx, table, rows, &range, |body| {
+                if index.is_some() {
+                    return Ok(true);
+                }
+                table.layout.decode(&[], body, &projection, row).map_err(|error| self.unread_in_memory(table, &error))?;
+                Ok(are_equal(table, columns, row, values)?)
+            });
+        }
+        self.lock_for(tx, table, LockMode::IX)?;
         let mut scan = match look.scan.take() {
             None => table.scan(range, &look.columns),
             Some(mut scan) => {
@@ -174,12 +185,17 @@ impl Database {
                 }
             }
         }
-        for ((own, value), column) in look.row.iter().zip(values).zip(&scan.wanted) {
-            let collation = table.columns[*column].collation;
-            if pikepole_types::compare(own, value, collation)? != Some(std::cmp::Ordering::Equal) {
-                return Ok(false);
-            }
-        }
-        Ok(true)
+        Ok(are_equal(table, &scan.wanted, &look.row, values)?)
     }
+}
+
+/// Whether a row's values in some columns are those.
+fn are_equal(table: &Table, columns: &[usize], row: &[Value], values: &[Value]) -> Result<bool, SqlError> {
+    for ((own, value), column) in row.iter().zip(values).zip(columns) {
+        let collation = table.columns[*column].collation;
+        if pikepole_types::compare(own, value, collation)? != Some(std::cmp::Ordering::Equal) {
+            return Ok(false);
+        }
+    }
+    Ok(true)
 }

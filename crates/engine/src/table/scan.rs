@@ -9,6 +9,7 @@ use pikepole_storage::{Direction, HeapScan, Rid, RowHeader, ScanRange as Storage
 use pikepole_transaction::{LockMode, RID_BYTES, Seen, Structure, View};
 use pikepole_types::{Projection, SqlError, SqlType, Value};
 
+use super::in_memory::MemoryRows;
 use super::newest::{Claim, Copied, Met};
 use super::overflow::LongReader;
 use super::parts::Part;
@@ -41,6 +42,7 @@ impl ScanRange {
 pub(super) enum Source {
     Tree(Box<TreeScan>),
     Heap(Box<HeapBatches>),
+    Memory(Box<MemoryRows>),
 }
 
 /// A scan of a heap, with its last batch laid out for reading row by row.
@@ -124,6 +126,8 @@ pub struct TableScan {
     pub(super) source: Option<Source>,
     /// The last run's scan of a tree, for its buffers.
     spare: Option<Box<TreeScan>>,
+    /// That of rows in memory.
+    pub(super) spare_memory: Option<Box<MemoryRows>>,
     /// The bytes that bound it.
     bounds: [Bound<Vec<u8>>; 2],
     /// The next row of the batch.
@@ -166,6 +170,7 @@ impl TableScan {
             copied: Copied::default(),
             source: None,
             spare: None,
+            spare_memory: None,
             bounds: [Bound::Unbounded, Bound::Unbounded],
             next: 0,
             batch: false,
@@ -214,8 +219,10 @@ impl TableScan {
 
     /// Begins again, over the same range.
     pub fn rewind(&mut self) {
-        if let Some(Source::Tree(scan)) = self.source.take() {
-            self.spare = Some(scan);
+        match self.source.take() {
+            Some(Source::Tree(scan)) => self.spare = Some(scan),
+            Some(Source::Memory(rows)) => self.spare_memory = Some(rows),
+            Some(Source::Heap(_)) | None => {}
         }
         self.pending = false;
         self.next = 0;
@@ -293,6 +300,7 @@ impl TableScan {
                 rest.extend_from_slice(body);
                 header
             }
+            Source::Memory(_) => return None,
         };
         *next += 1;
         Some(header)
@@ -302,7 +310,7 @@ impl TableScan {
         let more = match self.source.as_mut() {
             Some(Source::Tree(scan)) => scan.next_batch()?,
             Some(Source::Heap(scan)) => scan.next_batch()?,
-            None => false,
+            Some(Source::Memory(_)) | None => false,
         };
         self.next = 0;
         self.batch = more;
@@ -457,6 +465,9 @@ impl Database {
     /// Moves to the next visible row: its locator is in the scan then, and its body, or the key of its entry.
     fn advance(&self, tx: &mut Transaction, table: &Table, scan: &mut TableScan) -> Result<bool, Blocked> {
         scan.in_entry = false;
+        if let Some(rows) = &table.in_memory {
+            return self.advance_in_memory(tx, table, rows, scan);
+        }
         let uncommitted = match scan.hints.reading(&tx.read_rules(), table) {
             Reading::Versions { uncommitted } => uncommitted,
             Reading::Locking(locking) => return self.advance_locked(tx, table, scan, locking),
@@ -642,6 +653,13 @@ impl Database {
         out: &mut [Value],
     ) -> Result<bool, Blocked> {
         scan.in_entry = false;
+        if let Some(rows) = &table.in_memory {
+            let found = self.get_in_memory(tx, table, rows, scan)?;
+            if found {
+                self.decode(tx, table, scan, out)?;
+            }
+            return Ok(found);
+        }
         let found = match scan.hints.reading(&tx.read_rules(), table) {
             Reading::Versions { uncommitted } => {
                 self.lock_for(tx, table, LockMode::SchS)?;

@@ -5,6 +5,7 @@ use std::sync::{Arc, OnceLock};
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::{SlotCounter, Spinlock, SpinlockClass, Statistics};
 use pikepole_log::Lsn;
+use pikepole_memory::MemoryTable;
 use pikepole_transaction::TableLock;
 
 use super::IndexUses;
@@ -40,6 +41,8 @@ pub(crate) struct TableState {
     pub uses: IndexUses,
     /// Rows that statements have changed since the database was opened; none before the first.
     changes: OnceLock<SlotCounter>,
+    /// The rows of an in-memory table.
+    in_memory: OnceLock<Arc<MemoryTable>>,
 }
 
 impl TableState {
@@ -52,7 +55,13 @@ impl TableState {
             value_id: AtomicU64::new(0),
             uses: IndexUses::default(),
             changes: OnceLock::new(),
+            in_memory: OnceLock::new(),
         })
+    }
+
+    /// The rows of an in-memory table, made when they are first asked for.
+    pub fn rows_in_memory(&self, make: impl FnOnce() -> Arc<MemoryTable>) -> Arc<MemoryTable> {
+        Arc::clone(self.in_memory.get_or_init(make))
     }
 
     /// Counts changed rows.

@@ -4,6 +4,7 @@
 //! done, so that the next call with the same arguments goes on with the rest. Any other end (an error, after which the
 //! statement is rolled back; another statement) is told by the transaction's mark, which is not where the writer left it.
 
+use pikepole_memory::Keys;
 use pikepole_storage::{RowHeader, StorageError, TreeCursor};
 use pikepole_transaction::{Inserted, LockMode, Stop, Structure, TransactionError};
 use pikepole_types::{SqlError, Value};
@@ -14,6 +15,7 @@ use super::moved::MovedRows;
 use super::{SecondaryIndex, Table};
 use crate::database::Database;
 use crate::error::Blocked;
+use crate::memory_level::MemoryLevel;
 use crate::transaction::{Mark, Transaction};
 
 /// How many rows the statement changes.
@@ -61,7 +63,7 @@ pub struct TableWriter {
     /// That of the present row, when it gets another key of a clustered index whose keys may repeat.
     uniquifier: Vec<u8>,
     /// The row as [`Database::try_read_current`] found it, and the header to expect.
-    old: Vec<Value>,
+    pub(super) old: Vec<Value>,
     expected: Option<RowHeader>,
     /// Changes done of the present row, and the transaction's mark after them.
     done: usize,
@@ -70,6 +72,9 @@ pub struct TableWriter {
     pub(super) moved: MovedRows,
     /// The row at hand, when it may be left out.
     pub(super) attempt: Option<Attempt>,
+    /// The level that an INSERT into an in-memory table asks for, and the keys of the row at hand.
+    pub(super) memory_level: Option<MemoryLevel>,
+    pub(super) keys: Keys,
 }
 
 impl TableWriter {
@@ -88,7 +93,16 @@ impl TableWriter {
             long: LongWriter::default(),
             moved: MovedRows::default(),
             attempt: None,
+            memory_level: None,
+            keys: Keys::default(),
         }
+    }
+
+    /// Inserts at the level that a hint asks for, which is for in-memory tables.
+    #[must_use]
+    pub fn with_level(mut self, level: Option<MemoryLevel>) -> TableWriter {
+        self.memory_level = level;
+        self
     }
 
     /// Where the row is that was inserted or updated last. One that gets another key is there when it has been put in its place.
@@ -107,6 +121,13 @@ impl TableWriter {
             self.done = 0;
         }
         self.done
+    }
+
+    /// Keeps the values that the row at hand has.
+    fn note_old(&mut self, row: &[Value]) {
+        for (old, new) in self.old.iter_mut().zip(row) {
+            old.clone_from(new);
+        }
     }
 
     fn step_done(&mut self, tx: &Transaction) {
@@ -218,9 +239,13 @@ impl Database {
         row: &[Value],
         count: RowCount,
     ) -> Result<Option<usize>, Blocked> {
+        if let Some(rows) = &table.in_memory {
+            return self.insert_in_memory(tx, table, rows, writer, row);
+        }
         self.lock_for(tx, table, LockMode::IX)?;
         if table.secondary.is_empty() {
-            let inserted = self.insert_base(tx, table, writer, row, count == RowCount::One)?;
+            let single = count == RowCount::One && !tx.is_bound_in_memory();
+            let inserted = self.insert_base(tx, table, writer, row, single)?;
             return Ok((inserted == Inserted::Duplicate).then(|| table.clustered_at()));
         }
         self.insert_with_indexes(tx, table, writer, row)
@@ -366,6 +391,15 @@ impl Database {
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.try_read_current(tx, table, writer, locator, out));
         }
+        if let Some(rows) = &table.in_memory {
+            if !self.read_current_in_memory(tx, table, rows, writer, locator)? {
+                return Ok(false);
+            }
+            let decoded = table.layout.decode_all(&[], &writer.rest, out);
+            decoded.map_err(|error| self.row_error(tx, table, error))?;
+            writer.note_old(out);
+            return Ok(true);
+        }
         self.lock_for(tx, table, LockMode::IX)?;
         let key = if table.is_heap() { &[][..] } else { &locator.0 };
         loop {
@@ -388,9 +422,7 @@ impl Database {
             }
         }
         if !table.secondary.is_empty() || writer.long.had_values() {
-            for (old, new) in writer.old.iter_mut().zip(out) {
-                old.clone_from(new);
-            }
+            writer.note_old(out);
         }
         Ok(true)
     }
@@ -429,6 +461,9 @@ impl Database {
         assert_eq!(row.len(), table.columns.len(), "a row has every column");
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.try_update(tx, table, writer, locator, row));
+        }
+        if let Some(rows) = &table.in_memory {
+            return self.update_in_memory(tx, table, rows, writer, locator, row);
         }
         self.lock_for(tx, table, LockMode::IX)?;
         writer.resume(tx);
@@ -587,6 +622,9 @@ impl Database {
     ) -> Result<bool, Blocked> {
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.try_delete(tx, table, writer, locator));
+        }
+        if let Some(rows) = &table.in_memory {
+            return self.delete_in_memory(tx, table, rows, locator);
         }
         self.lock_for(tx, table, LockMode::IX)?;
         if writer.resume(tx) == 0 {

@@ -141,7 +141,7 @@ impl Temporary {
     /// Undoes what the running statement did to table variables, and what was done to temporary tables since the mark.
     pub async fn rollback_to(&mut self, rows: pikepole_transaction::Mark, definitions: usize) -> Result<(), SqlError> {
         self.database.rollback_own(&mut self.variables).await?;
-        self.database.rollback_own_to(&mut self.tables, rows).await?;
+        self.database.rollback_own_to(&mut self.tables, rows, 0).await?;
         self.forget_definitions_since(definitions);
         Ok(())
     }

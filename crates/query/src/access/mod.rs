@@ -161,13 +161,20 @@ pub struct Index {
     pub not_null: Vec<usize>,
     /// Nor are rows that do not pass these tests.
     pub tests: Vec<FilterTest>,
+    /// It is a hash index: it finds whole keys, and has no order.
+    pub hash: bool,
 }
 
 impl Index {
     /// Whether the rows that an equality on the first column of its key wants are all in it, whatever they equal.
     pub(crate) fn serves_equality(&self) -> bool {
         let first = self.key.first().map(|key| key.column);
-        self.tests.is_empty() && self.not_null.iter().all(|column| Some(*column) == first)
+        self.leads_by_first() && self.tests.is_empty() && self.not_null.iter().all(|column| Some(*column) == first)
+    }
+
+    /// Whether the first column of its key alone finds rows.
+    pub(crate) fn leads_by_first(&self) -> bool {
+        !self.hash || self.key.len() == 1
     }
 }
 
@@ -259,6 +266,7 @@ impl Table {
                     key: key(index),
                     not_null: index.not_null.clone(),
                     tests: index.tests.clone(),
+                    hash: index.hash.is_some(),
                 })
                 .collect(),
             identity: engine.identity_column(),

@@ -101,7 +101,7 @@ use crate::output::ColumnInfo;
 use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, TableSize, Test, Told, VirtualSource};
 use crate::program::{LateKind, Variable};
 use crate::security::Requirement;
-use pikepole_engine::{LockMode, Permission};
+use pikepole_engine::{LockMode, MemoryLevel, Permission};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType, Value};
 
@@ -208,6 +208,8 @@ pub(crate) struct Binder<'a> {
     target_hints: Vec<tree::TableHint>,
     /// The lock that hints of the changed table ask for.
     table_lock: Option<LockMode>,
+    /// The level that a hint asks for in the in-memory table that rows are inserted into.
+    memory_level: Option<MemoryLevel>,
     /// The permissions that the statement needs.
     requirements: Vec<Requirement>,
     /// The columns whose reading needs some of them, and the slots that expressions read.
@@ -323,6 +325,7 @@ impl<'a> Binder<'a> {
             memory_percent: None,
             target_hints: Vec::new(),
             table_lock: None,
+            memory_level: None,
             requirements: Vec::new(),
             watched: Vec::new(),
             slots_read: HashSet::new(),

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use super::change::NewValue;
-use super::hint::{check_index_hints, check_memory_hints, hints_of, target_hints};
+use super::hint::{check_index_hints, check_memory_hints, hints_of, read_hints, target_hints};
 use super::insert_values::{check_given, check_identity};
 use super::join::{JoinTree, Leaf};
 use super::output::OutputRows;
@@ -66,15 +66,16 @@ impl Binder<'_> {
         }))
     }
 
-    /// The lock that the hints of an INSERT ask for on the whole table.
+    /// The lock that the hints of an INSERT ask for on the whole table, and the level in one in memory.
     ///
     /// # Errors
-    /// As of [`check_memory_hints`].
+    /// As of [`check_memory_hints`] and [`read_hints`].
     fn table_lock(&mut self, target: &tree::Target, table: &Table) -> Result<(), Fault> {
         let tree::Target::Table { hints, .. } = target else {
             return Ok(());
         };
         check_memory_hints(table, hints)?;
+        self.memory_level = hints_of(table, read_hints(hints)?).memory;
         let has = |name: &str| hints.iter().any(|hint| hint.name == name);
         self.table_lock = match (has("TABLOCKX"), has("TABLOCK")) {
             (true, _) => Some(LockMode::X),
@@ -303,9 +304,8 @@ impl Binder<'_> {
         let required = (0..table.columns.len()).filter(|column| !table.columns[*column].nullable).collect();
         let explicit_identity =
             table.identity.filter(|identity| rows.iter().any(|row| !matches!(row[*identity], ColumnSource::Identity)));
-        let table_lock = self.table_lock;
-        let fills = self.fills;
-        Insert { table, rows, template, required, explicit_identity, table_lock, fills, output: None }
+        let (table_lock, memory_level, fills) = (self.table_lock, self.memory_level, self.fills);
+        Insert { table, rows, template, required, explicit_identity, table_lock, memory_level, fills, output: None }
     }
 
     /// The columns that values are given for, in the order of the values.

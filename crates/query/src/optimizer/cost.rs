@@ -254,7 +254,7 @@ fn keys(table: &Table, registers: Registers) -> Vec<Key> {
     let keys = clustered.into_iter().chain(secondary).map(|(columns, id)| Key {
         slots: columns.iter().map(|key| registers.first + key.column).collect(),
         unique: is_unique(id),
-        secondary: id.is_some(),
+        secondary: id.is_some() && !table.engine.is_in_memory(),
     });
     keys.collect()
 }

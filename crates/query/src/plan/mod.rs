@@ -30,7 +30,7 @@ use crate::access::{KeyColumn, Table};
 use crate::bulk::{BulkFile, FileTable, FileValue};
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
-use pikepole_engine::{Function, LockMode, ReadHints};
+use pikepole_engine::{Function, LockMode, MemoryLevel, ReadHints};
 use pikepole_types::{Collation, SqlType, Value};
 
 /// A range of registers.
@@ -573,6 +573,8 @@ pub struct Insert {
     pub explicit_identity: Option<usize>,
     /// The lock on the whole table that a hint asks for.
     pub table_lock: Option<LockMode>,
+    /// The level that a hint asks for, for an in-memory table.
+    pub memory_level: Option<MemoryLevel>,
     /// The plan inserts into the table no more than once: so that may get other storage, if it is empty.
     pub fills: bool,
     /// OUTPUT.

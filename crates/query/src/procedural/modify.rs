@@ -99,7 +99,8 @@ impl ModifyState {
     pub(crate) fn new(plan: &Statement) -> ModifyState {
         let (changed, row) = match &plan.action {
             Action::Insert(insert) => {
-                let (writer, row) = (Some(insert.table.engine.writer()), insert.template.clone());
+                let (writer, row) = (insert.table.engine.writer(), insert.template.clone());
+                let writer = Some(writer.with_level(insert.memory_level));
                 return ModifyState { writer, row, ..ModifyState::default() };
             }
             Action::Update(update) => (&update.changed, vec![Value::Null; update.changed.table.columns.len()]),

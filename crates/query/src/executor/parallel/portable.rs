@@ -25,6 +25,8 @@ pub(crate) fn may_run_elsewhere(node: &Node) -> bool {
         Node::Concat { inputs, .. } => {
             inputs.iter().all(|(input, values)| values.iter().all(Expr::is_portable) && may_run_elsewhere(input))
         }
+        // The snapshot of in-memory tables is the session's alone.
+        Node::Scan(scan) if scan.table.engine.is_in_memory() => false,
         Node::Scan(scan) => {
             scan.is_whole() || scan.is_lookup() && scan.range.values().all(|key| key.expr.is_portable())
         }

@@ -12,7 +12,7 @@ use pikepole_types::{Collation, Search, SqlType, Value};
 /// Takes from `conditions` what bounds the table's key. A comparison of integers is exact and leaves the list; others stay as
 /// a filter over the fewer rows. `ready` says whether a slot has its value before the scan opens.
 ///
-/// Of the clustered key and the secondary indexes that one takes whose range has the least [`burden`]; the clustered key, then the first
+/// Hash indexes serve whole keys alone. Of the clustered key and the secondary indexes that one takes whose range has the least [`burden`]; the clustered key, then the first
 /// index, where they have the same. A secondary index is taken when its first column is compared for equality, or with a list that is
 /// worth it, and every row that the conditions can hold for is in it.
 pub(crate) fn key_range(
@@ -41,10 +41,15 @@ pub(crate) fn key_range(
         let range = range_of(table, &index.key, registers, &mut rest, ready);
         let range = KeyRange { index: Some(index.id), ..range };
         let point = range.prefix.len() == index.key.len() && is_unique(table, index.id) && is_exact(&range);
-        let own = burden(range.prefix.len(), bounds(&range), point, true) * list_share(table, &range);
-        // One value is looked up in any case; a list can be of all values that there are.
-        let is_worth = !range.prefix.is_empty() || (!range.among.is_empty() && own < 1.0);
-        if is_worth && own < least {
+        let has_lookups = !table.engine.is_in_memory();
+        let own = burden(range.prefix.len(), bounds(&range), point, has_lookups) * list_share(table, &range);
+        // One value is looked up in any case; a list can be of all values that there are. An index in memory leads to rows without a
+        // lookup, so that bounds alone are worth it too.
+        let is_worth = !range.prefix.is_empty()
+            || (!range.among.is_empty() && own < 1.0)
+            || (!has_lookups && bounds(&range) > 0);
+        let is_served = !index.hash || is_whole_key(&range, index.key.len());
+        if is_worth && is_served && own < least {
             least = own;
             best = range;
             left = Some(rest);
@@ -54,6 +59,12 @@ pub(crate) fn key_range(
         *conditions = left;
     }
     best
+}
+
+/// Whether a range is of whole keys of so many columns, each of which a hash finds.
+fn is_whole_key(range: &KeyRange, columns: usize) -> bool {
+    let given = range.prefix.len() + usize::from(!range.among.is_empty());
+    given == columns && is_exact(range) && range.among.iter().all(|key| !key.plain_only)
 }
 
 fn bounds(range: &KeyRange) -> usize {

@@ -86,7 +86,7 @@ fn narrowing(scan: &Scan, asked: &Asked) -> Option<Narrowing> {
     }
     let index = table.indexes.iter().find(|index| {
         let begins = index.key.first().is_some_and(|key| key.column == column);
-        begins && index.not_null.is_empty() && index.tests.is_empty()
+        begins && index.leads_by_first() && index.not_null.is_empty() && index.tests.is_empty()
     })?;
     Some(Narrowing { outcome, index: Some(index.id) })
 }

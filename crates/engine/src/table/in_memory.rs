@@ -1,0 +1,372 @@
+//! Reading and changing the rows of in-memory tables.
+//!
+//! ```text
+//!   try_next, try_insert, try_update ... of a table without pages
+//!        |  a row's name is its locator; its bytes are those of a heap's row
+//!        v
+//!   pikepole_memory: a snapshot of the whole transaction, no locks of rows
+//! ```
+//! A statement locks the definition alone. Nothing here waits for another transaction: the second one to change a row fails, with error
+//! 41302, and what a transaction promised about its reads is looked at when it commits.
+
+use std::ops::Bound;
+use std::sync::Arc;
+
+use pikepole_memory::{IndexShape, KeyRange, Keys, Level, MemoryScan, MemoryTable, MemoryTransaction, Refusal};
+use pikepole_transaction::{Isolation, LockMode};
+use pikepole_types::{RowError, SqlError, Value};
+
+use super::read_lock::{ReadHints, ReadLevel};
+use super::scan::{Source, encode_bound};
+use super::{Locator, ScanRange, Table, TableScan, TableWriter};
+use crate::catalog::definition::TableRecord;
+use crate::database::Database;
+use crate::error::{Blocked, Place};
+use crate::memory_level::MemoryLevel;
+use crate::transaction::Transaction;
+
+/// Bytes of rows that make up for a page where pages are guessed.
+const PAGE_BYTES: u64 = pikepole_storage::PAGE_BYTES as u64;
+
+/// The rows of a table that is in memory, empty.
+pub(super) fn rows_of(record: &TableRecord) -> Arc<MemoryTable> {
+    let shape = |index: &crate::Index| IndexShape {
+        kind: match index.hash {
+            Some(hash) => pikepole_memory::IndexKind::Hash { buckets: hash.bucket_count as usize },
+            None => pikepole_memory::IndexKind::Range,
+        },
+        unique: index.unique,
+    };
+    let shapes: Vec<IndexShape> = record.live_indexes().map(shape).collect();
+    Arc::new(MemoryTable::new(&shapes))
+}
+
+/// A scan's place among the rows of an in-memory table.
+pub(super) struct MemoryRows {
+    scan: MemoryScan,
+    level: Level,
+}
+
+impl Table {
+    /// Pages that the rows of an in-memory table would fill.
+    pub(super) fn pages_in_memory(&self) -> Option<u64> {
+        self.in_memory.as_ref().map(|rows| rows.bytes() / PAGE_BYTES)
+    }
+
+    /// The keys that a scan's range has in the index at this position.
+    fn memory_range(&self, at: usize, range: &ScanRange) -> Result<Option<KeyRange>, RowError> {
+        let index = &self.indexes[self.secondary[at].at];
+        let layout = &self.secondary[at].layout;
+        if let (Bound::Included(from), Bound::Included(to)) = (&range.from, &range.to)
+            && from.len() == index.columns.len()
+            && to.len() == from.len()
+        {
+            let (mut key, mut last) = (Vec::new(), Vec::new());
+            layout.encode_key_prefix(from, &mut key)?;
+            layout.encode_key_prefix(to, &mut last)?;
+            if key == last {
+                return Ok(Some(KeyRange::Equal(key)));
+            }
+        }
+        if index.hash.is_some() && range.is_bounded() {
+            return Ok(None);
+        }
+        Ok(Some(KeyRange::Between(encode_bound(layout, &range.from, false)?, encode_bound(layout, &range.to, true)?)))
+    }
+}
+
+impl Transaction {
+    /// Tells if a commit has more to see to in in-memory tables than the end of a snapshot.
+    pub(crate) fn is_bound_in_memory(&self) -> bool {
+        self.memory.as_ref().is_some_and(|memory| memory.is_bound())
+    }
+}
+
+impl Database {
+    /// The transaction's part in in-memory tables.
+    #[inline]
+    fn memory_of<'t>(&self, tx: &'t mut Transaction) -> &'t mut MemoryTransaction {
+        tx.memory.get_or_insert_with(|| Box::new(self.memory().session()))
+    }
+
+    /// The level at which a statement uses an in-memory table, with the hint that it gives.
+    ///
+    /// # Errors
+    /// 41368, 41332, 41333 and 10794 where the transaction's own level is none for such tables and there is no hint.
+    fn memory_level(&self, tx: &Transaction, hint: Option<MemoryLevel>) -> Result<Level, SqlError> {
+        let is_weak = matches!(tx.isolation(), Isolation::ReadUncommitted | Isolation::ReadCommitted);
+        let elevates = || is_weak && self.elevates_to_snapshot();
+        match (tx.isolation(), hint) {
+            (Isolation::Snapshot, _) => Err(SqlError::memory_under_snapshot()),
+            (_, Some(MemoryLevel::Snapshot)) => Ok(Level::Snapshot),
+            (Isolation::RepeatableRead | Isolation::Serializable, _) => Err(SqlError::memory_needs_snapshot()),
+            (_, Some(MemoryLevel::RepeatableRead)) => Ok(Level::RepeatableRead),
+            (_, Some(MemoryLevel::Serializable)) => Ok(Level::Serializable),
+            (_, None) if elevates() => Ok(Level::Snapshot),
+            (Isolation::ReadUncommitted, None) => Err(SqlError::isolation_not_in_memory("READ UNCOMMITTED")),
+            (Isolation::ReadCommitted, None) if tx.is_of_user() => Err(SqlError::memory_needs_level()),
+            (Isolation::ReadCommitted, None) => Ok(Level::Snapshot),
+        }
+    }
+
+    /// The level of a scan with these hints. One beside the statements of users reads a snapshot, whatever their level is.
+    fn memory_level_of_scan(&self, tx: &Transaction, hints: &ReadHints) -> Result<Level, SqlError> {
+        match hints.level {
+            Some(ReadLevel::Versions) => Ok(Level::Snapshot),
+            _ => self.memory_level(tx, hints.memory),
+        }
+    }
+
+    /// The error of bytes of an in-memory table's row.
+    #[cold]
+    pub(super) fn unread_in_memory(&self, table: &Table, error: &RowError) -> SqlError {
+        Place { database: self, object: &table.full_name(), session_id: 0 }.row(error)
+    }
+
+    /// Puts the keys of a row into `keys`, one for each index.
+    fn memory_keys(&self, table: &Table, row: &[Value], keys: &mut Keys) -> Result<(), SqlError> {
+        keys.clear();
+        for (at, index) in table.secondary.iter().enumerate() {
+            table.check_key(Some(at), row)?;
+            let pushed = keys.push(|key| index.layout.encode_key(|i| &row[i], key));
+            pushed.map_err(|error| self.unread_in_memory(table, &error))?;
+        }
+        Ok(())
+    }
+
+    /// The keys of a range; a plan that asks a hash index for another one than a whole key is a fault.
+    fn memory_range(&self, table: &Table, at: usize, range: &ScanRange) -> Result<KeyRange, SqlError> {
+        let keys = table.memory_range(at, range).map_err(|error| self.unread_in_memory(table, &error))?;
+        let text = "Internal Query Processor Error: a hash index was asked for more than one key.";
+        keys.ok_or_else(|| SqlError::new(8624, 16, 1, text))
+    }
+
+    fn lock_in_memory(&self, tx: &mut Transaction, table: &Table) -> Result<(), Blocked> {
+        self.lock_for(tx, table, LockMode::SchS)
+    }
+
+    /// The same before a change.
+    fn lock_to_change_in_memory(&self, tx: &mut Transaction, table: &Table) -> Result<(), Blocked> {
+        if !tx.parts.is_empty() {
+            tx.check_own_may_change()?;
+        }
+        self.lock_in_memory(tx, table)
+    }
+
+    /// Moves to the next row that the transaction sees: its name and its bytes are in the scan then.
+    pub(super) fn advance_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        rows: &Arc<MemoryTable>,
+        scan: &mut TableScan,
+    ) -> Result<bool, Blocked> {
+        loop {
+            if let Some(Source::Memory(own)) = &mut scan.source
+                && own.scan.next_row()
+            {
+                let (name, body) = own.scan.row();
+                scan.locator.0.clear();
+                scan.locator.0.extend_from_slice(name);
+                scan.rest.clear();
+                scan.rest.extend_from_slice(body);
+                return Ok(true);
+            }
+            self.lock_in_memory(tx, table)?;
+            if !matches!(scan.source, Some(Source::Memory(_))) {
+                let level = self.memory_level_of_scan(tx, &scan.hints)?;
+                let at = scan.secondary.unwrap_or(0);
+                let range = self.memory_range(table, at, &scan.range)?;
+                let mut own = scan.spare_memory.take().unwrap_or_else(|| {
+                    Box::new(MemoryRows { scan: MemoryScan::default(), level: Level::Snapshot })
+                });
+                own.scan.restart(at, range, scan.range.reverse);
+                own.level = level;
+                scan.source = Some(Source::Memory(own));
+            }
+            let Some(Source::Memory(own)) = &mut scan.source else { return Ok(false) };
+            if !self.memory_of(tx).scan(&mut own.scan, rows, own.level) {
+                return Ok(false);
+            }
+        }
+    }
+
+    /// Reads the row of the name at `scan.locator` into `scan.rest`. False: the transaction sees none.
+    pub(super) fn get_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        rows: &Arc<MemoryTable>,
+        scan: &mut TableScan,
+    ) -> Result<bool, Blocked> {
+        self.lock_in_memory(tx, table)?;
+        let level = self.memory_level_of_scan(tx, &scan.hints)?;
+        Ok(self.memory_of(tx).read(rows, &scan.locator.0, level, &mut scan.rest))
+    }
+
+    /// Inserts a row; the position of the index that has its key already, if one has.
+    pub(super) fn insert_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        rows: &Arc<MemoryTable>,
+        writer: &mut TableWriter,
+        row: &[Value],
+    ) -> Result<Option<usize>, Blocked> {
+        self.lock_to_change_in_memory(tx, table)?;
+        self.memory_level(tx, writer.memory_level)?;
+        let TableWriter { keys, rest, key, .. } = writer;
+        self.memory_keys(table, row, keys)?;
+        rest.clear();
+        table.layout.encode_rest(|i| &row[i], rest).map_err(|error| self.row_error(tx, table, error))?;
+        self.put_in_memory(tx, table, rows, keys, rest, key)
+    }
+
+    /// Puts a row by its keys and its bytes; its name goes to `name`.
+    fn put_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        rows: &Arc<MemoryTable>,
+        keys: &Keys,
+        body: &[u8],
+        name: &mut Vec<u8>,
+    ) -> Result<Option<usize>, Blocked> {
+        let memory = self.memory_of(tx);
+        let before = memory.mark();
+        match memory.insert(rows, keys, body, name) {
+            Ok(()) => Ok(None),
+            Err(refusal) => {
+                memory.rollback_to(before);
+                refused(table, refusal).map(Some)
+            }
+        }
+    }
+
+    /// Reads the row at `locator` as it is now into `writer.rest`. False: it is gone.
+    pub(super) fn read_current_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        rows: &Arc<MemoryTable>,
+        writer: &mut TableWriter,
+        locator: &Locator,
+    ) -> Result<bool, Blocked> {
+        self.lock_to_change_in_memory(tx, table)?;
+        let read = self.memory_of(tx).read_current(rows, &locator.0, &mut writer.rest);
+        read.map_err(|refusal| conflict(table, refusal))
+    }
+
+    /// Gives the row at `locator` the values `row`. One that gets another unique key ends here, and is put in its place when the
+    /// statement's last row has been changed. False: it is gone.
+    pub(super) fn update_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        rows: &Arc<MemoryTable>,
+        writer: &mut TableWriter,
+        locator: &Locator,
+        row: &[Value],
+    ) -> Result<bool, Blocked> {
+        self.lock_to_change_in_memory(tx, table)?;
+        let TableWriter { keys, rest, key, old, old_key, moved, .. } = writer;
+        self.memory_keys(table, row, keys)?;
+        rest.clear();
+        table.layout.encode_rest(|i| &row[i], rest).map_err(|error| self.row_error(tx, table, error))?;
+        for (at, index) in table.secondary.iter().enumerate().filter(|(_, index)| index.unique) {
+            old_key.clear();
+            index.layout.encode_key(|i| &old[i], old_key).map_err(|error| self.row_error(tx, table, error))?;
+            if old_key != keys.get(at) {
+                let ended = self.memory_of(tx).delete(rows, &locator.0);
+                let is_there = ended.map_err(|refusal| conflict(table, refusal))?;
+                if is_there {
+                    moved.keep_row(keys.get(0), rest);
+                }
+                return Ok(is_there);
+            }
+        }
+        let memory = self.memory_of(tx);
+        let before = memory.mark();
+        let updated = memory.update(rows, &locator.0, keys, rest, key);
+        if updated.is_err() {
+            memory.rollback_to(before);
+        }
+        updated.map_err(|refusal| conflict(table, refusal))
+    }
+
+    /// Deletes the row at `locator`. False: it is gone.
+    pub(super) fn delete_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        rows: &Arc<MemoryTable>,
+        locator: &Locator,
+    ) -> Result<bool, Blocked> {
+        self.lock_to_change_in_memory(tx, table)?;
+        self.memory_of(tx).delete(rows, &locator.0).map_err(|refusal| conflict(table, refusal))
+    }
+
+    /// Puts a row that has got another unique key in its place.
+    pub(super) fn place_moved_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        rows: &Arc<MemoryTable>,
+        body: &[u8],
+    ) -> Result<(), Blocked> {
+        let mut row = vec![Value::Null; table.columns.len()];
+        table.layout.decode_all(&[], body, &mut row).map_err(|error| self.row_error(tx, table, error))?;
+        let (mut keys, mut name) = (Keys::default(), Vec::new());
+        self.memory_keys(table, &row, &mut keys)?;
+        match self.put_in_memory(tx, table, rows, &keys, body, &mut name)? {
+            None => Ok(()),
+            Some(index) => Err(self.duplicate(table, index, &row).into()),
+        }
+    }
+
+    /// Looks for a row with given values, for foreign keys: a row that is there must be there still when the transaction commits, and
+    /// where none is, none may have come by then.
+    pub(super) fn find_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        rows: &Arc<MemoryTable>,
+        range: &ScanRange,
+        mut is_wanted: impl FnMut(&[u8]) -> Result<bool, Blocked>,
+    ) -> Result<bool, Blocked> {
+        self.lock_in_memory(tx, table)?;
+        let at = range.index.and_then(|id| table.index_of(id)).map(|(at, _)| at);
+        let at = at.and_then(|at| table.secondary.iter().position(|index| index.at == at)).unwrap_or(0);
+        let keys = self.memory_range(table, at, range)?;
+        let memory = self.memory_of(tx);
+        let mut scan = MemoryScan::default();
+        scan.restart(at, keys.clone(), false);
+        scan.see_all_own();
+        while memory.scan(&mut scan, rows, Level::Snapshot) {
+            while scan.next_row() {
+                let (name, body) = scan.row();
+                if is_wanted(body)? {
+                    memory.promise_row(rows, name);
+                    return Ok(true);
+                }
+            }
+        }
+        memory.promise_none(rows, at, keys);
+        Ok(false)
+    }
+}
+
+/// The index whose key is there.
+fn refused(table: &Table, refusal: Refusal) -> Result<usize, Blocked> {
+    match refusal {
+        Refusal::Duplicate(at) => Ok(table.secondary[at].at),
+        Refusal::Conflict => Err(SqlError::memory_write_conflict().into()),
+    }
+}
+
+/// The error of a change that keeps its unique keys.
+#[cold]
+fn conflict(table: &Table, refusal: Refusal) -> Blocked {
+    debug_assert_eq!(refusal, Refusal::Conflict, "unique keys of {} stay", table.name);
+    SqlError::memory_write_conflict().into()
+}
