@@ -300,7 +300,7 @@ impl Database {
 
     /// Gives a table whose rows are to be written anew its own place for long values, if it can have such.
     pub(super) async fn renew_overflow(&self, tx: &mut Transaction, record: &mut TableRecord) -> Result<(), SqlError> {
-        record.overflow = if can_outgrow(record) && !record.is_in_memory() { Some(self.create_storage(tx, None).await?) } else { None };
+        record.overflow = if can_outgrow(record) { Some(self.create_storage(tx, None).await?) } else { None };
         Ok(())
     }
 

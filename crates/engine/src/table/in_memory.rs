@@ -12,6 +12,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+use pikepole_machine::memory;
 use pikepole_memory::{IndexShape, KeyRange, Keys, Level, MemoryScan, MemoryTable, MemoryTransaction, Refusal};
 use pikepole_transaction::{Isolation, LockMode};
 use pikepole_types::{RowError, SqlError, Value};
@@ -153,6 +154,15 @@ impl Database {
         self.lock_in_memory(tx, table)
     }
 
+    /// The same before a change that makes rows more or longer: it is refused while the server's memory is short, and caches have none to
+    /// give. Reads and deletes go on.
+    fn lock_to_grow_in_memory(&self, tx: &mut Transaction, table: &Table) -> Result<(), Blocked> {
+        if memory::is_pressed() && memory::relieve(i64::MAX).is_err() {
+            return Err(SqlError::memory_full("default").into());
+        }
+        self.lock_to_change_in_memory(tx, table)
+    }
+
     /// Moves to the next row that the transaction sees: its name and its bytes are in the scan then.
     pub(super) fn advance_in_memory(
         &self,
@@ -177,9 +187,10 @@ impl Database {
                 let level = self.memory_level_of_scan(tx, &scan.hints)?;
                 let at = scan.secondary.unwrap_or(0);
                 let range = self.memory_range(table, at, &scan.range)?;
-                let mut own = scan.spare_memory.take().unwrap_or_else(|| {
-                    Box::new(MemoryRows { scan: MemoryScan::default(), level: Level::Snapshot })
-                });
+                let mut own = scan
+                    .spare_memory
+                    .take()
+                    .unwrap_or_else(|| Box::new(MemoryRows { scan: MemoryScan::default(), level: Level::Snapshot }));
                 own.scan.restart(at, range, scan.range.reverse);
                 own.level = level;
                 scan.source = Some(Source::Memory(own));
@@ -213,7 +224,7 @@ impl Database {
         writer: &mut TableWriter,
         row: &[Value],
     ) -> Result<Option<usize>, Blocked> {
-        self.lock_to_change_in_memory(tx, table)?;
+        self.lock_to_grow_in_memory(tx, table)?;
         self.memory_level(tx, writer.memory_level)?;
         let TableWriter { keys, rest, key, .. } = writer;
         self.memory_keys(table, row, keys)?;
@@ -268,7 +279,7 @@ impl Database {
         locator: &Locator,
         row: &[Value],
     ) -> Result<bool, Blocked> {
-        self.lock_to_change_in_memory(tx, table)?;
+        self.lock_to_grow_in_memory(tx, table)?;
         let TableWriter { keys, rest, key, old, old_key, moved, .. } = writer;
         self.memory_keys(table, row, keys)?;
         rest.clear();

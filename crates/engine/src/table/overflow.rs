@@ -81,8 +81,11 @@ impl Room {
     }
 }
 
-/// Whether a row of the table can be longer than a page has room for.
+/// Whether a row of the table can be longer than a page has room for. Rows in memory are in no page.
 pub(crate) fn can_outgrow(record: &TableRecord) -> bool {
+    if record.is_in_memory() {
+        return false;
+    }
     let room = Room::of(record);
     let longest = |at: &usize| content_bytes_max(&record.columns[*at].ty).unwrap_or(0);
     let key = record.clustered().map_or(0, |index| index.storage.key_bytes_max.into());

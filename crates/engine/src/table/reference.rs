@@ -89,7 +89,10 @@ impl Database {
                 if index.is_some() {
                     return Ok(true);
                 }
-                table.layout.decode(&[], body, &projection, row).map_err(|error| self.unread_in_memory(table, &error))?;
+                table
+                    .layout
+                    .decode(&[], body, &projection, row)
+                    .map_err(|error| self.unread_in_memory(table, &error))?;
                 Ok(are_equal(table, columns, row, values)?)
             });
         }

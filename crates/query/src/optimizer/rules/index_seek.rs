@@ -45,9 +45,8 @@ pub(crate) fn key_range(
         let own = burden(range.prefix.len(), bounds(&range), point, has_lookups) * list_share(table, &range);
         // One value is looked up in any case; a list can be of all values that there are. An index in memory leads to rows without a
         // lookup, so that bounds alone are worth it too.
-        let is_worth = !range.prefix.is_empty()
-            || (!range.among.is_empty() && own < 1.0)
-            || (!has_lookups && bounds(&range) > 0);
+        let is_worth =
+            !range.prefix.is_empty() || (!range.among.is_empty() && own < 1.0) || (!has_lookups && bounds(&range) > 0);
         let is_served = !index.hash || is_whole_key(&range, index.key.len());
         if is_worth && is_served && own < least {
             least = own;
