@@ -26,6 +26,9 @@ use crate::error::{Blocked, Place};
 use crate::memory_level::MemoryLevel;
 use crate::transaction::Transaction;
 
+/// Rows of a statement between two questions for memory, while it is short.
+const ROWS_TO_ASK: u32 = 128;
+
 /// Bytes of rows that make up for a page where pages are guessed.
 const PAGE_BYTES: u64 = pikepole_storage::PAGE_BYTES as u64;
 
@@ -156,10 +159,20 @@ impl Database {
 
     /// The same before a change that makes rows more or longer: it is refused while the server's memory is short, and caches have none to
     /// give. Reads and deletes go on.
-    fn lock_to_grow_in_memory(&self, tx: &mut Transaction, table: &Table) -> Result<(), Blocked> {
-        if memory::is_pressed() && memory::relieve(i64::MAX).is_err() {
-            return Err(SqlError::memory_full("default").into());
+    fn lock_to_grow_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+    ) -> Result<(), Blocked> {
+        if memory::is_pressed() {
+            // Caches give way slowly: they are asked now and then.
+            let is_due = writer.grown.is_multiple_of(ROWS_TO_ASK);
+            if is_due && memory::relieve(i64::MAX).is_err() {
+                return Err(SqlError::memory_full("default").into());
+            }
         }
+        writer.grown = writer.grown.wrapping_add(1);
         self.lock_to_change_in_memory(tx, table)
     }
 
@@ -224,7 +237,7 @@ impl Database {
         writer: &mut TableWriter,
         row: &[Value],
     ) -> Result<Option<usize>, Blocked> {
-        self.lock_to_grow_in_memory(tx, table)?;
+        self.lock_to_grow_in_memory(tx, table, writer)?;
         self.memory_level(tx, writer.memory_level)?;
         let TableWriter { keys, rest, key, .. } = writer;
         self.memory_keys(table, row, keys)?;
@@ -279,7 +292,7 @@ impl Database {
         locator: &Locator,
         row: &[Value],
     ) -> Result<bool, Blocked> {
-        self.lock_to_grow_in_memory(tx, table)?;
+        self.lock_to_grow_in_memory(tx, table, writer)?;
         let TableWriter { keys, rest, key, old, old_key, moved, .. } = writer;
         self.memory_keys(table, row, keys)?;
         rest.clear();

@@ -75,6 +75,8 @@ pub struct TableWriter {
     /// The level that an INSERT into an in-memory table asks for, and the keys of the row at hand.
     pub(super) memory_level: Option<MemoryLevel>,
     pub(super) keys: Keys,
+    /// The rows that it has made or changed there.
+    pub(super) grown: u32,
 }
 
 impl TableWriter {
@@ -95,6 +97,7 @@ impl TableWriter {
             attempt: None,
             memory_level: None,
             keys: Keys::default(),
+            grown: 0,
         }
     }
 
