@@ -116,6 +116,8 @@ pub struct Transaction {
     growing_for: String,
     /// What it does in in-memory tables; none before the first.
     pub(crate) memory: Option<Box<MemoryTransaction>>,
+    /// Bytes by which the session's rows in memory have grown since it asked for some.
+    pub(crate) grown_in_memory: usize,
     /// It was begun for one statement of a session that is in none.
     pub(crate) is_of_statement: bool,
     /// The session's part in tempdb.
@@ -142,6 +144,7 @@ impl Transaction {
             definitions: Definitions::default(),
             growing_for: String::new(),
             memory: None,
+            grown_in_memory: 0,
             is_of_statement: false,
             temporary: None,
             parts: Vec::new(),

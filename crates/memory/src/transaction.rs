@@ -476,6 +476,7 @@ impl MemoryTransaction {
     /// Commits what was prepared, and ends.
     pub fn commit(&mut self) {
         let guard = crossbeam_epoch::pin();
+        let left = self.writes.len();
         if let (Some(time), Some(writer)) = (self.prepared.take(), self.writer) {
             // SAFETY: the writer is the transaction's own until `end`.
             unsafe { writer.as_ref() }.set(State::Committed(time));
@@ -499,7 +500,7 @@ impl MemoryTransaction {
             self.home.leave(garbage);
         }
         self.end();
-        self.home.sweep_some(&guard);
+        self.home.sweep_some(left, &guard);
     }
 
     /// The snapshot and what was noted go; the writer too, which nothing leads to.

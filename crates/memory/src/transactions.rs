@@ -15,8 +15,10 @@ use crate::transaction::MemoryTransaction;
 
 /// Queues of garbage: threads put it into the one of their slot.
 const QUEUES: usize = 64;
-/// Rows that a transaction looks at when it ends: more than it can leave itself, so that queues shrink.
+/// Rows that a transaction looks at when it ends, beside as many as it leaves itself: queues shrink.
 const ROWS_A_TRANSACTION: usize = 32;
+/// Times that a sweep has the epochs go on: what two of them leave behind is freed.
+const EPOCHS: usize = 4;
 /// So long a queue asks again which snapshots are in use.
 const ROWS_TO_ASK: usize = if cfg!(shuttle) { 1 } else { 64 };
 
@@ -155,9 +157,9 @@ impl MemoryTransactions {
         lock(self.queue()).extend(garbage);
     }
 
-    /// Frees what the calling thread's queue has that no snapshot sees, some rows of it.
-    pub(crate) fn sweep_some(&self, guard: &Guard) {
-        self.sweep_queue(self.queue(), ROWS_A_TRANSACTION, guard);
+    /// Frees what the calling thread's queue has that no snapshot sees: some rows of it, more than were `left` there now.
+    pub(crate) fn sweep_some(&self, left: usize, guard: &Guard) {
+        self.sweep_queue(self.queue(), left + ROWS_A_TRANSACTION, guard);
     }
 
     /// Frees all that no snapshot sees; the rows that wait still.
@@ -166,6 +168,11 @@ impl MemoryTransactions {
         let guard = crossbeam_epoch::pin();
         for queue in &self.garbage {
             self.sweep_queue(queue, usize::MAX, &guard);
+        }
+        guard.flush();
+        drop(guard);
+        for _ in 0..EPOCHS {
+            crossbeam_epoch::pin().flush();
         }
         self.garbage.iter().map(|queue| lock(queue).len()).sum()
     }

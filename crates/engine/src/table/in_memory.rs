@@ -26,8 +26,8 @@ use crate::error::{Blocked, Place};
 use crate::memory_level::MemoryLevel;
 use crate::transaction::Transaction;
 
-/// Rows of a statement between two questions for memory, while it is short.
-const ROWS_TO_ASK: u32 = 128;
+/// Bytes that a version of a row is counted with, beside its values.
+const ROW_BYTES: usize = 128;
 
 /// Bytes of rows that make up for a page where pages are guessed.
 const PAGE_BYTES: u64 = pikepole_storage::PAGE_BYTES as u64;
@@ -157,23 +157,23 @@ impl Database {
         self.lock_in_memory(tx, table)
     }
 
-    /// The same before a change that makes rows more or longer: it is refused while the server's memory is short, and caches have none to
-    /// give. Reads and deletes go on.
-    fn lock_to_grow_in_memory(
-        &self,
-        tx: &mut Transaction,
-        table: &Table,
-        writer: &mut TableWriter,
-    ) -> Result<(), Blocked> {
-        if memory::is_pressed() {
-            // Caches give way slowly: they are asked now and then.
-            let is_due = writer.grown.is_multiple_of(ROWS_TO_ASK);
-            if is_due && memory::relieve(i64::MAX).is_err() {
-                return Err(SqlError::memory_full("default").into());
-            }
+    /// Counts bytes by which rows grow. It is refused when the server's memory has no more for data; reads and deletes go on then.
+    fn grow_in_memory(&self, tx: &mut Transaction, bytes: usize) -> Result<(), SqlError> {
+        tx.grown_in_memory += bytes + ROW_BYTES;
+        if tx.grown_in_memory < memory::ASK_BYTES {
+            return Ok(());
         }
-        writer.grown = writer.grown.wrapping_add(1);
-        self.lock_to_change_in_memory(tx, table)
+        let asked = std::mem::take(&mut tx.grown_in_memory);
+        let mut granted = memory::ask_to_keep(asked);
+        if granted.is_err() {
+            self.memory().sweep();
+            granted = memory::ask_to_keep(asked);
+        }
+        granted.map_err(|memory::Refused| {
+            // The next row asks again.
+            tx.grown_in_memory = asked;
+            SqlError::memory_full("default")
+        })
     }
 
     /// Moves to the next row that the transaction sees: its name and its bytes are in the scan then.
@@ -237,7 +237,7 @@ impl Database {
         writer: &mut TableWriter,
         row: &[Value],
     ) -> Result<Option<usize>, Blocked> {
-        self.lock_to_grow_in_memory(tx, table, writer)?;
+        self.lock_to_change_in_memory(tx, table)?;
         self.memory_level(tx, writer.memory_level)?;
         let TableWriter { keys, rest, key, .. } = writer;
         self.memory_keys(table, row, keys)?;
@@ -256,9 +256,10 @@ impl Database {
         body: &[u8],
         name: &mut Vec<u8>,
     ) -> Result<Option<usize>, Blocked> {
+        self.grow_in_memory(tx, body.len())?;
         let memory = self.memory_of(tx);
         let before = memory.mark();
-        match memory.insert(rows, keys, body, name) {
+        match as_data(|| memory.insert(rows, keys, body, name)) {
             Ok(()) => Ok(None),
             Err(refusal) => {
                 memory.rollback_to(before);
@@ -292,7 +293,7 @@ impl Database {
         locator: &Locator,
         row: &[Value],
     ) -> Result<bool, Blocked> {
-        self.lock_to_grow_in_memory(tx, table, writer)?;
+        self.lock_to_change_in_memory(tx, table)?;
         let TableWriter { keys, rest, key, old, old_key, moved, .. } = writer;
         self.memory_keys(table, row, keys)?;
         rest.clear();
@@ -301,7 +302,7 @@ impl Database {
             old_key.clear();
             index.layout.encode_key(|i| &old[i], old_key).map_err(|error| self.row_error(tx, table, error))?;
             if old_key != keys.get(at) {
-                let ended = self.memory_of(tx).delete(rows, &locator.0);
+                let ended = self.end_in_memory(tx, rows, locator);
                 let is_there = ended.map_err(|refusal| conflict(table, refusal))?;
                 if is_there {
                     moved.keep_row(keys.get(0), rest);
@@ -309,9 +310,10 @@ impl Database {
                 return Ok(is_there);
             }
         }
+        self.grow_in_memory(tx, rest.len())?;
         let memory = self.memory_of(tx);
         let before = memory.mark();
-        let updated = memory.update(rows, &locator.0, keys, rest, key);
+        let updated = as_data(|| memory.update(rows, &locator.0, keys, rest, key));
         if updated.is_err() {
             memory.rollback_to(before);
         }
@@ -327,7 +329,12 @@ impl Database {
         locator: &Locator,
     ) -> Result<bool, Blocked> {
         self.lock_to_change_in_memory(tx, table)?;
-        self.memory_of(tx).delete(rows, &locator.0).map_err(|refusal| conflict(table, refusal))
+        self.end_in_memory(tx, rows, locator).map_err(|refusal| conflict(table, refusal))
+    }
+
+    fn end_in_memory(&self, tx: &mut Transaction, rows: &Arc<MemoryTable>, locator: &Locator) -> Result<bool, Refusal> {
+        let memory = self.memory_of(tx);
+        as_data(|| memory.delete(rows, &locator.0))
     }
 
     /// Puts a row that has got another unique key in its place.
@@ -378,6 +385,16 @@ impl Database {
         memory.promise_none(rows, at, keys);
         Ok(false)
     }
+}
+
+/// Makes what belongs to the data from here on: the memory that it takes is not the statement's.
+fn as_data<T>(make: impl FnOnce() -> T) -> T {
+    let before = memory::task_heap();
+    let made = make();
+    let after = memory::task_heap();
+    let grown = |before: i64, after: i64| usize::try_from(after - before).unwrap_or(0);
+    memory::hand_over(grown(before.all, after.all), grown(before.large, after.large));
+    made
 }
 
 /// The index whose key is there.

@@ -75,8 +75,6 @@ pub struct TableWriter {
     /// The level that an INSERT into an in-memory table asks for, and the keys of the row at hand.
     pub(super) memory_level: Option<MemoryLevel>,
     pub(super) keys: Keys,
-    /// The rows that it has made or changed there.
-    pub(super) grown: u32,
 }
 
 impl TableWriter {
@@ -97,7 +95,6 @@ impl TableWriter {
             attempt: None,
             memory_level: None,
             keys: Keys::default(),
-            grown: 0,
         }
     }
 

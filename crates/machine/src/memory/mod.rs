@@ -7,6 +7,8 @@
 //!                                               caches stop ^    asks end ^
 //! ```
 //! - Caches (frames, plans) take what is free up to three quarters of the limit.
+//! - What stays when its statement is over, such as rows of tables in memory, has the room of caches, which give way to it
+//!   ([`ask_to_keep`]).
 //! - Who is about to make something large asks first ([`ask`]): caches give way, and when that is not enough the answer is no.
 //! - Small things are not asked for. The allocator counts them; when they pass the alarm, statements look at their next stop
 //!   ([`is_pressed`], [`Budget::relieve`]) and those that hold much end. The last eighth is kept for the others.
@@ -170,6 +172,18 @@ pub fn budget() -> Option<Arc<Budget>> {
 #[inline]
 pub fn ask(bytes: usize) -> Result<(), Refused> {
     if bytes < ASK_BYTES { Ok(()) } else { ask_large(bytes) }
+}
+
+/// Asks for memory that stays when the statement is over: data, not work. Callers add small sizes up to [`ASK_BYTES`] before they ask.
+///
+/// # Errors
+/// When caches have no more to give, and the rest is for statements to work in.
+#[cold]
+pub fn ask_to_keep(bytes: usize) -> Result<(), Refused> {
+    CURRENT.with(|current| match &*current.borrow() {
+        Some(budget) => budget.keep(bytes as u64),
+        None => Ok(()),
+    })
 }
 
 #[cold]
@@ -397,9 +411,23 @@ impl Budget {
         Ok(())
     }
 
+    /// See [`ask_to_keep`].
+    fn keep(&self, bytes: u64) -> Result<(), Refused> {
+        self.look_if_due(bytes);
+        if self.has_room_below(self.caches_most(), bytes) {
+            return Ok(());
+        }
+        self.refusals.fetch_add(1, Ordering::Relaxed);
+        Err(Refused)
+    }
+
     /// True when so many bytes more are there, after caches have given way.
     pub fn has_room(&self, bytes: u64) -> bool {
-        let missing = || (self.used().saturating_add(bytes)).saturating_sub(self.most());
+        self.has_room_below(self.most(), bytes)
+    }
+
+    fn has_room_below(&self, most: u64, bytes: u64) -> bool {
+        let missing = || (self.used().saturating_add(bytes)).saturating_sub(most);
         if missing() == 0 {
             return true;
         }
