@@ -210,3 +210,21 @@ fn a_savepoint_holds_for_both_kinds_of_tables() {
         assert_eq!((a.rows(&t).await, a.rows(&disk).await), (vec![row(1, 1, "kept")], vec![row(1, 1, "kept")]));
     });
 }
+
+#[test]
+fn a_dropped_table_gives_its_rows_back() {
+    with_server(&SimulatedDisk::new(6), async |_, db| {
+        let mut a = Client::new(&db, 51);
+        let t = a.create(in_memory("t")).await;
+        for k in 0..100 {
+            a.insert(&t, &row(k, 1, "row")).await.expect("a row");
+        }
+        a.change(&t, 1, None).await.expect("a row");
+        let rows = Arc::downgrade(t.rows_in_memory().expect("an in-memory table"));
+        drop(t);
+        db.drop_table(&mut a.tx, "dbo", "t").await.expect("it is there");
+        a.commit().await;
+        db.memory().sweep();
+        assert!(rows.upgrade().is_none());
+    });
+}

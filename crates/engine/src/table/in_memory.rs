@@ -52,6 +52,11 @@ pub(super) struct MemoryRows {
 }
 
 impl Table {
+    /// The rows of an in-memory table.
+    pub(crate) fn rows_in_memory(&self) -> Option<&Arc<MemoryTable>> {
+        self.in_memory.as_ref()
+    }
+
     /// Pages that the rows of an in-memory table would fill.
     pub(super) fn pages_in_memory(&self) -> Option<u64> {
         self.in_memory.as_ref().map(|rows| rows.bytes() / PAGE_BYTES)
