@@ -196,12 +196,11 @@ macro_rules! canaries {
 }
 
 canaries! {
-    shuttle_canary_cells_are_linked_without_looking:
-        same_key with "memory: cells are linked without looking",
+    shuttle_canary_nodes_are_linked_without_looking:
+        same_key with "memory: nodes are linked without looking",
         seen as ["indexes differ", "rows that were inserted are not there", "a key is there twice"];
-    shuttle_canary_entries_of_one_key_overwrite_each_other:
-        same_key with "memory: entries of one key overwrite each other",
-        seen as ["indexes differ", "rows that were inserted are not there", "a key is there twice"];
+    shuttle_canary_keys_are_compared_once:
+        same_key with "memory: keys are compared once", seen as ["indexes differ", "a key is there twice"];
     shuttle_canary_changes_since_the_snapshot_are_overlooked:
         transfers with "memory: changes since the snapshot are overlooked",
         seen as ["the sum is another", "a row that is seen is gone"];

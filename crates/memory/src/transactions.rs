@@ -9,6 +9,7 @@ use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, Mutex, MutexGuard};
 use pikepole_contention::{CachePadded, SlotCounter, slot};
 
+use crate::guarded::Guarded;
 use crate::row::{Row, Version};
 use crate::table::MemoryTable;
 use crate::transaction::MemoryTransaction;
@@ -23,16 +24,18 @@ const ROWS_TO_ASK: usize = if cfg!(shuttle) { 1 } else { 64 };
 /// The times of commits.
 ///
 /// A writer says that it is about to have a time, and then takes one; a reader takes the present time, and then asks how the writer
-/// stands. In the one order of these SeqCst operations, a reader whose time is the writer's or later has asked after the writer said
-/// so: it cannot pass a version over that belongs to its snapshot.
+/// stands. A reader whose time is the writer's or later has read what the writer's exchange of the clock has put there, or a later one,
+/// so it sees what the writer did before: it cannot pass a version over that belongs to its snapshot.
 #[derive(Default)]
 pub(crate) struct Clock(CachePadded<AtomicU64>);
 
 impl Clock {
+    /// SeqCst: see [`MemoryTransactions::take`]. Acquire pairs with the Release of [`Clock::next`].
     pub fn now(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }
 
+    /// SeqCst: in one order with the reads of [`Clock::now`].
     pub fn next(&self) -> u64 {
         self.0.fetch_add(1, Ordering::SeqCst) + 1
     }
@@ -151,13 +154,11 @@ impl MemoryTransactions {
         &self.garbage[slot::try_current().unwrap_or(0) % QUEUES]
     }
 
-    pub(crate) fn leave(&self, garbage: impl Iterator<Item = Garbage>) {
-        lock(self.queue()).extend(garbage);
-    }
-
-    /// Frees what the calling thread's queue has that no snapshot sees, some rows of it.
-    pub(crate) fn sweep_some(&self, guard: &Guard) {
-        self.sweep_queue(self.queue(), ROWS_A_TRANSACTION, guard);
+    /// Keeps garbage until no snapshot sees it, and frees some rows of the calling thread's queue that none sees.
+    pub(crate) fn leave(&self, garbage: impl Iterator<Item = Garbage>, guard: &Guard) {
+        let queue = self.queue();
+        lock(queue).extend(garbage);
+        self.sweep_queue(queue, ROWS_A_TRANSACTION, guard);
     }
 
     /// Frees all that no snapshot sees; the rows that wait still.
@@ -203,21 +204,21 @@ impl MemoryTransactions {
     }
 }
 
-/// Gives a version that has left its chain to the epochs, and takes the entries out that only it was found by.
+/// Gives a version that has left its chain to the epochs, and takes the nodes out that only it was found by.
 ///
 /// # Safety
-/// The version has left its chain, by the caller's doing alone.
-pub(crate) unsafe fn retire(table: &MemoryTable, version: NonNull<Version>, guard: &Guard) {
-    // SAFETY: it is freed behind the guard.
-    let old = unsafe { version.as_ref() };
-    for (at, entry) in old.entries.iter().enumerate() {
-        // SAFETY: an entry stays as long as versions use it.
-        if unsafe { entry.as_ref() }.unshare() {
+/// The version has left its row's chain, by the caller's doing alone, and the caller holds the row.
+pub(crate) unsafe fn retire(table: &MemoryTable, row: Guarded<'_, Row>, old: Guarded<'_, Version>, guard: &Guard) {
+    for at in 0..old.nodes().len() {
+        let Some(node) = old.node(at, guard) else { return };
+        if node.unshare() {
             // SAFETY: it was the last user, and so the only one to remove it.
-            unsafe { table.remove_entry(at, *entry, guard) };
+            unsafe { table.remove_node(at, node, guard) };
         }
     }
-    let version = version.as_ptr();
-    // SAFETY: nothing leads to it but readers under guards.
-    unsafe { guard.defer_unchecked(move || drop(Box::from_raw(version))) };
+    if !row.has_in_block(old.as_ptr()) {
+        let version = old.as_ptr();
+        // SAFETY: nothing leads to it but readers under guards.
+        unsafe { guard.defer_unchecked(move || Version::free(NonNull::new_unchecked(version))) };
+    }
 }
