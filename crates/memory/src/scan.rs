@@ -54,7 +54,23 @@ impl Default for MemoryScan {
 impl MemoryScan {
     /// Begins again, over a range of an index.
     pub fn restart(&mut self, index: usize, range: KeyRange, reverse: bool) {
-        (self.index, self.range, self.reverse) = (index, range, reverse);
+        self.range = range;
+        self.begin(index, reverse);
+    }
+
+    /// Begins again, over one whole key of an index. The key is copied into what the scan has.
+    pub fn restart_equal(&mut self, index: usize, key: &[u8]) {
+        if let KeyRange::Equal(own) = &mut self.range {
+            own.clear();
+            own.extend_from_slice(key);
+        } else {
+            self.range = KeyRange::Equal(key.to_vec());
+        }
+        self.begin(index, false);
+    }
+
+    fn begin(&mut self, index: usize, reverse: bool) {
+        (self.index, self.reverse) = (index, reverse);
         self.position.begun = false;
         (self.is_begun, self.is_ended, self.all_own) = (false, false, false);
         self.nodes = NODES_FIRST;
@@ -88,6 +104,9 @@ impl MemoryScan {
         if !self.is_begun {
             self.is_begun = true;
             tx.note_scan(table, self.index, &self.range, level);
+            if level >= Level::RepeatableRead {
+                tx.keep_table(table);
+            }
         }
         self.bytes.clear();
         self.rows.clear();
@@ -100,7 +119,7 @@ impl MemoryScan {
             let is_one_row = table.indexes[self.index].shape.unique && matches!(range, KeyRange::Equal(_));
             let (mut left, mut last) = (self.nodes, None);
             let index = &table.indexes[self.index].index;
-            index.walk(&range, self.reverse, &position, &guard, &mut |node| {
+            index.walk(&range, self.reverse, &position, &guard, |node| {
                 let is_seen = self.copy_row(tx, table, &sight, level, node, &guard);
                 last = Some(node);
                 left = if is_seen && is_one_row { 0 } else { left.saturating_sub(1) };

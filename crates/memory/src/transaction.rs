@@ -48,7 +48,8 @@ pub enum Invalid {
 
 /// A new version at the head of a row.
 struct Write {
-    table: Arc<MemoryTable>,
+    /// One of the transaction's tables.
+    table: NonNull<MemoryTable>,
     row: NonNull<Row>,
     version: NonNull<Version>,
 }
@@ -74,11 +75,15 @@ pub struct MemoryTransaction {
     writers: Writers,
     writer: Option<NonNull<Writer>>,
     statement: u64,
+    /// The tables of its writes and reads.
+    tables: Vec<Arc<MemoryTable>>,
     writes: Vec<Write>,
     reads: Vec<Read>,
     scanned: Vec<Scanned>,
     /// The time that it has got to commit at.
     prepared: Option<u64>,
+    /// Room for the garbage of a commit.
+    garbage: Vec<Garbage>,
 }
 
 // SAFETY: its rows and versions are held by it, and all that threads do with those is made for many of them.
@@ -101,10 +106,12 @@ impl MemoryTransaction {
             writers: Writers::default(),
             writer: None,
             statement: 0,
+            tables: Vec::new(),
             writes: Vec::new(),
             reads: Vec::new(),
             scanned: Vec::new(),
             prepared: None,
+            garbage: Vec::new(),
         }
     }
 
@@ -142,7 +149,14 @@ impl MemoryTransaction {
         *self.writer.get_or_insert_with(|| self.writers.take())
     }
 
-    /// Notes what must hold at the end of a row that was read.
+    /// Keeps a table until the transaction ends.
+    pub(crate) fn keep_table(&mut self, table: &Arc<MemoryTable>) {
+        if !self.tables.iter().any(|own| Arc::ptr_eq(own, table)) {
+            self.tables.push(table.clone());
+        }
+    }
+
+    /// Notes what must hold at the end of a row that was read, of a table that is kept.
     pub(crate) fn note_read(
         &mut self,
         row: Guarded<'_, Row>,
@@ -173,7 +187,10 @@ impl MemoryTransaction {
         body: Option<usize>,
     ) {
         table.count_made(body);
-        self.writes.push(Write { table: table.clone(), row, version });
+        self.keep_table(table);
+        // SAFETY: the address of what an `Arc` has is not null.
+        let table = unsafe { NonNull::new_unchecked(Arc::as_ptr(table).cast_mut()) };
+        self.writes.push(Write { table, row, version });
     }
 
     /// Puts a version before `newest`, which this transaction has found it may replace; false: somebody else was faster, and the version is
@@ -374,6 +391,9 @@ impl MemoryTransaction {
         body.clear();
         body.extend_from_slice(bytes);
         self.note_read(row, version, level, &guard);
+        if level >= Level::RepeatableRead {
+            self.keep_table(table);
+        }
         true
     }
 
@@ -385,6 +405,7 @@ impl MemoryTransaction {
             && let Some(version) = sight.version(row, &guard)
         {
             self.note_read(row, version, Level::RepeatableRead, &guard);
+            self.keep_table(table);
         }
     }
 
@@ -401,10 +422,12 @@ impl MemoryTransaction {
             let Some(Write { table, row, version }) = self.writes.pop() else { return };
             // SAFETY: the version is the transaction's own, at the head: no other transaction puts one before it; the row is held.
             let (held, own) = unsafe { (Guarded::new(row, &guard), Guarded::new(version, &guard)) };
+            // SAFETY: the transaction keeps its tables until it ends.
+            let table = unsafe { table.as_ref() };
             table.count_let_go(&own);
             held.take_off(&own);
             // SAFETY: it has left the chain.
-            unsafe { retire(&table, held, own, &guard) };
+            unsafe { retire(table, held, own, &guard) };
             // SAFETY: the write has held it.
             unsafe { Row::release(row, &guard) };
         }
@@ -481,7 +504,7 @@ impl MemoryTransaction {
             let mut is_phantom = false;
             let position = Position::default();
             let own = &table.indexes[*index];
-            own.index.walk(range, false, &position, &guard, &mut |node| {
+            own.index.walk(range, false, &position, &guard, |node| {
                 let newer = self.others_version(node.row(&guard), time, &guard).filter(|(since, _)| *since > snapshot);
                 is_phantom |= newer.is_some_and(|(_, version)| version.is_found_by(node, *index));
                 is_phantom
@@ -536,19 +559,21 @@ impl MemoryTransaction {
             // SAFETY: the transaction's own version, which no prune takes: it has no time yet.
             unsafe { write.version.as_ref() }.set_time(time);
         }
-        let garbage = self.writes.drain(..).filter_map(|Write { table, row, version }| {
+        for Write { table, row, version } in self.writes.drain(..) {
             // SAFETY: as above; the row is held, and a later prune frees the version behind this guard.
             let own = unsafe { version.as_ref() };
             if own.body_len().is_some() && own.older.load(Ordering::Relaxed).is_null() {
                 // SAFETY: the write has held it.
                 unsafe { Row::release(row, &guard) };
-                return None;
+            } else {
+                self.garbage.push(Garbage { time, table, row });
             }
-            Some(Garbage { time, table, row })
-        });
-        // Its own snapshot is in the way of what it leaves.
-        self.snapshot.store(NO_SNAPSHOT, Ordering::Release);
-        self.home.leave(garbage, &guard);
+        }
+        if !self.garbage.is_empty() {
+            // Its own snapshot is in the way of what it leaves. Release: see `end`.
+            self.snapshot.store(NO_SNAPSHOT, Ordering::Release);
+            self.home.leave(&mut self.garbage, &self.tables, &guard);
+        }
     }
 
     /// The snapshot and what was noted go; the writer too, which nothing leads to.
@@ -560,6 +585,7 @@ impl MemoryTransaction {
         self.snapshot.store(NO_SNAPSHOT, Ordering::Release);
         self.reads.clear();
         self.scanned.clear();
+        self.tables.clear();
         if self.writer.take().is_some() {
             // SAFETY: all its versions have a time or have left their chains.
             unsafe { self.writers.put_back(crossbeam_epoch::pin) };

@@ -13,7 +13,7 @@
 //! | a bucket's link | means | who changes it |
 //! |---|---|---|
 //! | `VACANT` | it is not in the list | who wants it first, to `COMING` |
-//! | a link with the bit `COMING` | that thread is putting it there; others begin at its parent | that thread; whoever finds it in the list takes the bit away |
+//! | a link with the bit `COMING` | that thread is putting it there; others begin at its parent | that thread; a thread that comes to it by the list takes the bit away |
 //! | a link | it is in the list | as any other link |
 
 use std::hash::BuildHasher;
@@ -316,7 +316,7 @@ impl HashIndex {
         equal: Option<&[u8]>,
         behind: Option<HashPlace<'_>>,
         guard: &'g Guard,
-        give: &mut dyn FnMut(Guarded<'g, Node>) -> bool,
+        mut give: impl FnMut(Guarded<'g, Node>) -> bool,
     ) {
         let order = equal.map(|key| self.order_of(key));
         let place = behind.unwrap_or(HashPlace { order: order.unwrap_or(0), key: equal.unwrap_or(&[]) });

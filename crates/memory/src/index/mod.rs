@@ -139,7 +139,7 @@ impl Index {
         reverse: bool,
         position: &Position,
         guard: &'g Guard,
-        give: &mut dyn FnMut(Guarded<'g, Node>) -> bool,
+        give: impl FnMut(Guarded<'g, Node>) -> bool,
     ) {
         match self {
             Index::Hash(index) => {

@@ -178,7 +178,7 @@ impl RangeIndex {
         reverse: bool,
         position: &Position,
         guard: &'g Guard,
-        give: &mut dyn FnMut(Guarded<'g, Node>) -> bool,
+        mut give: impl FnMut(Guarded<'g, Node>) -> bool,
     ) {
         let mut last = Vec::new();
         let bounds = RangeBounds::new(range, reverse, position, &mut last);
