@@ -153,6 +153,13 @@ impl<'g> Guarded<'g, Node> {
         unsafe { NonNull::slice_from_raw_parts(self.pointer().add(1).cast::<u8>(), self.key_len as usize).as_ref() }
     }
 
+    /// The node behind it in the chain of an ordered index, of the same key. Acquire pairs with the Release of the leaf that leads to the
+    /// chain, and of who has taken one out of it.
+    pub fn older(self, guard: &'g Guard) -> Option<Guarded<'g, Node>> {
+        // SAFETY: it was linked while the guard is held: it goes to the epochs behind being taken out of the chain.
+        unsafe { Guarded::of_raw(self.get().link.next.load(Ordering::Acquire).cast(), guard) }
+    }
+
     /// The row, which the node holds while it is linked.
     pub fn row(self, guard: &'g Guard) -> Guarded<'g, Row> {
         // SAFETY: the row goes to the epochs after the node has left its index, in which it was while the guard was held; a node that a version

@@ -1,6 +1,7 @@
 //! Indexes: from keys to the nodes of rows.
 
 mod hash;
+mod page;
 mod range;
 
 use std::ops::Bound;

@@ -1,174 +1,317 @@
-//! The ordered index: a skip list without latches, read in both directions, of the keys with their nodes.
+//! The ordered index: a B+tree whose readers write nothing and wait for nothing but a page that is being changed, read in both directions.
 //!
 //! ```text
-//!   Cell(key) --first--> Node --next--> Node --next--> null
+//!              root
+//!             /    \
+//!        inner      inner                 pages: see `page`
+//!        /   \      /   \
+//!     leaf  leaf  leaf  leaf --> node of a key --next--> older node of the same key
 //! ```
-//! A `first` with its lowest bit set belongs to a cell that takes no nodes any more and is about to leave the list.
+//! On the way down each page's version is noted before its parent's is looked at again (optimistic lock coupling: Leis and others, 2016).
+//! A writer splits full pages on its way, so there is room in a parent; it locks two pages at most, and waits for nothing while it has them.
+//! Leaves do not know each other: a walk goes down again for each, behind the bound of the one before. A leaf that gets empty leaves the
+//! tree, with the pages above it that have no other. Nodes of one key are chained, new ones first, and chains change under their leaf's lock.
 
-use std::borrow::Borrow;
-use std::cmp::Ordering as KeyOrder;
+use std::ops::Bound as KeyBound;
+use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
-use crossbeam_skiplist::SkipSet;
+use pikepole_contention::fault::planted;
 use pikepole_contention::sync::atomic::{AtomicPtr, Ordering};
 
+use super::page::{Page, SLOTS, Slot};
 use super::{KeyRange, Position, RangeBounds};
-use crate::guarded::Guarded;
-use crate::node::{Link, Node, is_marked, marked, unmarked};
+use crate::guarded::{Guarded, prefetch};
+use crate::node::{Link, Node};
 
-/// A key, and the nodes that have it, new ones first.
-struct Cell {
-    key: Box<[u8]>,
-    first: AtomicPtr<Link>,
+/// Rows that a walk asks the processor for before it comes to them.
+const AHEAD: usize = 4;
+
+/// See the module.
+pub(crate) struct RangeIndex {
+    root: AtomicPtr<Page>,
 }
 
-/// A cell in its order.
-struct Keyed(Box<Cell>);
+/// A page and the version at which it is read.
+type At<'g> = (Guarded<'g, Page>, u64);
 
-impl Borrow<[u8]> for Keyed {
-    fn borrow(&self) -> &[u8] {
-        &self.0.key
-    }
+/// The way to a leaf.
+struct Way<'g> {
+    leaf: At<'g>,
+    /// The bounds of the leaf's keys: from the first, which belongs to it, to before the second.
+    low: Option<&'g [u8]>,
+    high: Option<&'g [u8]>,
 }
 
-impl PartialEq for Keyed {
-    fn eq(&self, other: &Keyed) -> bool {
-        self.0.key == other.0.key
-    }
+/// The end of a range that a way leads to.
+#[derive(Clone, Copy)]
+enum Goal<'k> {
+    /// The leaf that has a key, or would have it.
+    Key(&'k [u8]),
+    /// The leaf of the last key before this one.
+    Before(&'k [u8]),
+    Last,
 }
 
-impl Eq for Keyed {}
-
-impl PartialOrd for Keyed {
-    fn partial_cmp(&self, other: &Keyed) -> Option<KeyOrder> {
-        Some(self.cmp(other))
-    }
-}
-
-impl Ord for Keyed {
-    fn cmp(&self, other: &Keyed) -> KeyOrder {
-        self.0.key.cmp(&other.0.key)
-    }
-}
-
-/// Cells by their keys.
-#[derive(Default)]
-pub(crate) struct RangeIndex(SkipSet<Keyed>);
-
-/// A cell of an entry, as long as the guard is held.
-fn cell_of<'g>(entry: &crossbeam_skiplist::set::Entry<'_, Keyed>, _guard: &'g Guard) -> &'g Cell {
-    let cell: *const Cell = &*entry.value().0;
-    // SAFETY: the list gives what it has lost to the epochs of the default collector, which is the guard's.
-    unsafe { &*cell }
-}
-
-impl Cell {
-    /// Gives the nodes that have not left it, newest first, until `give` has enough.
-    fn nodes<'g>(&self, guard: &'g Guard, mut give: impl FnMut(Guarded<'g, Node>) -> bool) {
-        // Acquire pairs with the AcqRel of `put`.
-        let mut at = unmarked(self.first.load(Ordering::Acquire));
-        // SAFETY: a node that was linked while the guard is held stays alive as long as it.
-        while let Some(node) = unsafe { Guarded::of_raw(at.cast::<Node>(), guard) } {
-            if !node.is_leaving() && give(node) {
-                return;
-            }
-            at = unmarked(node.link.next.load(Ordering::Acquire));
-        }
-    }
-
-    fn is_leaving(&self) -> bool {
-        is_marked(self.first.load(Ordering::Acquire))
-    }
-
-    /// Unlinks the nodes that are leaving.
-    fn sweep(&self, guard: &Guard) {
-        'again: loop {
-            let mut before = &self.first;
-            loop {
-                let at = before.load(Ordering::Acquire);
-                if is_marked(at) && !std::ptr::eq(before, &self.first) {
-                    // The one before is leaving itself.
-                    continue 'again;
-                }
-                // SAFETY: linked nodes are alive under the guard.
-                let Some(node) = (unsafe { Guarded::of_raw(unmarked(at), guard) }) else { return };
-                let next = node.next.load(Ordering::Acquire);
-                if !is_marked(next) {
-                    before = &node.get().next;
-                    continue;
-                }
-                // AcqRel: who comes by it sees what is behind.
-                if before.compare_exchange(at, unmarked(next), Ordering::AcqRel, Ordering::Relaxed).is_err() {
-                    continue 'again;
-                }
-            }
-        }
+impl Default for RangeIndex {
+    fn default() -> Self {
+        Self { root: AtomicPtr::new(Page::new_leaf().as_ptr()) }
     }
 }
 
 impl RangeIndex {
-    /// Gives the nodes of a key.
-    pub fn find<'g>(&'g self, key: &[u8], guard: &'g Guard, give: impl FnMut(Guarded<'g, Node>) -> bool) {
-        if let Some(entry) = self.0.get(key) {
-            cell_of(&entry, guard).nodes(guard, give);
+    /// The root and its version.
+    fn begin<'g>(&'g self, guard: &'g Guard) -> Option<At<'g>> {
+        // Acquire pairs with the Release of `split`.
+        let root = self.root.load(Ordering::Acquire);
+        // SAFETY: pages go to the epochs after they have left the tree; a root leaves it never.
+        let page = unsafe { Guarded::of_raw(root, guard) }?;
+        let version = page.begin()?;
+        // It may have been split before its version was noted, and be the root no more.
+        (self.root.load(Ordering::Acquire) == root).then_some((page, version))
+    }
+
+    /// The page of an inner one that the goal is behind, with its version; and its place. None: the page is being changed.
+    fn step<'g>(&self, (page, version): At<'g>, goal: Goal<'_>, guard: &'g Guard) -> Option<(At<'g>, usize)> {
+        let at = match goal {
+            Goal::Key(key) => {
+                let slot = page.seek(key, guard)?;
+                slot.at + usize::from(slot.is_equal)
+            }
+            Goal::Before(key) => page.seek(key, guard)?.at,
+            Goal::Last => page.count(),
+        };
+        let below = page.page(at, guard)?;
+        prefetch_page(below.as_ptr());
+        let below_version = below.begin()?;
+        page.is_at(version).then_some(((below, below_version), at))
+    }
+
+    /// A way to a leaf. None: a page was changed meanwhile.
+    fn try_way<'g>(&'g self, goal: Goal<'_>, guard: &'g Guard) -> Option<Way<'g>> {
+        let mut at = self.begin(guard)?;
+        let (mut low, mut high) = (None, None);
+        while !at.0.is_leaf() {
+            let (below, place) = self.step(at, goal, guard)?;
+            let (page, version) = at;
+            if place > 0 {
+                low = Some(page.key(place - 1, guard)?);
+            }
+            if place < page.count() {
+                high = Some(page.key(place, guard)?);
+            }
+            if !page.is_at(version) {
+                return None;
+            }
+            at = below;
+        }
+        Some(Way { leaf: at, low, high })
+    }
+
+    /// The leaf of a key, read only. None: a page was changed meanwhile.
+    fn try_leaf<'g>(&'g self, key: &[u8], guard: &'g Guard) -> Option<At<'g>> {
+        let mut at = self.begin(guard)?;
+        while !at.0.is_leaf() {
+            (at, _) = self.step(at, Goal::Key(key), guard)?;
+        }
+        Some(at)
+    }
+
+    /// The leaf of a key, with room; full pages on the way are split. None: a page was changed meanwhile.
+    fn try_leaf_with_room<'g>(&'g self, key: &[u8], guard: &'g Guard) -> Option<At<'g>> {
+        let mut parent: Option<At<'g>> = None;
+        let mut at = self.begin(guard)?;
+        let mut is_last = true;
+        loop {
+            if at.0.is_full() {
+                let is_behind = || at.0.seek(key, guard).is_some_and(|slot| slot.at == SLOTS);
+                self.split(parent, at, is_last && is_behind(), guard);
+                return None;
+            }
+            if at.0.is_leaf() {
+                return Some(at);
+            }
+            let (below, place) = self.step(at, Goal::Key(key), guard)?;
+            is_last &= place == at.0.count();
+            parent = Some(at);
+            at = below;
         }
     }
 
-    /// Puts a node in front of those of its key, unless `check` refuses one of these.
+    /// Splits a full page, unless something has changed.
+    #[cold]
+    fn split<'g>(&'g self, parent: Option<At<'g>>, (page, version): At<'g>, at_end: bool, guard: &'g Guard) {
+        if let Some((parent, parent_version)) = parent {
+            if !parent.lock(parent_version) {
+                return;
+            }
+            if !page.lock(version) {
+                parent.unlock_unchanged(parent_version);
+                return;
+            }
+            page.split_below(parent, at_end, guard);
+            page.unlock(version);
+            parent.unlock(parent_version);
+        } else if page.lock(version) {
+            // Only who has the root's lock makes another the root.
+            if self.root.load(Ordering::Relaxed) == page.as_ptr() {
+                let root = page.split_root(at_end, guard);
+                // Release pairs with the Acquire of `begin`.
+                self.root.store(root.as_ptr(), Ordering::Release);
+                page.unlock(version);
+            } else {
+                page.unlock_unchanged(version);
+            }
+        }
+    }
+
+    /// The newest node of a key. None: a page was changed meanwhile.
+    fn try_find<'g>(&'g self, key: &[u8], guard: &'g Guard) -> Option<Option<Guarded<'g, Node>>> {
+        let (leaf, version) = self.try_leaf(key, guard)?;
+        let slot = leaf.seek(key, guard)?;
+        let node = if slot.is_equal { Some(leaf.node(slot.at, guard)?) } else { None };
+        leaf.is_at(version).then_some(node)
+    }
+
+    /// Gives the nodes of a key.
+    pub fn find<'g>(&'g self, key: &[u8], guard: &'g Guard, give: impl FnMut(Guarded<'g, Node>) -> bool) {
+        let mut give = give;
+        let mut at = again(|| self.try_find(key, guard));
+        while let Some(node) = at.filter(|node| !give(*node)) {
+            at = node.older(guard);
+        }
+    }
+
+    /// Puts a node in front of those of its key, unless `check` refuses one of these. A leaf that others have changed meanwhile is looked at
+    /// again, so no two of them put nodes of one key without seeing each other.
     pub fn put<'g, E>(
         &'g self,
         node: Guarded<'g, Node>,
         guard: &'g Guard,
         mut check: impl FnMut(Guarded<'g, Node>) -> Result<(), E>,
     ) -> Result<(), E> {
-        loop {
-            let cell = self.cell(node.key(), guard);
-            let first = cell.first.load(Ordering::Acquire);
-            if is_marked(first) {
-                continue;
+        let key = node.key();
+        let mut put = || -> Option<Result<(), E>> {
+            let (leaf, version) = self.try_leaf_with_room(key, guard)?;
+            let Slot { at, is_equal } = leaf.seek(key, guard)?;
+            let first = if is_equal { Some(leaf.node(at, guard)?) } else { None };
+            if !leaf.is_at(version) {
+                return None;
             }
-            let mut refusal = None;
-            cell.nodes(guard, |other| {
-                refusal = check(other).err();
-                refusal.is_some()
-            });
-            if let Some(refusal) = refusal {
-                return Err(refusal);
+            // Nothing is locked: a check may wait for another transaction's end.
+            let mut other = first;
+            while let Some(this) = other {
+                if let Err(refusal) = check(this) {
+                    return Some(Err(refusal));
+                }
+                other = this.older(guard);
             }
-            node.link.next.store(first, Ordering::Relaxed);
-            let own = node.pointer().cast::<Link>().as_ptr();
-            // AcqRel pairs with the Acquire of `nodes`: who puts a node after this one sees the version that this one leads to.
-            if cell.first.compare_exchange(first, own, Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-                return Ok(());
+            node.link.next.store(first.map_or(std::ptr::null_mut(), |first| first.as_ptr().cast()), Ordering::Relaxed);
+            let version = if planted("memory: a leaf is changed as it was") { leaf.begin()? } else { version };
+            if !leaf.lock(version) {
+                return None;
             }
-        }
-    }
-
-    fn cell<'g>(&'g self, key: &[u8], guard: &'g Guard) -> &'g Cell {
-        loop {
-            let found = self.0.get(key).unwrap_or_else(|| {
-                let first = AtomicPtr::new(std::ptr::null_mut());
-                self.0.get_or_insert(Keyed(Box::new(Cell { key: key.into(), first })))
-            });
-            let cell = cell_of(&found, guard);
-            if !cell.is_leaving() {
-                return cell;
+            match first {
+                Some(_) => leaf.put_node(at, node.as_ptr()),
+                None => leaf.insert_node(at, node, guard),
             }
-            found.remove();
-        }
+            leaf.unlock(version);
+            Some(Ok(()))
+        };
+        again(&mut put)
     }
 
     /// Takes a node out: no walk comes to it any more but those that hold guards.
     pub fn remove<'g>(&'g self, node: Guarded<'g, Node>, guard: &'g Guard) {
-        node.leave();
-        let Some(found) = self.0.get(node.key()) else { return };
-        let cell = cell_of(&found, guard);
-        cell.sweep(guard);
-        let null = std::ptr::null_mut();
-        // AcqRel: who finds it marked looks for another cell.
-        if cell.first.compare_exchange(null, marked(null), Ordering::AcqRel, Ordering::Relaxed).is_ok() {
-            found.remove();
+        let key = node.key();
+        let is_empty = again(|| {
+            let (leaf, version) = self.try_leaf(key, guard)?;
+            let slot = leaf.seek(key, guard)?;
+            if !leaf.lock(version) {
+                return None;
+            }
+            debug_assert!(slot.is_equal, "a node that is linked is found by its key");
+            let first = leaf.node(slot.at.min(SLOTS - 1), guard).filter(|_| slot.is_equal);
+            let next = node.link.next.load(Ordering::Relaxed);
+            match first {
+                Some(first) if first.pointer() != node.pointer() => unchain(first, node, next, guard),
+                Some(_) if next.is_null() => leaf.take_out(slot.at),
+                Some(_) => leaf.put_node(slot.at, next.cast()),
+                None => (),
+            }
+            let is_empty = leaf.count() == 0;
+            leaf.unlock(version);
+            Some(is_empty)
+        });
+        if is_empty {
+            again(|| self.try_prune(key, guard));
         }
+    }
+
+    /// Takes the leaf of a key out of the tree if it is empty, with the pages above it that have no other. None: a page was changed meanwhile.
+    #[cold]
+    fn try_prune<'g>(&'g self, key: &[u8], guard: &'g Guard) -> Option<()> {
+        let mut way = vec![self.begin(guard)?];
+        while let Some(at) = way.last().filter(|at| !at.0.is_leaf()) {
+            let (below, _) = self.step(*at, Goal::Key(key), guard)?;
+            way.push(below);
+        }
+        let is_empty = way.last().is_none_or(|leaf| leaf.0.count() == 0);
+        // The lowest page that has something else.
+        let keeps = way.iter().rposition(|(page, _)| !page.is_leaf() && page.count() > 0);
+        if way.iter().any(|(page, version)| !page.is_at(*version)) {
+            return None;
+        }
+        let Some(keeps) = keeps.filter(|_| is_empty) else { return Some(()) };
+        let locked = way[keeps..].iter().take_while(|(page, version)| page.lock(*version)).count();
+        if locked < way.len() - keeps {
+            for (page, version) in &way[keeps..keeps + locked] {
+                page.unlock_unchanged(*version);
+            }
+            return None;
+        }
+        let (parent, version) = way[keeps];
+        parent.take_page_out(way[keeps + 1].0, guard);
+        for (page, version) in &way[keeps + 1..] {
+            page.unlock_gone(*version);
+            // SAFETY: it has left the tree, with the only page above it that led to it; it has no nodes.
+            unsafe { page.retire(guard) };
+        }
+        parent.unlock(version);
+        Some(())
+    }
+
+    /// Copies the nodes of a leaf from a bound on, in the direction of a walk; the bound behind which the next leaf's are.
+    fn try_nodes<'g>(
+        &'g self,
+        bound: KeyBound<&[u8]>,
+        reverse: bool,
+        nodes: &mut Batch<'g>,
+        guard: &'g Guard,
+    ) -> Option<Option<&'g [u8]>> {
+        let goal = match bound {
+            KeyBound::Unbounded if reverse => Goal::Last,
+            KeyBound::Unbounded => Goal::Key(&[]),
+            KeyBound::Excluded(key) if reverse => Goal::Before(key),
+            KeyBound::Included(key) | KeyBound::Excluded(key) => Goal::Key(key),
+        };
+        let Way { leaf: (leaf, version), low, high } = self.try_way(goal, guard)?;
+        let count = leaf.count();
+        let (from, to) = match bound {
+            KeyBound::Unbounded => (0, count),
+            KeyBound::Included(key) | KeyBound::Excluded(key) => {
+                let slot = leaf.seek(key, guard)?;
+                let with = usize::from(slot.is_equal && matches!(bound, KeyBound::Included(_)) == reverse);
+                let without = usize::from(slot.is_equal && !matches!(bound, KeyBound::Included(_)));
+                if reverse { (0, slot.at + with) } else { (slot.at + without, count) }
+            }
+        };
+        nodes.len = 0;
+        for at in from..to.max(from) {
+            nodes.nodes[nodes.len] = Some(leaf.node(at, guard)?);
+            nodes.len += 1;
+        }
+        leaf.is_at(version).then_some(if reverse { low } else { high })
     }
 
     /// Gives the nodes of a range behind a position. It stops when `give` has enough, but not between nodes of one key.
@@ -182,23 +325,71 @@ impl RangeIndex {
     ) {
         let mut last = Vec::new();
         let bounds = RangeBounds::new(range, reverse, position, &mut last);
-        // The list's own ranges must not be empty by their bounds: the far bound is tested here.
-        let mut at = if reverse { self.0.upper_bound(bounds.high) } else { self.0.lower_bound(bounds.low) };
-        while let Some(entry) = at {
-            let cell = cell_of(&entry, guard);
-            if bounds.is_past(&cell.key, reverse) {
+        let mut nodes = Batch { nodes: [None; SLOTS], len: 0 };
+        let mut bound = if reverse { bounds.high } else { bounds.low };
+        loop {
+            let next = again(|| self.try_nodes(bound, reverse, &mut nodes, guard));
+            for step in 0..nodes.len {
+                let nth = |step: usize| nodes.nodes[if reverse { nodes.len - 1 - step } else { step }];
+                if let Some(ahead) = (step + AHEAD < nodes.len).then(|| nth(step + AHEAD)).flatten() {
+                    prefetch(ahead.as_ptr());
+                }
+                let mut at = nth(step);
+                let mut is_enough = at.is_none_or(|node| bounds.is_past(node.key(), reverse));
+                if is_enough {
+                    return;
+                }
+                while let Some(node) = at {
+                    is_enough |= give(node);
+                    at = node.older(guard);
+                }
+                if is_enough {
+                    return;
+                }
+            }
+            let Some(next) = next else { return };
+            if bounds.is_past(next, reverse) {
                 return;
             }
-            let mut is_enough = false;
-            cell.nodes(guard, |node| {
-                is_enough |= give(node);
-                false
-            });
-            if is_enough {
-                return;
-            }
-            at = if reverse { entry.prev() } else { entry.next() };
+            bound = if reverse { KeyBound::Excluded(next) } else { KeyBound::Included(next) };
         }
+    }
+}
+
+/// The nodes of a leaf, as they were at one moment.
+struct Batch<'g> {
+    nodes: [Option<Guarded<'g, Node>>; SLOTS],
+    len: usize,
+}
+
+/// Tries until nothing has changed meanwhile. Someone else has come further then, or is about to unlock a page.
+fn again<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
+    loop {
+        if let Some(done) = attempt() {
+            return done;
+        }
+        pikepole_contention::sync::hint::spin_loop();
+    }
+}
+
+/// Takes a node out of the chain of its key, of which it is not the first. The leaf is locked.
+fn unchain<'g>(first: Guarded<'g, Node>, node: Guarded<'g, Node>, next: *mut Link, guard: &'g Guard) {
+    let mut before = Some(first);
+    while let Some(this) = before {
+        let behind = this.older(guard);
+        if behind.is_some_and(|behind| behind.pointer() == node.pointer()) {
+            // Release pairs with the Acquire of `older`.
+            this.link.next.store(next, Ordering::Release);
+            return;
+        }
+        before = behind;
+    }
+}
+
+/// Asks the processor for the head of a page and the heads of its keys: their lines come together.
+fn prefetch_page(page: *mut Page) {
+    for part in 0..size_of::<Page>().div_ceil(192) {
+        prefetch(page.cast::<u8>().wrapping_add(192 * part));
     }
 }
 
@@ -206,12 +397,24 @@ impl Drop for RangeIndex {
     /// The last nodes go with a table that is dropped, and rows with them.
     fn drop(&mut self) {
         let guard = crossbeam_epoch::pin();
-        for entry in self.0.iter() {
-            cell_of(&entry, &guard).nodes(&guard, |node| {
-                // SAFETY: the index is dropped: no other thread has its nodes, and each goes once.
-                unsafe { Node::retire(node.pointer(), &guard) };
-                false
-            });
+        let mut left: Vec<NonNull<Page>> = NonNull::new(*self.root.get_mut()).into_iter().collect();
+        while let Some(page) = left.pop() {
+            // SAFETY: the index is dropped: no other thread has its pages.
+            let page = unsafe { Guarded::new(page, &guard) };
+            if page.is_leaf() {
+                for at in 0..page.count() {
+                    let mut node = page.node(at, &guard);
+                    while let Some(this) = node {
+                        node = this.older(&guard);
+                        // SAFETY: as above, and each goes once.
+                        unsafe { Node::retire(this.pointer(), &guard) };
+                    }
+                }
+            } else {
+                left.extend((0..=page.count()).filter_map(|at| page.page(at, &guard)).map(Guarded::pointer));
+            }
+            // SAFETY: as above.
+            unsafe { Page::free(page.pointer()) };
         }
     }
 }
