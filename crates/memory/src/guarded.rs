@@ -59,15 +59,18 @@ impl<T> Deref for Guarded<'_, T> {
     }
 }
 
-/// Asks the processor for the memory of a row that is about to be read: three lines, which come together rather than one after the other.
+/// Asks the processor for so many lines of memory that are about to be read: they come together rather than one after the other.
 #[inline(always)]
-pub(crate) fn prefetch<T>(pointer: *const T) {
+pub(crate) fn prefetch(start: *const u8, lines: usize) {
     #[cfg(target_arch = "x86_64")]
-    for line in 0..3 {
+    for line in 0..lines {
         use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
         // SAFETY: a prefetch of any address does nothing that a program can see.
-        unsafe { _mm_prefetch::<_MM_HINT_T0>(pointer.cast::<i8>().wrapping_add(64 * line)) };
+        unsafe { _mm_prefetch::<_MM_HINT_T0>(start.cast::<i8>().wrapping_add(LINE * line)) };
     }
     #[cfg(not(target_arch = "x86_64"))]
-    let _ = pointer;
+    let _ = (start, lines);
 }
+
+/// Bytes of a line of the processor's caches.
+pub(crate) const LINE: usize = 64;

@@ -4,7 +4,7 @@ use crossbeam_epoch::Guard;
 use pikepole_contention::sync::Arc;
 
 use crate::guarded::Guarded;
-use crate::index::{KeyRange, Position};
+use crate::index::{KeyRange, Position, Wish};
 use crate::node::Node;
 use crate::table::{ID_BYTES, MemoryTable, Sight};
 use crate::transaction::{Level, MemoryTransaction};
@@ -122,8 +122,12 @@ impl MemoryScan {
             index.walk(&range, self.reverse, &position, &guard, |node| {
                 let is_seen = self.copy_row(tx, table, &sight, level, node, &guard);
                 last = Some(node);
-                left = if is_seen && is_one_row { 0 } else { left.saturating_sub(1) };
-                left == 0 || self.bytes.len() >= BYTES_MAX
+                left = left.saturating_sub(1);
+                match left == 0 || self.bytes.len() >= BYTES_MAX {
+                    _ if is_seen && is_one_row => Wish::Nothing,
+                    true => Wish::KeyEnd,
+                    false => Wish::More,
+                }
             });
             self.range = range;
             self.position = position;

@@ -17,7 +17,7 @@ use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::Ordering;
 
 use crate::guarded::Guarded;
-use crate::index::{KeyRange, Position};
+use crate::index::{KeyRange, Position, Wish};
 use crate::node::Node;
 use crate::row::{Row, STATEMENT_MAX, Version};
 use crate::scan::MemoryScan;
@@ -506,8 +506,8 @@ impl MemoryTransaction {
             let own = &table.indexes[*index];
             own.index.walk(range, false, &position, &guard, |node| {
                 let newer = self.others_version(node.row(&guard), time, &guard).filter(|(since, _)| *since > snapshot);
-                is_phantom |= newer.is_some_and(|(_, version)| version.is_found_by(node, *index));
-                is_phantom
+                is_phantom = newer.is_some_and(|(_, version)| version.is_found_by(node, *index));
+                if is_phantom { Wish::Nothing } else { Wish::More }
             });
             if is_phantom {
                 return Err(Invalid::Serializable);

@@ -25,8 +25,9 @@ use pikepole_contention::SlotCounter;
 use pikepole_contention::fault::planted;
 use pikepole_contention::sync::atomic::{AtomicPtr, AtomicUsize, Ordering};
 
-use crate::guarded::{Guarded, prefetch};
-use crate::node::{Link, Node, is_marked, unmarked};
+use super::Wish;
+use crate::guarded::Guarded;
+use crate::node::{Link, Node, is_marked, prefetch_row, unmarked};
 
 /// Nodes that somebody may pass to put one in before it is asked if there are more nodes than buckets.
 const WALK_MAX: usize = if cfg!(shuttle) { 2 } else { 8 };
@@ -205,7 +206,7 @@ impl HashIndex {
                 let Some(link) = (unsafe { Guarded::of_raw(at, guard) }) else {
                     return Found { before, at: None, walked };
                 };
-                prefetch(at);
+                prefetch_row(at.cast());
                 let mut next = link.next.load(Ordering::Acquire);
                 if next.addr() & COMING != 0 {
                     // The mark of a bucket, which is linked: it was come to.
@@ -309,14 +310,13 @@ impl HashIndex {
         }
     }
 
-    /// Gives the nodes behind a place: all, or those of one key, which may have bytes behind it that tell rows apart. It stops when `give`
-    /// has enough, but not between nodes of one key.
+    /// Gives the nodes behind a place: all, or those of one key, which may have bytes behind it that tell rows apart.
     pub fn walk<'g>(
         &'g self,
         equal: Option<&[u8]>,
         behind: Option<HashPlace<'_>>,
         guard: &'g Guard,
-        mut give: impl FnMut(Guarded<'g, Node>) -> bool,
+        mut give: impl FnMut(Guarded<'g, Node>) -> Wish,
     ) {
         let order = equal.map(|key| self.order_of(key));
         let place = behind.unwrap_or(HashPlace { order: order.unwrap_or(0), key: equal.unwrap_or(&[]) });
@@ -333,8 +333,12 @@ impl HashIndex {
                     return;
                 }
                 let is_wanted = equal.is_none_or(|key| node.key().starts_with(key));
-                if is_wanted && !node.is_leaving() && give(node) {
-                    last = Some(node);
+                if is_wanted && !node.is_leaving() {
+                    match give(node) {
+                        Wish::More => (),
+                        Wish::KeyEnd => last = Some(node),
+                        Wish::Nothing => return,
+                    }
                 }
             }
             at = following(link.get(), guard);

@@ -42,6 +42,15 @@ pub(crate) enum Index {
     Range(Box<RangeIndex>),
 }
 
+/// The wish of who is given nodes by a walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    More,
+    /// The other nodes of the same key, and then no more.
+    KeyEnd,
+    Nothing,
+}
+
 /// The last key that a scan has given: the next call goes on behind it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Position {
@@ -133,14 +142,14 @@ impl Index {
         }
     }
 
-    /// Gives nodes of `range` behind `position` until `give` says that it has enough; it still gets the others of the last key.
+    /// Gives nodes of `range` behind `position` as `give` wishes.
     pub fn walk<'g>(
         &'g self,
         range: &KeyRange,
         reverse: bool,
         position: &Position,
         guard: &'g Guard,
-        give: impl FnMut(Guarded<'g, Node>) -> bool,
+        give: impl FnMut(Guarded<'g, Node>) -> Wish,
     ) {
         match self {
             Index::Hash(index) => {

@@ -20,9 +20,9 @@ use pikepole_contention::fault::planted;
 use pikepole_contention::sync::atomic::{AtomicPtr, Ordering};
 
 use super::page::{Page, SLOTS, Slot};
-use super::{KeyRange, Position, RangeBounds};
-use crate::guarded::{Guarded, prefetch};
-use crate::node::{Link, Node};
+use super::{KeyRange, Position, RangeBounds, Wish};
+use crate::guarded::{Guarded, LINE, prefetch};
+use crate::node::{Link, Node, prefetch_row};
 
 /// Rows that a walk asks the processor for before it comes to them.
 const AHEAD: usize = 4;
@@ -314,14 +314,14 @@ impl RangeIndex {
         leaf.is_at(version).then_some(if reverse { low } else { high })
     }
 
-    /// Gives the nodes of a range behind a position. It stops when `give` has enough, but not between nodes of one key.
+    /// Gives the nodes of a range behind a position.
     pub fn walk<'g>(
         &'g self,
         range: &KeyRange,
         reverse: bool,
         position: &Position,
         guard: &'g Guard,
-        mut give: impl FnMut(Guarded<'g, Node>) -> bool,
+        mut give: impl FnMut(Guarded<'g, Node>) -> Wish,
     ) {
         let mut last = Vec::new();
         let bounds = RangeBounds::new(range, reverse, position, &mut last);
@@ -332,15 +332,19 @@ impl RangeIndex {
             for step in 0..nodes.len {
                 let nth = |step: usize| nodes.nodes[if reverse { nodes.len - 1 - step } else { step }];
                 if let Some(ahead) = (step + AHEAD < nodes.len).then(|| nth(step + AHEAD)).flatten() {
-                    prefetch(ahead.as_ptr());
+                    prefetch_row(ahead.as_ptr().cast());
                 }
                 let mut at = nth(step);
-                let mut is_enough = at.is_none_or(|node| bounds.is_past(node.key(), reverse));
-                if is_enough {
+                if at.is_none_or(|node| bounds.is_past(node.key(), reverse)) {
                     return;
                 }
+                let mut is_enough = false;
                 while let Some(node) = at {
-                    is_enough |= give(node);
+                    match give(node) {
+                        Wish::More => (),
+                        Wish::KeyEnd => is_enough = true,
+                        Wish::Nothing => return,
+                    }
                     at = node.older(guard);
                 }
                 if is_enough {
@@ -388,9 +392,7 @@ fn unchain<'g>(first: Guarded<'g, Node>, node: Guarded<'g, Node>, next: *mut Lin
 
 /// Asks the processor for the head of a page and the heads of its keys: their lines come together.
 fn prefetch_page(page: *mut Page) {
-    for part in 0..size_of::<Page>().div_ceil(192) {
-        prefetch(page.cast::<u8>().wrapping_add(192 * part));
-    }
+    prefetch(page.cast(), size_of::<Page>() / LINE);
 }
 
 impl Drop for RangeIndex {
