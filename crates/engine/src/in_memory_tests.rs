@@ -220,11 +220,15 @@ fn a_dropped_table_gives_its_rows_back() {
             a.insert(&t, &row(k, 1, "row")).await.expect("a row");
         }
         a.change(&t, 1, None).await.expect("a row");
-        let rows = Arc::downgrade(t.rows_in_memory().expect("an in-memory table"));
-        drop(t);
+        let slot = t.state.rows_in_memory(|| unreachable!("it has rows"));
+        let rows = Arc::downgrade(slot.get(&pikepole_memory::pin()).expect("it is there"));
         db.drop_table(&mut a.tx, "dbo", "t").await.expect("it is there");
         a.commit().await;
-        db.memory().sweep();
+        // A plan that is kept keeps the table, and none of its rows.
+        for _ in 0..1_000 {
+            db.memory().sweep();
+        }
         assert!(rows.upgrade().is_none());
+        assert!(slot.get(&pikepole_memory::pin()).is_none());
     });
 }

@@ -324,6 +324,17 @@ impl Transaction {
         self.inner.begin_statement();
     }
 
+    /// A statement is over: its snapshot is given back; that of in-memory tables when no transaction goes on.
+    #[inline]
+    fn end_reads(&mut self) {
+        self.inner.end_statement();
+        if let Some(memory) = &mut self.memory
+            && !self.inner.is_explicit()
+        {
+            memory.end_reads();
+        }
+    }
+
     /// The number of the statement that has begun last.
     pub(crate) fn statement(&self) -> u64 {
         self.statements
@@ -440,8 +451,8 @@ impl Database {
     /// A statement is over, whatever its end: its snapshot is given back.
     #[inline]
     pub fn end_statement(&self, tx: &mut Transaction) {
-        tx.inner.end_statement();
-        tx.for_each_part(|part| part.inner.end_statement());
+        tx.end_reads();
+        tx.for_each_part(Transaction::end_reads);
     }
 
     /// A statement of an open transaction has done what it was to do. What it did to table variables is kept from now on.

@@ -1,7 +1,7 @@
 //! Tables in memory: rows of many versions, indexes without latches, optimistic transactions.
 //!
 //! ```text
-//!   MemoryTransaction --reads as of its snapshot--> index --> cell of a key --> entry --> row --> versions, newest first
+//!   MemoryTransaction --reads as of its snapshot--> index --> node of a key --> row --> versions, newest first
 //!        |  \--writes: a version at the row's head, whose begin word leads to the transaction's state
 //!        |
 //!        +--ends--> one word says "committed at 17" for all its versions; older ones wait until no snapshot sees them
@@ -13,9 +13,11 @@
 //!
 //! | module | holds |
 //! |---|---|
-//! | `row` | rows, versions, the state of who writes them |
-//! | `cell` | the entries of one key |
-//! | `index` | from keys to cells: by hash, in order |
+//! | `row` | rows and versions, and the blocks of memory that they are in |
+//! | `writer` | the state of transactions that write |
+//! | `node` | the place of a row under one of its keys |
+//! | `index` | from keys to nodes: by hash, in order |
+//! | `guarded` | pointers that stay good while a guard is held |
 //! | `table` | a table: its indexes, what a transaction sees of a row, unique keys |
 //! | `transaction` | a session's transaction: reads, writes, savepoints, validation, commit |
 //! | `transactions` | the clock, snapshots in use, garbage |
@@ -23,20 +25,25 @@
 //!
 //! The shuttle models run with `.ci/shuttle`; each has a canary.
 
-mod cell;
+mod guarded;
 mod index;
+mod node;
 mod row;
 mod scan;
 #[cfg(all(test, shuttle))]
 mod shuttle_models;
+mod slot;
 mod table;
 #[cfg(all(test, not(shuttle), not(loom)))]
 mod tests;
 mod transaction;
 mod transactions;
+mod writer;
 
+pub use crossbeam_epoch::{Guard, pin};
 pub use index::{IndexKind, KeyRange};
 pub use scan::MemoryScan;
+pub use slot::TableSlot;
 pub use table::{IndexShape, Keys, MemoryTable, Refusal};
 pub use transaction::{Invalid, Level, MemoryTransaction};
 pub use transactions::{MemoryCounts, MemoryTransactions};

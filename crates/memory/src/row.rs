@@ -1,92 +1,69 @@
 //! Rows and their versions, the newest first.
 //!
 //! ```text
-//!   entry of index 0 --\                newest        older         older
-//!   entry of index 1 ---+--> Row -------> Version ----> Version ----> Version
-//!                                         begin: writer  begin: 17     begin: 4
+//!   node of index 0 --\                newest        older         older
+//!   node of index 1 ---+--> Row -------> Version ----> Version ----> Version
+//!                                        begin: writer  begin: 17     begin: 4
 //! ```
 //! The version at the head may belong to a transaction that has not ended. Then it is the row's lock, and no other
-//! transaction puts one before it. A version leads to the entry that it is found by in each index, so a reader who comes to a row through
-//! an entry knows whether the version that it sees is the one that has this key.
+//! transaction puts one before it. A version leads to the node that it is found by in each index, so a reader who comes to a row through
+//! a node knows whether the version that it sees is the one that has this key.
+//!
+//! A row is inserted as one block of memory, with its first version and the nodes of its first keys; later versions and nodes of changed
+//! keys have blocks of their own:
+//!
+//! ```text
+//!   | Row | node of index 0, its key | Version, its nodes' addresses, its bytes | node of index 1, its key | ...
+//! ```
+//! The block goes when the row does: who holds the row, as each linked node does, keeps what is in the block.
 
+use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
-use pikepole_contention::Spinner;
 use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
-use crate::cell::Entry;
+use crate::guarded::Guarded;
+use crate::node::Node;
+use crate::writer::Writer;
 
 /// Marks a begin word that is the address of a [`Writer`].
 const WRITER: u64 = 1 << 63;
+/// The length of the bytes of a deleted row.
+const DELETED: usize = usize::MAX;
+/// Bits of [`Version::made`] that count its nodes; the statement is above them.
+const NODES_BITS: u32 = 16;
+/// Statements of one transaction that are told apart.
+pub(crate) const STATEMENT_MAX: u64 = (1 << (64 - NODES_BITS)) - 1;
+/// Indexes that a table can have.
+pub(crate) const INDEXES_MAX: usize = (1 << NODES_BITS) - 1;
 
-const ACTIVE: u64 = 0;
-const ENTERING: u64 = 1;
-const ABORTED: u64 = 2;
-const PREPARING: u64 = 3;
-const COMMITTED: u64 = 4;
-const STATE_BITS: u32 = 3;
+/// The alignment of all blocks and their parts.
+const ALIGN: usize = align_of::<AtomicU64>();
 
-/// The standing of a transaction that writes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum State {
-    Active,
-    /// It is about to have a time.
-    Entering,
-    Aborted,
-    /// It has a time, and may still fail.
-    Preparing(u64),
-    Committed(u64),
+const _: () = assert!(align_of::<Row>() == ALIGN && align_of::<Version>() == ALIGN && align_of::<Node>() == ALIGN);
+
+/// Bytes of a part of a block: the next one is aligned.
+pub(crate) const fn padded(bytes: usize) -> usize {
+    bytes.next_multiple_of(ALIGN)
 }
 
-/// The state of a transaction, which its versions lead to until it has ended.
-pub(crate) struct Writer(AtomicU64);
+/// Memory for a block.
+pub(crate) fn allocate(bytes: usize) -> NonNull<u8> {
+    let layout = layout_of(bytes);
+    // SAFETY: every block has a head, so its size is not zero.
+    NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
+}
 
-impl Writer {
-    pub fn new() -> NonNull<Writer> {
-        NonNull::from(Box::leak(Box::new(Writer(AtomicU64::new(ACTIVE)))))
-    }
+/// # Safety
+/// The block was allocated with so many bytes, and nothing uses it any more.
+pub(crate) unsafe fn free(block: NonNull<u8>, bytes: usize) {
+    // SAFETY: the caller says so.
+    unsafe { dealloc(block.as_ptr(), layout_of(bytes)) };
+}
 
-    /// SeqCst: see [`crate::transactions::Clock`].
-    pub fn state(&self) -> State {
-        let word = self.0.load(Ordering::SeqCst);
-        match word & ((1 << STATE_BITS) - 1) {
-            ACTIVE => State::Active,
-            ENTERING => State::Entering,
-            ABORTED => State::Aborted,
-            PREPARING => State::Preparing(word >> STATE_BITS),
-            _ => State::Committed(word >> STATE_BITS),
-        }
-    }
-
-    /// SeqCst: see [`crate::transactions::Clock`].
-    pub fn set(&self, state: State) {
-        let word = match state {
-            State::Active => ACTIVE,
-            State::Entering => ENTERING,
-            State::Aborted => ABORTED,
-            State::Preparing(time) => time << STATE_BITS | PREPARING,
-            State::Committed(time) => time << STATE_BITS | COMMITTED,
-        };
-        self.0.store(word, Ordering::SeqCst);
-    }
-
-    /// The time at which it has committed, if that is `latest` or before; None: later, or not. A writer that has got such a time is
-    /// waited for until it is known whether it keeps it; one with a later time is not, so those who wait for each other's times end.
-    pub fn committed_by(&self, latest: u64) -> Option<u64> {
-        let mut spinner = Spinner::new();
-        loop {
-            match self.state() {
-                State::Active | State::Aborted => return None,
-                State::Committed(time) => return (time <= latest).then_some(time),
-                State::Preparing(time) if time > latest => return None,
-                State::Entering | State::Preparing(_) => {
-                    spinner.spin();
-                    spinner.back_off_if_due();
-                }
-            }
-        }
-    }
+fn layout_of(bytes: usize) -> Layout {
+    Layout::from_size_align(bytes, ALIGN).unwrap_or_else(|_| unreachable!("bytes that exist have a layout"))
 }
 
 /// The origin of a version.
@@ -96,33 +73,101 @@ pub(crate) enum Begin<'g> {
     Writer(&'g Writer),
 }
 
-/// One version of a row.
+/// One version of a row: this head, the addresses of the nodes that it is found by, its bytes.
+#[repr(C)]
 pub(crate) struct Version {
     begin: AtomicU64,
     pub older: AtomicPtr<Version>,
-    /// The statement of its writer that has made it.
-    pub statement: u64,
-    /// The entries that it is found by, one of each index; none of a deleted row.
-    pub entries: Box<[NonNull<Entry>]>,
-    /// The row's bytes; None: the row was deleted.
-    pub body: Option<Box<[u8]>>,
+    /// The statement of its writer that has made it, and the number of its nodes.
+    made: u64,
+    len: usize,
 }
 
 impl Version {
-    pub fn new(
+    /// Bytes of a version of a row in so many indexes.
+    pub fn size(nodes: usize, body: Option<usize>) -> usize {
+        padded(size_of::<Version>() + nodes * size_of::<NonNull<Node>>() + body.unwrap_or(0))
+    }
+
+    /// Makes a version in memory, without its nodes.
+    ///
+    /// # Safety
+    /// The memory is the caller's, is aligned and has the [`Version::size`] of these.
+    pub unsafe fn write(
+        memory: NonNull<u8>,
         writer: NonNull<Writer>,
         statement: u64,
-        entries: Box<[NonNull<Entry>]>,
+        nodes: usize,
         body: Option<&[u8]>,
-    ) -> Box<Version> {
-        let begin = AtomicU64::new(writer.as_ptr().expose_provenance() as u64 | WRITER);
-        Box::new(Version {
-            begin,
+    ) -> NonNull<Version> {
+        let version = memory.cast::<Version>();
+        let head = Version {
+            begin: AtomicU64::new(writer.as_ptr().expose_provenance() as u64 | WRITER),
             older: AtomicPtr::new(std::ptr::null_mut()),
-            statement,
-            entries,
-            body: body.map(Box::from),
-        })
+            made: statement << NODES_BITS | nodes as u64,
+            len: body.map_or(DELETED, <[u8]>::len),
+        };
+        // SAFETY: there is room for the head, and for the nodes and the bytes behind it.
+        unsafe {
+            version.write(head);
+            if let Some(body) = body {
+                let to = Version::nodes_of(version).add(nodes).cast::<u8>();
+                to.copy_from_nonoverlapping(NonNull::from(body).cast(), body.len());
+            }
+        }
+        version
+    }
+
+    /// A version in a block of its own.
+    ///
+    /// # Safety
+    /// The caller puts its nodes before another thread sees it.
+    pub unsafe fn new(writer: NonNull<Writer>, statement: u64, nodes: usize, body: Option<&[u8]>) -> NonNull<Version> {
+        let memory = allocate(Version::size(nodes, body.map(<[u8]>::len)));
+        // SAFETY: just allocated with this size.
+        unsafe { Version::write(memory, writer, statement, nodes, body) }
+    }
+
+    /// Frees a version that has a block of its own.
+    ///
+    /// # Safety
+    /// Nothing leads to it.
+    pub unsafe fn free(version: NonNull<Version>) {
+        // SAFETY: the caller has it alone.
+        let own = unsafe { version.as_ref() };
+        let size = Version::size(own.nodes_count(), own.body_len());
+        // SAFETY: `new` has allocated it with this size: neither the count nor the length ever changes.
+        unsafe { free(version.cast(), size) };
+    }
+
+    /// # Safety
+    /// The version is in memory.
+    unsafe fn nodes_of(version: NonNull<Version>) -> NonNull<NonNull<Node>> {
+        // SAFETY: they are behind the head in the same block.
+        unsafe { version.add(1).cast() }
+    }
+
+    /// Puts one of its nodes.
+    ///
+    /// # Safety
+    /// No other thread has seen the version, and it has so many.
+    pub unsafe fn put_node(version: NonNull<Version>, at: usize, node: NonNull<Node>) {
+        // SAFETY: the caller says so.
+        unsafe { Version::nodes_of(version).add(at).write(node) };
+    }
+
+    fn nodes_count(&self) -> usize {
+        (self.made & ((1 << NODES_BITS) - 1)) as usize
+    }
+
+    /// The statement of its writer that has made it.
+    pub fn statement(&self) -> u64 {
+        self.made >> NODES_BITS
+    }
+
+    /// The length of the row's bytes; None: the row was deleted.
+    pub fn body_len(&self) -> Option<usize> {
+        (self.len != DELETED).then_some(self.len)
     }
 
     /// Its time, or its writer. Acquire pairs with the Release of [`Version::set_time`].
@@ -137,7 +182,7 @@ impl Version {
         Begin::Writer(unsafe { &*writer })
     }
 
-    /// The writer has committed at `time`.
+    /// The writer has committed at `time`. Release pairs with the Acquire of [`Version::begin`].
     pub fn set_time(&self, time: u64) {
         self.begin.store(time, Ordering::Release);
     }
@@ -153,43 +198,134 @@ impl Version {
     pub fn is_of(&self, writer: Option<NonNull<Writer>>, guard: &Guard) -> bool {
         matches!(self.begin(guard), Begin::Writer(own) if Some(NonNull::from(own)) == writer)
     }
+}
 
-    pub fn older<'g>(&self, _guard: &'g Guard) -> Option<&'g Version> {
+impl<'g> Guarded<'g, Version> {
+    /// The version before it. Acquire pairs with the AcqRel that put this one before it.
+    pub fn older(self, guard: &'g Guard) -> Option<Guarded<'g, Version>> {
         // SAFETY: a version is given to the epochs after it has left its chain, in which it was while the guard was held.
-        // Acquire pairs with the Release that put this version before it.
-        unsafe { self.older.load(Ordering::Acquire).as_ref() }
+        unsafe { Guarded::of_raw(self.get().older.load(Ordering::Acquire), guard) }
+    }
+
+    /// The nodes that it is found by, one of each index; none of a deleted row. They are there as long as the version.
+    pub fn nodes(self) -> &'g [NonNull<Node>] {
+        // SAFETY: they were put before the version was seen, and do not change.
+        unsafe { NonNull::slice_from_raw_parts(Version::nodes_of(self.pointer()), self.nodes_count()).as_ref() }
+    }
+
+    /// The node that it is found by in an index.
+    pub fn node(self, at: usize, guard: &'g Guard) -> Option<Guarded<'g, Node>> {
+        // SAFETY: a node goes to the epochs behind the last version that is found by it.
+        self.nodes().get(at).map(|node| unsafe { Guarded::new(*node, guard) })
+    }
+
+    /// Tells if it is found by a node in an index.
+    pub fn is_found_by(self, node: Guarded<'_, Node>, at: usize) -> bool {
+        self.nodes().get(at) == Some(&node.pointer())
+    }
+
+    /// The row's bytes; None: the row was deleted.
+    pub fn body(self) -> Option<&'g [u8]> {
+        let len = self.body_len()?;
+        // SAFETY: they are behind the nodes in the same block, and do not change.
+        let bytes = unsafe {
+            let start = Version::nodes_of(self.pointer()).add(self.nodes_count()).cast::<u8>();
+            NonNull::slice_from_raw_parts(start, len).as_ref()
+        };
+        Some(bytes)
     }
 }
 
 /// A row: the head of its versions.
+#[repr(C)]
 pub(crate) struct Row {
     /// Its number in the table.
     pub id: u64,
-    pub newest: AtomicPtr<Version>,
-    /// The entries that lead to it, and the transactions and pieces of garbage that know it.
+    newest: AtomicPtr<Version>,
+    /// The nodes that lead to it, and the transactions and pieces of garbage that know it.
     holders: AtomicU32,
+    /// The size of its block, in [`ALIGN`].
+    size: u32,
+}
+
+/// A row's key in an index, as it is kept there.
+pub(crate) struct NodeKey<'k> {
+    pub key: &'k [u8],
+    /// The row's number behind the key of an index that may repeat.
+    pub suffix: &'k [u8],
+    pub order: u64,
 }
 
 impl Row {
-    pub fn new(id: u64) -> NonNull<Row> {
-        let row = Row { id, newest: AtomicPtr::new(std::ptr::null_mut()), holders: AtomicU32::new(1) };
-        NonNull::from(Box::leak(Box::new(row)))
-    }
-
-    /// Acquire pairs with the AcqRel of the exchange that has put it there.
-    pub fn newest<'g>(&self, _guard: &'g Guard) -> Option<&'g Version> {
-        // SAFETY: as of `Version::older`.
-        unsafe { self.newest.load(Ordering::Acquire).as_ref() }
+    /// A row with its first version, held by its writer and by its nodes.
+    pub fn new<'k>(
+        id: u64,
+        writer: NonNull<Writer>,
+        statement: u64,
+        nodes: usize,
+        body: &[u8],
+        key: impl Fn(usize) -> NodeKey<'k>,
+    ) -> NonNull<Row> {
+        let version_size = Version::size(nodes, Some(body.len()));
+        let node_size = |at| {
+            let NodeKey { key, suffix, .. } = key(at);
+            Node::size(key.len() + suffix.len())
+        };
+        let size = size_of::<Row>() + version_size + (0..nodes).map(node_size).sum::<usize>();
+        let size = size.max(size_of::<Row>());
+        let block = allocate(size);
+        let row = block.cast::<Row>();
+        let mut at = size_of::<Row>();
+        let mut version = None;
+        // SAFETY: the parts are aligned and lie behind each other in the block, whose size is their sum.
+        unsafe {
+            let put_node = |at: usize, start: usize| Node::write(block.add(start), row, key(at));
+            for number in 0..nodes {
+                let node = put_node(number, at);
+                at += node_size(number);
+                let version = *version.get_or_insert_with(|| {
+                    let version = Version::write(block.add(at), writer, statement, nodes, Some(body));
+                    at += version_size;
+                    version
+                });
+                Version::put_node(version, number, node);
+            }
+            let newest = version.map_or(std::ptr::null_mut(), NonNull::as_ptr);
+            row.write(Row {
+                id,
+                newest: AtomicPtr::new(newest),
+                holders: AtomicU32::new(nodes as u32 + 1),
+                size: u32::try_from(size / ALIGN).unwrap_or_else(|_| unreachable!("a row has less than 32 GB")),
+            });
+        }
+        row
     }
 
     pub fn hold(&self) {
         self.holders.fetch_add(1, Ordering::Relaxed);
     }
 
+    /// Tells if a part is in the row's own block.
+    pub fn has_in_block<T>(&self, part: *const T) -> bool {
+        part.addr().wrapping_sub(std::ptr::from_ref(self).addr()) < self.size as usize * ALIGN
+    }
+
+    /// Puts `version` before `newest`, which must be the newest still. False: it is not.
+    pub fn put(&self, newest: *mut Version, version: NonNull<Version>) -> bool {
+        // AcqRel: Release pairs with the Acquire of `Guarded::newest`, so its reader sees the version and what it leads to. Who finds a key
+        // free or taken by this version comes here behind the exchange of its node, which is later in the same thread.
+        self.newest.compare_exchange(newest, version.as_ptr(), Ordering::AcqRel, Ordering::Relaxed).is_ok()
+    }
+
+    /// Takes the newest version off, which is the calling transaction's own. Release pairs with the Acquire of `Guarded::newest`.
+    pub fn take_off(&self, own: &Version) {
+        self.newest.store(own.older.load(Ordering::Acquire), Ordering::Release);
+    }
+
     /// One holder less; the last one gives the row to the epochs, with the mark of its deletion if that is left.
     ///
     /// # Safety
-    /// The caller has held the row, and no longer uses it but under a guard.
+    /// The caller has held the row, and no longer uses it but under a guard. The pointer is one for the whole block.
     pub unsafe fn release(row: NonNull<Row>, guard: &Guard) {
         // SAFETY: the caller's hold has kept it until here.
         let held = unsafe { row.as_ref() };
@@ -198,17 +334,35 @@ impl Row {
             return;
         }
         let row = row.as_ptr();
-        // SAFETY: nothing leads to the row any more but readers who hold a guard: no entry, no transaction, no garbage. Its versions that
-        // lead to entries have gone before their entries, so what is left in the chain are marks of deletions.
-        unsafe {
-            guard.defer_unchecked(move || {
-                let mut row = Box::from_raw(row);
-                let mut version = *row.newest.get_mut();
-                while !version.is_null() {
-                    let mut own = Box::from_raw(version);
-                    version = *own.older.get_mut();
-                }
-            });
+        // SAFETY: nothing leads to the row any more but readers who hold a guard: no node, no transaction, no garbage.
+        unsafe { guard.defer_unchecked(move || Row::free(NonNull::new_unchecked(row))) };
+    }
+
+    /// # Safety
+    /// Nothing leads to the row. Its versions that lead to nodes have gone before their nodes, so what is left in the chain are marks of
+    /// deletions, or its table is being dropped.
+    unsafe fn free(row: NonNull<Row>) {
+        // SAFETY: the caller has it alone.
+        let own = unsafe { row.as_ref() };
+        let mut version = NonNull::new(own.newest.load(Ordering::Relaxed));
+        while let Some(this) = version {
+            // SAFETY: as above.
+            version = NonNull::new(unsafe { this.as_ref() }.older.load(Ordering::Relaxed));
+            if !own.has_in_block(this.as_ptr()) {
+                // SAFETY: as above.
+                unsafe { Version::free(this) };
+            }
         }
+        let size = own.size as usize * ALIGN;
+        // SAFETY: `new` has allocated it with this size.
+        unsafe { free(row.cast(), size) };
+    }
+}
+
+impl<'g> Guarded<'g, Row> {
+    /// Acquire pairs with the AcqRel of [`Row::put`].
+    pub fn newest(self, guard: &'g Guard) -> Option<Guarded<'g, Version>> {
+        // SAFETY: as of `older`.
+        unsafe { Guarded::of_raw(self.get().newest.load(Ordering::Acquire), guard) }
     }
 }

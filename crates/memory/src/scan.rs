@@ -3,14 +3,15 @@
 use crossbeam_epoch::Guard;
 use pikepole_contention::sync::Arc;
 
-use crate::cell::Cell;
-use crate::index::{KeyRange, Position};
+use crate::guarded::Guarded;
+use crate::index::{KeyRange, Position, Wish};
+use crate::node::Node;
 use crate::table::{ID_BYTES, MemoryTable, Sight};
 use crate::transaction::{Level, MemoryTransaction};
 
-/// Cells of the first batch; each has twice as many as the one before, up to the last.
-const CELLS_FIRST: usize = 8;
-const CELLS_MAX: usize = 4096;
+/// Nodes of the first batch; each has twice as many as the one before, up to the last.
+const NODES_FIRST: usize = 8;
+const NODES_MAX: usize = 4096;
 /// Bytes after which a batch ends.
 const BYTES_MAX: usize = 1 << 20;
 
@@ -23,7 +24,7 @@ pub struct MemoryScan {
     position: Position,
     is_begun: bool,
     is_ended: bool,
-    cells: usize,
+    nodes: usize,
     /// It sees all that its transaction has changed, of the running statement too.
     all_own: bool,
     bytes: Vec<u8>,
@@ -41,7 +42,7 @@ impl Default for MemoryScan {
             position: Position::default(),
             is_begun: false,
             is_ended: true,
-            cells: CELLS_FIRST,
+            nodes: NODES_FIRST,
             all_own: false,
             bytes: Vec::new(),
             rows: Vec::new(),
@@ -53,10 +54,26 @@ impl Default for MemoryScan {
 impl MemoryScan {
     /// Begins again, over a range of an index.
     pub fn restart(&mut self, index: usize, range: KeyRange, reverse: bool) {
-        (self.index, self.range, self.reverse) = (index, range, reverse);
+        self.range = range;
+        self.begin(index, reverse);
+    }
+
+    /// Begins again, over one whole key of an index. The key is copied into what the scan has.
+    pub fn restart_equal(&mut self, index: usize, key: &[u8]) {
+        if let KeyRange::Equal(own) = &mut self.range {
+            own.clear();
+            own.extend_from_slice(key);
+        } else {
+            self.range = KeyRange::Equal(key.to_vec());
+        }
+        self.begin(index, false);
+    }
+
+    fn begin(&mut self, index: usize, reverse: bool) {
+        (self.index, self.reverse) = (index, reverse);
         self.position.begun = false;
         (self.is_begun, self.is_ended, self.all_own) = (false, false, false);
-        self.cells = CELLS_FIRST;
+        self.nodes = NODES_FIRST;
         self.bytes.clear();
         self.rows.clear();
         self.next = 0;
@@ -87,6 +104,9 @@ impl MemoryScan {
         if !self.is_begun {
             self.is_begun = true;
             tx.note_scan(table, self.index, &self.range, level);
+            if level >= Level::RepeatableRead {
+                tx.keep_table(table);
+            }
         }
         self.bytes.clear();
         self.rows.clear();
@@ -94,55 +114,60 @@ impl MemoryScan {
         let sight = if self.all_own { tx.sight_of_all_own() } else { tx.sight() };
         while self.rows.is_empty() && !self.is_ended {
             let guard = crossbeam_epoch::pin();
-            let (range, mut position) = (self.range.clone(), std::mem::take(&mut self.position));
-            let (mut left, mut last) = (self.cells, None);
+            let position = std::mem::take(&mut self.position);
+            let range = std::mem::replace(&mut self.range, KeyRange::Equal(Vec::new()));
+            let is_one_row = table.indexes[self.index].shape.unique && matches!(range, KeyRange::Equal(_));
+            let (mut left, mut last) = (self.nodes, None);
             let index = &table.indexes[self.index].index;
-            index.walk(&range, self.reverse, &position, &guard, &mut |cell| {
-                self.copy_cell(tx, table, &sight, level, cell, &guard);
-                last = Some(cell);
-                left -= 1;
-                left == 0 || self.bytes.len() >= BYTES_MAX
+            index.walk(&range, self.reverse, &position, &guard, |node| {
+                let is_seen = self.copy_row(tx, table, &sight, level, node, &guard);
+                last = Some(node);
+                left = left.saturating_sub(1);
+                match left == 0 || self.bytes.len() >= BYTES_MAX {
+                    _ if is_seen && is_one_row => Wish::Nothing,
+                    true => Wish::KeyEnd,
+                    false => Wish::More,
+                }
             });
-            self.is_ended = left > 0 && self.bytes.len() < BYTES_MAX;
-            if let Some(cell) = last {
-                position.begun = true;
-                position.key.clear();
-                position.key.extend_from_slice(&cell.key);
-                position.order = cell.order;
-            }
+            self.range = range;
             self.position = position;
-            self.cells = (self.cells * 2).min(CELLS_MAX);
+            self.is_ended = left > 0 && self.bytes.len() < BYTES_MAX || is_one_row && !self.rows.is_empty();
+            if let Some(node) = last.filter(|_| !self.is_ended) {
+                self.position.begun = true;
+                self.position.key.clear();
+                self.position.key.extend_from_slice(node.key());
+                self.position.order = node.link.order;
+            }
+            self.nodes = (self.nodes * 2).min(NODES_MAX);
         }
         !self.rows.is_empty()
     }
 
-    fn copy_cell(
+    /// Copies a row that is found by a node; false: the transaction sees none there.
+    fn copy_row<'g>(
         &mut self,
         tx: &mut MemoryTransaction,
         table: &MemoryTable,
         sight: &Sight,
         level: Level,
-        cell: &Cell,
-        guard: &Guard,
-    ) {
-        for entry in cell.entries(guard) {
-            // SAFETY: a linked entry holds its row.
-            let row = unsafe { &*entry.row.as_ptr() };
-            let Some(version) = sight.version(row, guard) else { continue };
-            let Some(body) = version.body.as_deref() else { continue };
-            // Another version may be found by this entry, not the one that is seen.
-            if !version.entries.get(self.index).is_some_and(|own| std::ptr::eq(own.as_ptr(), entry)) {
-                continue;
-            }
-            // SAFETY: a version's entries are there as long as it is.
-            let Some(home) = (unsafe { version.entries[0].as_ref() }).cell(guard) else { continue };
-            self.bytes.extend_from_slice(table.indexes[0].group(&home.key));
-            self.bytes.extend_from_slice(&row.id.to_be_bytes());
-            let name = self.bytes.len();
-            self.bytes.extend_from_slice(body);
-            self.rows.push((name, self.bytes.len()));
-            tx.note_read(row, version, level, guard);
+        node: Guarded<'g, Node>,
+        guard: &'g Guard,
+    ) -> bool {
+        let row = node.row(guard);
+        let Some(version) = sight.version(row, guard) else { return false };
+        let Some(body) = version.body() else { return false };
+        // Another version may be found by this node, not the one that is seen.
+        if !version.is_found_by(node, self.index) {
+            return false;
         }
+        let Some(home) = version.node(0, guard) else { return false };
+        self.bytes.extend_from_slice(table.indexes[0].group(home.key()));
+        self.bytes.extend_from_slice(&row.id.to_be_bytes());
+        let name = self.bytes.len();
+        self.bytes.extend_from_slice(body);
+        self.rows.push((name, self.bytes.len()));
+        tx.note_read(row, version, level, guard);
+        true
     }
 }
 

@@ -5,6 +5,8 @@
 //!   transfers    3 sessions move amounts between rows, one row is deleted and inserted again: each look sees the same sum, twice
 //!   same key     3 sessions insert rows, some with the same key: a key is there once, and both indexes have it
 //!   write skew   2 sessions read two rows and empty one each, SERIALIZABLE: one row stays full
+//!   ordered      2 sessions insert and delete rows between others of an ordered index with pages of 3 keys, a third looks through it both
+//!                ways: it sees those others, in their order
 //! ```
 //!
 //! ```sh
@@ -25,7 +27,11 @@ const RUNS: usize = 300;
 const RUNS_TO_NOTICE: usize = 8000;
 
 fn table() -> Arc<MemoryTable> {
-    let key = IndexShape { kind: IndexKind::Hash { buckets: 1 }, unique: true };
+    table_by(IndexKind::Hash { buckets: 1 })
+}
+
+fn table_by(kind: IndexKind) -> Arc<MemoryTable> {
+    let key = IndexShape { kind, unique: true };
     let value = IndexShape { kind: IndexKind::Range, unique: false };
     Arc::new(MemoryTable::new(&[key, value]))
 }
@@ -52,6 +58,18 @@ fn rows(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, index: usize, leve
     tx.begin_statement();
     let mut scan = MemoryScan::default();
     scan.restart(index, KeyRange::Between(Bound::Unbounded, Bound::Unbounded), false);
+    let mut rows = scanned(tx, table, scan, level);
+    rows.sort_unstable();
+    rows
+}
+
+/// The rows of a scan, in its order.
+fn scanned(
+    tx: &mut MemoryTransaction,
+    table: &Arc<MemoryTable>,
+    mut scan: MemoryScan,
+    level: Level,
+) -> Vec<(u8, u8, Vec<u8>)> {
     let mut rows = Vec::new();
     while tx.scan(&mut scan, table, level) {
         while scan.next_row() {
@@ -59,7 +77,6 @@ fn rows(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, index: usize, leve
             rows.push((body[0], body[1], name.to_vec()));
         }
     }
-    rows.sort_unstable();
     rows
 }
 
@@ -126,7 +143,15 @@ fn transfers() {
 }
 
 fn same_key() {
-    let (home, table) = (Arc::new(MemoryTransactions::default()), table());
+    same_key_by(IndexKind::Hash { buckets: 1 });
+}
+
+fn same_key_ordered() {
+    same_key_by(IndexKind::Range);
+}
+
+fn same_key_by(kind: IndexKind) {
+    let (home, table) = (Arc::new(MemoryTransactions::default()), table_by(kind));
     let session = |number: u8| {
         let (home, table) = (home.clone(), table.clone());
         thread::spawn(move || {
@@ -149,6 +174,60 @@ fn same_key() {
     assert!(seen.windows(2).all(|two| two[0].0 < two[1].0), "a key is there twice");
     drop(tx);
     is_tidy(&home, &table, committed);
+}
+
+fn ordered() {
+    const STAY: [u8; 4] = [10, 20, 30, 40];
+    let (home, table) = (Arc::new(MemoryTransactions::default()), table_by(IndexKind::Range));
+    let mut setup = home.session();
+    for key in STAY {
+        assert_eq!(insert(&mut setup, &table, key, 0), Ok(()));
+    }
+    end(&mut setup, Ok(()));
+    let writer = |number: u8| {
+        let (home, table) = (home.clone(), table.clone());
+        thread::spawn(move || {
+            let mut tx = home.session();
+            let keys = [11, 21, 12, 22].map(|key| key + 2 * number);
+            for key in keys {
+                let done = insert(&mut tx, &table, key, 1);
+                assert_eq!(done, Ok(()), "the key is this session's");
+                end(&mut tx, done);
+            }
+            let own = |row: &(u8, u8, Vec<u8>)| keys.contains(&row.0);
+            let rows: Vec<_> = rows(&mut tx, &table, 0, Level::Snapshot).into_iter().filter(own).collect();
+            assert_eq!(rows.len(), keys.len(), "rows that were inserted are not there");
+            for (_, _, name) in rows {
+                let done = tx.delete(&table, &name);
+                assert_eq!(done, Ok(true), "a row that is seen is gone without a conflict");
+                end(&mut tx, Ok(()));
+                home.sweep();
+            }
+        })
+    };
+    let reader = {
+        let (home, table) = (home.clone(), table.clone());
+        thread::spawn(move || {
+            let mut tx = home.session();
+            for reverse in [false, true, false] {
+                let mut scan = MemoryScan::default();
+                scan.restart(0, KeyRange::Between(Bound::Unbounded, Bound::Unbounded), reverse);
+                tx.begin_statement();
+                let mut keys: Vec<u8> =
+                    scanned(&mut tx, &table, scan, Level::Snapshot).into_iter().map(|row| row.0).collect();
+                if reverse {
+                    keys.reverse();
+                }
+                assert!(keys.is_sorted_by(|a, b| a < b), "keys are in another order");
+                keys.retain(|key| STAY.contains(key));
+                assert_eq!(keys, STAY, "rows that stay are not seen");
+                tx.rollback();
+            }
+        })
+    };
+    let threads = [writer(0), writer(1), reader];
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    is_tidy(&home, &table, STAY.len());
 }
 
 fn write_skew() {
@@ -182,6 +261,16 @@ fn shuttle_same_key() {
 }
 
 #[test]
+fn shuttle_same_key_ordered() {
+    check(same_key_ordered, runs(RUNS));
+}
+
+#[test]
+fn shuttle_ordered() {
+    check(ordered, runs(RUNS));
+}
+
+#[test]
 fn shuttle_write_skew() {
     check(write_skew, runs(RUNS));
 }
@@ -196,11 +285,16 @@ macro_rules! canaries {
 }
 
 canaries! {
-    shuttle_canary_cells_are_linked_without_looking:
-        same_key with "memory: cells are linked without looking",
+    shuttle_canary_nodes_are_linked_without_looking:
+        same_key with "memory: nodes are linked without looking",
         seen as ["indexes differ", "rows that were inserted are not there", "a key is there twice"];
-    shuttle_canary_entries_of_one_key_overwrite_each_other:
-        same_key with "memory: entries of one key overwrite each other",
+    shuttle_canary_keys_are_compared_once:
+        same_key with "memory: keys are compared once", seen as ["indexes differ", "a key is there twice"];
+    shuttle_canary_a_page_is_not_looked_at_again:
+        ordered with "memory: a page is not looked at again",
+        seen as ["rows that stay are not seen", "keys are in another order", "rows that were inserted are not there"];
+    shuttle_canary_a_leaf_is_changed_as_it_was:
+        same_key_ordered with "memory: a leaf is changed as it was",
         seen as ["indexes differ", "rows that were inserted are not there", "a key is there twice"];
     shuttle_canary_changes_since_the_snapshot_are_overlooked:
         transfers with "memory: changes since the snapshot are overlooked",

@@ -6,9 +6,11 @@ use crossbeam_epoch::Guard;
 use pikepole_contention::SlotCounter;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 
-use crate::cell::{Cell, Entry, Pushed};
+use crate::guarded::Guarded;
 use crate::index::{Index, IndexKind};
-use crate::row::{Begin, Row, Version, Writer};
+use crate::node::Node;
+use crate::row::{Begin, INDEXES_MAX, NodeKey, Row, Version};
+use crate::writer::Writer;
 
 /// Bytes of a row's number behind a key that may repeat.
 pub(crate) const ID_BYTES: usize = 8;
@@ -70,21 +72,21 @@ pub(crate) struct TableIndex {
 }
 
 impl TableIndex {
-    /// The key of a cell, without the row's number behind it.
+    /// The key of a node, without the row's number behind it.
     pub fn group<'k>(&self, key: &'k [u8]) -> &'k [u8] {
         if self.shape.unique { key } else { &key[..key.len() - ID_BYTES] }
     }
 
-    /// The cell of a row's key: one that may repeat has the row's number behind it, youngest first.
-    pub fn with_key<R>(&self, key: &[u8], id: u64, room: &mut Vec<u8>, f: impl FnOnce(&[u8], usize) -> R) -> R {
-        if self.shape.unique {
-            return f(key, key.len());
-        }
-        room.clear();
-        room.extend_from_slice(key);
-        room.extend_from_slice(&(!id).to_be_bytes());
-        f(room, key.len())
+    /// A row's key as it is kept in the index: one that may repeat has the row's number behind it, youngest first.
+    pub fn node_key<'k>(&self, key: &'k [u8], suffix: &'k [u8; ID_BYTES]) -> NodeKey<'k> {
+        let suffix: &[u8] = if self.shape.unique { &[] } else { suffix };
+        NodeKey { key, suffix, order: self.index.order_of(key) }
     }
+}
+
+/// The bytes of a row's number behind its keys that may repeat.
+pub(crate) fn suffix_of(id: u64) -> [u8; ID_BYTES] {
+    (!id).to_be_bytes()
 }
 
 /// A table in memory.
@@ -108,6 +110,7 @@ impl MemoryTable {
     /// An empty table with these indexes: one at least.
     pub fn new(shapes: &[IndexShape]) -> MemoryTable {
         assert!(!shapes.is_empty(), "rows are reached by indexes");
+        assert!(shapes.len() <= INDEXES_MAX, "rows know the number of their indexes");
         let index = |shape: &IndexShape| TableIndex { shape: *shape, index: Index::new(shape.kind) };
         MemoryTable {
             indexes: shapes.iter().map(index).collect(),
@@ -142,83 +145,71 @@ impl MemoryTable {
     }
 
     pub(crate) fn count_let_go(&self, version: &Version) {
-        if let Some(body) = &version.body {
-            self.let_go.add((body.len() + HEAD_BYTES) as u64);
+        if let Some(bytes) = version.body_len() {
+            self.let_go.add((bytes + HEAD_BYTES) as u64);
             self.rows_let_go.add(1);
         }
     }
 
-    pub(crate) fn new_row(&self) -> NonNull<Row> {
-        Row::new(self.next_id.fetch_add(1, Ordering::Relaxed))
+    /// The number of a new row.
+    pub(crate) fn next_id(&self) -> u64 {
+        self.next_id.fetch_add(1, Ordering::Relaxed)
     }
 
-    /// Puts an entry, which leads to a row of the transaction's, into an index.
-    pub(crate) fn put_entry(
-        &self,
+    /// Puts a node, which leads to a row of the transaction's, into an index.
+    pub(crate) fn put_node<'g>(
+        &'g self,
         at: usize,
-        key: &[u8],
-        entry: NonNull<Entry>,
+        node: Guarded<'g, Node>,
         seen: &Sight,
-        guard: &Guard,
+        guard: &'g Guard,
     ) -> Result<(), Refusal> {
         let TableIndex { shape, index } = &self.indexes[at];
-        // SAFETY: the caller holds the entry's row.
-        let (new, mut room) = (unsafe { entry.as_ref() }, Vec::new());
-        // SAFETY: as above.
-        let id = unsafe { new.row.as_ref() }.id;
-        self.indexes[at].with_key(key, id, &mut room, |key, group| {
-            loop {
-                let cell = index.cell(key, group, guard);
-                let check = |other: &Entry| {
-                    if shape.unique { seen.may_stand_beside(at, new, other, guard) } else { Ok(()) }
-                };
-                match cell.push(entry, guard, check) {
-                    Pushed::Done => return Ok(()),
-                    Pushed::Leaving => index.remove(cell, guard),
-                    Pushed::Refused(refusal) => return Err(refusal),
-                }
-            }
-        })
+        node.note_linked();
+        let put =
+            index.put(
+                node,
+                guard,
+                |other| {
+                    if shape.unique { seen.may_stand_beside(at, node, other, guard) } else { Ok(()) }
+                },
+            );
+        if put.is_err() {
+            node.note_refused();
+        }
+        put
     }
 
-    /// Takes out an entry that no version is found by.
+    /// Takes out a node that no version is found by.
     ///
     /// # Safety
     /// No version uses it, and no other thread removes it.
-    pub(crate) unsafe fn remove_entry(&self, at: usize, entry: NonNull<Entry>, guard: &Guard) {
-        // SAFETY: it is alive until it is removed.
-        let row = unsafe { entry.as_ref() }.row;
-        // SAFETY: as above.
-        match unsafe { entry.as_ref() }.cell(guard) {
-            Some(cell) => {
-                // SAFETY: the caller says so, and it is in this cell.
-                if unsafe { cell.remove(entry, guard) } {
-                    self.indexes[at].index.remove(cell, guard);
-                }
-            }
-            // It was refused, and in no cell ever.
-            // SAFETY: no other thread has seen it.
-            None => drop(unsafe { Box::from_raw(entry.as_ptr()) }),
+    pub(crate) unsafe fn remove_node(&self, at: usize, node: Guarded<'_, Node>, guard: &Guard) {
+        // It may have been refused, and is in no index then.
+        if node.is_linked() {
+            // SAFETY: the node is there as long as this guard, behind which it goes.
+            let node = unsafe { Guarded::new(node.pointer(), guard) };
+            self.indexes[at].index.remove(node, guard);
         }
-        // SAFETY: the entry has held it.
-        unsafe { Row::release(row, guard) };
+        // SAFETY: the caller says that no version uses it, and it is in no index.
+        unsafe { Node::retire(node.pointer(), guard) };
     }
 
     /// Lets go of the versions of a row that no snapshot from `oldest` on sees.
     pub(crate) fn prune(&self, row: NonNull<Row>, oldest: u64, guard: &Guard) {
         // SAFETY: the caller holds it.
-        let mut at = unsafe { row.as_ref() }.newest(guard);
+        let row = unsafe { Guarded::new(row, guard) };
+        let mut at = row.newest(guard);
         while let Some(version) = at {
             if matches!(version.begin(guard), Begin::Time(time) if time <= oldest) {
-                // The thread that takes the rest of a chain has it alone.
+                // The thread that takes the rest of a chain has it alone. AcqRel: it comes behind those who have put that there.
                 let mut rest = version.older.swap(std::ptr::null_mut(), Ordering::AcqRel);
-                while let Some(old) = NonNull::new(rest) {
-                    // SAFETY: taken out of the chain here, and read under the guard.
-                    let version = unsafe { old.as_ref() };
-                    rest = version.older.swap(std::ptr::null_mut(), Ordering::AcqRel);
-                    self.count_let_go(version);
+                // SAFETY: taken out of the chain here, and read under the guard.
+                while let Some(old) = unsafe { Guarded::of_raw(rest, guard) } {
+                    rest = old.older.swap(std::ptr::null_mut(), Ordering::AcqRel);
+                    self.count_let_go(&old);
                     // SAFETY: it has left the chain by the swap above, or by that of the one before it.
-                    unsafe { crate::transactions::retire(self, old, guard) };
+                    unsafe { crate::transactions::retire(self, row, old, guard) };
                 }
                 return;
             }
@@ -226,15 +217,24 @@ impl MemoryTable {
         }
     }
 
-    /// The cell and the entry of a row by its name: the key of the first index, with the row's number behind it.
-    pub(crate) fn row<'g>(&'g self, name: &[u8], guard: &'g Guard) -> Option<&'g Row> {
+    /// A row by its name: the key of the first index, with the row's number behind it.
+    pub(crate) fn row<'g>(&'g self, name: &[u8], guard: &'g Guard) -> Option<Guarded<'g, Row>> {
         let (key, id) = name.split_at_checked(name.len().checked_sub(ID_BYTES)?)?;
         let id = u64::from_be_bytes(id.try_into().ok()?);
         let first = &self.indexes[0];
-        let mut room = Vec::new();
-        let cell: &Cell = first.with_key(key, id, &mut room, |key, group| first.index.find(key, group, guard))?;
-        // SAFETY: an entry that is linked holds its row; who finds it is under the guard.
-        cell.entries(guard).map(|entry| unsafe { &*entry.row.as_ptr() }).find(|row| row.id == id)
+        let with_suffix;
+        let whole = if first.shape.unique {
+            key
+        } else {
+            with_suffix = [key, &suffix_of(id)].concat();
+            &with_suffix
+        };
+        let mut found = None;
+        first.index.find(whole, key.len(), guard, |node| {
+            found = Some(node.row(guard)).filter(|row| row.id == id);
+            found.is_some()
+        });
+        found
     }
 }
 
@@ -251,10 +251,11 @@ pub(crate) struct Sight {
 
 impl Sight {
     /// The version of a row that is seen.
-    pub fn version<'g>(&self, row: &'g Row, guard: &'g Guard) -> Option<&'g Version> {
+    #[inline]
+    pub fn version<'g>(&self, row: Guarded<'g, Row>, guard: &'g Guard) -> Option<Guarded<'g, Version>> {
         let mut at = row.newest(guard);
         while let Some(version) = at {
-            if self.sees(version, guard) {
+            if self.sees(&version, guard) {
                 return Some(version);
             }
             at = version.older(guard);
@@ -262,25 +263,28 @@ impl Sight {
         None
     }
 
+    #[inline]
     fn sees(&self, version: &Version, guard: &Guard) -> bool {
         match version.begin(guard) {
             Begin::Time(time) => time <= self.time,
-            Begin::Writer(writer) if Some(NonNull::from(writer)) == self.writer => version.statement < self.statement,
+            Begin::Writer(writer) if Some(NonNull::from(writer)) == self.writer => version.statement() < self.statement,
             Begin::Writer(writer) => writer.committed_by(self.time).is_some(),
         }
     }
 
     /// Lets a row have the same key as another that has left it, as far as the transaction sees, and to which no transaction can give it back.
-    fn may_stand_beside(&self, at: usize, new: &Entry, other: &Entry, guard: &Guard) -> Result<(), Refusal> {
+    fn may_stand_beside<'g>(
+        &self,
+        at: usize,
+        new: Guarded<'g, Node>,
+        other: Guarded<'g, Node>,
+        guard: &'g Guard,
+    ) -> Result<(), Refusal> {
         if new.row == other.row {
             return Ok(());
         }
-        // SAFETY: a linked entry holds its row.
-        let row = unsafe { &*other.row.as_ptr() };
-        let has_key = |version: &Version| {
-            version.body.is_some() && version.entries.get(at).is_some_and(|entry| entry.as_ptr().cast_const() == other)
-        };
-        let mut version = row.newest(guard);
+        let has_key = |version: Guarded<'g, Version>| version.is_found_by(other, at);
+        let mut version = other.row(guard).newest(guard);
         while let Some(this) = version {
             if this.is_of(self.writer, guard) {
                 return if has_key(this) { Err(Refusal::Duplicate(at)) } else { Ok(()) };

@@ -365,3 +365,152 @@ fn transfers_by_threads_keep_the_sum() {
         assert_eq!((home.sweep(), table.rows()), (0, u64::from(ACCOUNTS)));
     }
 }
+
+/// A key from a few, of any length and with long common beginnings.
+fn odd_key(mut seed: u64) -> Vec<u8> {
+    let mut part = |below: u64| {
+        let part = seed % below;
+        seed /= below;
+        part
+    };
+    let mut key = [vec![], vec![7; 5], vec![7; 8], vec![7; 20], vec![0; 9]][part(5) as usize].clone();
+    key.extend_from_slice(&(part(40) as u16).to_be_bytes());
+    key.extend(std::iter::repeat_n(0, part(4) as usize));
+    key
+}
+
+#[test]
+fn keys_of_any_shape_are_in_their_order_while_rows_come_and_go() {
+    let home = Arc::new(MemoryTransactions::default());
+    let ordered = IndexShape { kind: IndexKind::Range, unique: true };
+    let table = Arc::new(MemoryTable::new(&[ordered]));
+    let mut tx = home.session();
+    let mut names: BTreeMap<Vec<u8>, Vec<u8>> = BTreeMap::new();
+    let mut seed = 7u64;
+    let mut random = move || {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        seed
+    };
+    let mut bytes = Vec::new();
+    for round in 0..6_000 {
+        let key = odd_key(random() / 3);
+        tx.begin_statement();
+        // Rows come, most go, and come again.
+        let is_there = names.contains_key(&key);
+        if is_there && round / 1_000 % 2 == 1 || random() % 4 == 0 {
+            if let Some(name) = names.remove(&key) {
+                assert_eq!(tx.delete(&table, &name), Ok(true));
+            }
+        } else {
+            let mut keys = Keys::default();
+            keys.push::<()>(|bytes| {
+                bytes.extend_from_slice(&key);
+                Ok(())
+            })
+            .expect("nothing fails");
+            let mut name = Vec::new();
+            let mark = tx.mark();
+            let done = tx.insert(&table, &keys, &key, &mut name);
+            assert_eq!(done, if is_there { Err(Refusal::Duplicate(0)) } else { Ok(()) });
+            match done {
+                Ok(()) => _ = names.insert(key, name),
+                Err(_) => tx.rollback_to(mark),
+            }
+        }
+        commit(&mut tx).expect("valid");
+        if round % 100 == 0 {
+            home.sweep();
+            let bound = |kind: u64, key: Vec<u8>| match kind % 3 {
+                0 => Bound::Unbounded,
+                1 => Bound::Included(key),
+                _ => Bound::Excluded(key),
+            };
+            let (mut low, mut high) = (odd_key(random()), odd_key(random()));
+            if low > high {
+                std::mem::swap(&mut low, &mut high);
+            }
+            let (low, high) = (bound(random(), low), bound(random(), high));
+            let is_in = |key: &[u8]| {
+                (match &low {
+                    Bound::Unbounded => true,
+                    Bound::Included(low) => key >= low.as_slice(),
+                    Bound::Excluded(low) => key > low.as_slice(),
+                }) && match &high {
+                    Bound::Unbounded => true,
+                    Bound::Included(high) => key <= high.as_slice(),
+                    Bound::Excluded(high) => key < high.as_slice(),
+                }
+            };
+            let expected: Vec<&Vec<u8>> = names.keys().filter(|key| is_in(key)).collect();
+            for reverse in [false, true] {
+                let mut scan = MemoryScan::default();
+                scan.restart(0, KeyRange::Between(low.clone(), high.clone()), reverse);
+                let mut seen = Vec::new();
+                while tx.scan(&mut scan, &table, Level::Snapshot) {
+                    while scan.next_row() {
+                        seen.push(scan.row().1.to_vec());
+                    }
+                }
+                if reverse {
+                    seen.reverse();
+                }
+                assert_eq!(seen.iter().collect::<Vec<_>>(), expected, "{low:?} to {high:?}, reverse: {reverse}");
+            }
+            for (key, name) in &names {
+                assert!(tx.read(&table, name, Level::Snapshot, &mut bytes) && bytes == *key);
+            }
+            tx.rollback();
+        }
+    }
+    for (_, name) in std::mem::take(&mut names) {
+        assert_eq!(tx.delete(&table, &name), Ok(true));
+    }
+    commit(&mut tx).expect("valid");
+    assert_eq!((home.sweep(), table.rows()), (0, 0));
+}
+
+#[test]
+fn rows_that_stay_are_seen_by_scans_while_others_come_and_go_beside_them() {
+    const STAY: u32 = 200;
+    let (home, table) = (Arc::new(MemoryTransactions::default()), table(IndexKind::Range));
+    let mut setup = home.session();
+    for key in 0..STAY {
+        insert(&mut setup, &table, key * 100, 0).expect("no conflict");
+    }
+    commit(&mut setup).expect("valid");
+    std::thread::scope(|threads| {
+        for thread in 1..3u32 {
+            let (home, table) = (home.clone(), table.clone());
+            threads.spawn(move || {
+                let mut tx = home.session();
+                for round in 0..20_000u32 {
+                    let key = round.wrapping_mul(7_919) % STAY * 100 + thread * 10 + round / 1_000 % 10;
+                    match name_of(&mut tx, &table, key) {
+                        Some(name) => assert_eq!(tx.delete(&table, &name), Ok(true)),
+                        None => insert(&mut tx, &table, key, 1).expect("the key is this thread's"),
+                    }
+                    commit(&mut tx).expect("a snapshot needs nothing more");
+                }
+            });
+        }
+        for reverse in [false, true] {
+            let (home, table) = (home.clone(), table.clone());
+            threads.spawn(move || {
+                let mut tx = home.session();
+                for _ in 0..100 {
+                    let rows = scan(&mut tx, &table, 0, all(), reverse, Level::Snapshot);
+                    let mut keys: Vec<u32> = rows.iter().map(|row| row.1.0).collect();
+                    if reverse {
+                        keys.reverse();
+                    }
+                    assert!(keys.is_sorted_by(|a, b| a < b), "in the order of the index");
+                    assert_eq!(keys.iter().filter(|key| **key % 100 == 0).count(), STAY as usize);
+                    tx.rollback();
+                }
+            });
+        }
+    });
+    assert_eq!(home.sweep(), 0);
+}

@@ -16,12 +16,14 @@ use pikepole_contention::fault::planted;
 use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::Ordering;
 
-use crate::cell::Entry;
-use crate::index::{KeyRange, Position};
-use crate::row::{Row, State, Version, Writer};
+use crate::guarded::Guarded;
+use crate::index::{KeyRange, Position, Wish};
+use crate::node::Node;
+use crate::row::{Row, STATEMENT_MAX, Version};
 use crate::scan::MemoryScan;
-use crate::table::{Keys, MemoryTable, Refusal, Sight};
-use crate::transactions::{Garbage, MemoryTransactions, NO_SNAPSHOT, Snapshot, retire};
+use crate::table::{Keys, MemoryTable, Refusal, Sight, suffix_of};
+use crate::transactions::{Garbage, MemoryTransactions, NO_SNAPSHOT, Snapshot, free_left, retire};
+use crate::writer::{State, Writer, Writers};
 
 /// The promise of a read about the end of the transaction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -46,7 +48,8 @@ pub enum Invalid {
 
 /// A new version at the head of a row.
 struct Write {
-    table: Arc<MemoryTable>,
+    /// One of the transaction's tables.
+    table: NonNull<MemoryTable>,
     row: NonNull<Row>,
     version: NonNull<Version>,
 }
@@ -69,13 +72,18 @@ pub struct MemoryTransaction {
     home: Arc<MemoryTransactions>,
     snapshot: Arc<Snapshot>,
     time: Option<u64>,
+    writers: Writers,
     writer: Option<NonNull<Writer>>,
     statement: u64,
+    /// The tables of its writes and reads.
+    tables: Vec<Arc<MemoryTable>>,
     writes: Vec<Write>,
     reads: Vec<Read>,
     scanned: Vec<Scanned>,
     /// The time that it has got to commit at.
     prepared: Option<u64>,
+    /// Room for the garbage of a commit.
+    garbage: Vec<Garbage>,
 }
 
 // SAFETY: its rows and versions are held by it, and all that threads do with those is made for many of them.
@@ -95,18 +103,21 @@ impl MemoryTransaction {
             home,
             snapshot,
             time: None,
+            writers: Writers::default(),
             writer: None,
             statement: 0,
+            tables: Vec::new(),
             writes: Vec::new(),
             reads: Vec::new(),
             scanned: Vec::new(),
             prepared: None,
+            garbage: Vec::new(),
         }
     }
 
     /// A statement begins: it sees what the ones before it have done.
     pub fn begin_statement(&mut self) {
-        self.statement += 1;
+        self.statement = (self.statement + 1).min(STATEMENT_MAX);
     }
 
     /// The number of changes so far: a point to go back to.
@@ -135,16 +146,29 @@ impl MemoryTransaction {
     }
 
     fn writer(&mut self) -> NonNull<Writer> {
-        *self.writer.get_or_insert_with(Writer::new)
+        *self.writer.get_or_insert_with(|| self.writers.take())
     }
 
-    /// Notes what must hold at the end of a row that was read.
-    pub(crate) fn note_read(&mut self, row: &Row, version: &Version, level: Level, guard: &Guard) {
+    /// Keeps a table until the transaction ends.
+    pub(crate) fn keep_table(&mut self, table: &Arc<MemoryTable>) {
+        if !self.tables.iter().any(|own| Arc::ptr_eq(own, table)) {
+            self.tables.push(table.clone());
+        }
+    }
+
+    /// Notes what must hold at the end of a row that was read, of a table that is kept.
+    pub(crate) fn note_read(
+        &mut self,
+        row: Guarded<'_, Row>,
+        version: Guarded<'_, Version>,
+        level: Level,
+        guard: &Guard,
+    ) {
         if level >= Level::RepeatableRead
             && !version.is_of(self.writer, guard)
             && let Some(time) = version.committed_by(u64::MAX, guard)
         {
-            self.reads.push(Read { row: NonNull::from(row), time });
+            self.reads.push(Read { row: row.pointer(), time });
         }
     }
 
@@ -154,35 +178,47 @@ impl MemoryTransaction {
         }
     }
 
-    /// Puts a version before `newest`, which this transaction has found it may replace; false: somebody else was faster.
+    /// Notes a version that was put; the write holds the row.
+    fn note_write(
+        &mut self,
+        table: &Arc<MemoryTable>,
+        row: NonNull<Row>,
+        version: NonNull<Version>,
+        body: Option<usize>,
+    ) {
+        table.count_made(body);
+        self.keep_table(table);
+        // SAFETY: the address of what an `Arc` has is not null.
+        let table = unsafe { NonNull::new_unchecked(Arc::as_ptr(table).cast_mut()) };
+        self.writes.push(Write { table, row, version });
+    }
+
+    /// Puts a version before `newest`, which this transaction has found it may replace; false: somebody else was faster, and the version is
+    /// the caller's still.
     fn put_version(
         &mut self,
         table: &Arc<MemoryTable>,
-        row: &Row,
-        newest: *mut Version,
-        entries: Box<[NonNull<Entry>]>,
-        body: Option<&[u8]>,
+        row: Guarded<'_, Row>,
+        newest: Guarded<'_, Version>,
+        version: NonNull<Version>,
+        body: Option<usize>,
     ) -> bool {
-        let version = Version::new(self.writer(), self.statement, entries, body);
-        version.older.store(newest, Ordering::Relaxed);
-        let version = Box::into_raw(version);
-        // SeqCst: who puts an entry of one of its keys after this one sees it. See `Cell::push`.
-        let put = row.newest.compare_exchange(newest, version, Ordering::SeqCst, Ordering::Relaxed);
-        if put.is_err() {
-            // SAFETY: no other thread has seen it.
-            drop(unsafe { Box::from_raw(version) });
+        // SAFETY: the version is the caller's, and no other thread has seen it.
+        unsafe { version.as_ref() }.older.store(newest.as_ptr(), Ordering::Relaxed);
+        if !row.put(newest.as_ptr(), version) {
             return false;
         }
-        table.count_made(body.map(<[u8]>::len));
         row.hold();
-        // SAFETY: made above.
-        let version = unsafe { NonNull::new_unchecked(version) };
-        self.writes.push(Write { table: table.clone(), row: NonNull::from(row), version });
+        self.note_write(table, row.pointer(), version, body);
         true
     }
 
     /// The head of a row if the transaction may put a version before it: it is its own, or one of its snapshot. None: the row is gone.
-    fn writable<'g>(&mut self, row: &'g Row, guard: &'g Guard) -> Result<Option<&'g Version>, Refusal> {
+    fn writable<'g>(
+        &mut self,
+        row: Guarded<'g, Row>,
+        guard: &'g Guard,
+    ) -> Result<Option<Guarded<'g, Version>>, Refusal> {
         let time = self.begin();
         let Some(newest) = row.newest(guard) else { return Ok(None) };
         if !newest.is_of(self.writer, guard) {
@@ -193,7 +229,7 @@ impl MemoryTransaction {
                 return Err(Refusal::Conflict);
             }
         }
-        Ok(newest.body.is_some().then_some(newest))
+        Ok(newest.body_len().map(|_| newest))
     }
 
     /// Inserts a row; its name goes to `name`.
@@ -209,31 +245,35 @@ impl MemoryTransaction {
     ) -> Result<(), Refusal> {
         let guard = crossbeam_epoch::pin();
         self.begin();
-        let row = table.new_row();
-        // SAFETY: it was just made, and is held.
-        let new = unsafe { row.as_ref() };
-        let entries: Box<[_]> = table.indexes.iter().map(|_| Entry::new(row)).collect();
+        let (id, indexes) = (table.next_id(), &table.indexes);
+        let suffix = suffix_of(id);
+        let key = |at: usize| indexes[at].node_key(keys.get(at), &suffix);
+        let row = Row::new(id, self.writer(), self.statement, indexes.len(), body, key);
+        // SAFETY: it was just made, and is held by the write.
+        let row = unsafe { Guarded::new(row, &guard) };
         name.clear();
         name.extend_from_slice(keys.get(0));
-        name.extend_from_slice(&new.id.to_be_bytes());
-        let put = self.put_version(table, new, std::ptr::null_mut(), entries.clone(), Some(body));
-        debug_assert!(put, "no other thread has the row");
-        // SAFETY: it was held by this function; the transaction's own hold stays.
-        unsafe { Row::release(row, &guard) };
-        self.put_entries(table, keys, &entries, |_| true, &guard)
+        name.extend_from_slice(&id.to_be_bytes());
+        let Some(version) = row.newest(&guard) else { return Ok(()) };
+        self.note_write(table, row.pointer(), version.pointer(), Some(body.len()));
+        self.put_nodes(table, version, None, &guard)
     }
 
-    fn put_entries(
+    /// Puts the nodes of a version into their indexes, but for those that a former one has.
+    fn put_nodes(
         &mut self,
         table: &Arc<MemoryTable>,
-        keys: &Keys,
-        entries: &[NonNull<Entry>],
-        is_new: impl Fn(usize) -> bool,
+        version: Guarded<'_, Version>,
+        former: Option<Guarded<'_, Version>>,
         guard: &Guard,
     ) -> Result<(), Refusal> {
         let sight = self.sight();
-        for (at, entry) in entries.iter().enumerate().filter(|(at, _)| is_new(*at)) {
-            let put = table.put_entry(at, keys.get(at), *entry, &sight, guard);
+        for at in 0..version.nodes().len() {
+            let Some(node) = version.node(at, guard) else { break };
+            if former.is_some_and(|former| former.is_found_by(node, at)) {
+                continue;
+            }
+            let put = table.put_node(at, node, &sight, guard);
             if put == Err(Refusal::Conflict) {
                 self.home.write_conflicts.add(1);
             }
@@ -251,7 +291,7 @@ impl MemoryTransaction {
         let Some(row) = table.row(name, &guard) else { return Ok(false) };
         let Some(version) = self.writable(row, &guard)? else { return Ok(false) };
         body.clear();
-        body.extend_from_slice(version.body.as_deref().unwrap_or_default());
+        body.extend_from_slice(version.body().unwrap_or_default());
         Ok(true)
     }
 
@@ -271,34 +311,55 @@ impl MemoryTransaction {
         let Some(row) = table.row(name, &guard) else { return Ok(false) };
         loop {
             let Some(version) = self.writable(row, &guard)? else { return Ok(false) };
-            let is_same = |at: usize, entry: NonNull<Entry>| {
-                // SAFETY: the version's entries are there as long as it is.
-                let cell = unsafe { entry.as_ref() }.cell(&guard);
-                cell.is_some_and(|cell| table.indexes[at].group(&cell.key) == keys.get(at))
-            };
-            let kept: Vec<bool> = version.entries.iter().enumerate().map(|(at, entry)| is_same(at, *entry)).collect();
-            let former = || version.entries.iter().copied().enumerate();
-            let entry = |(at, entry)| if kept[at] { entry } else { Entry::new(NonNull::from(row)) };
-            let entries: Box<[_]> = former().map(entry).collect();
-            let newest = std::ptr::from_ref(version).cast_mut();
-            if !self.put_version(table, row, newest, entries.clone(), Some(body)) {
-                for (at, entry) in entries.iter().enumerate().filter(|(at, _)| !kept[*at]) {
-                    // SAFETY: it was made above for the version that was not put, and is in no cell.
-                    unsafe { table.remove_entry(at, *entry, &guard) };
+            let new = self.changed(table, row, version, keys, body, &guard);
+            let is_put = self.put_version(table, row, version, new, Some(body.len()));
+            // SAFETY: it is the transaction's own, at the head of a row that is held; or no other thread has seen it.
+            let new = unsafe { Guarded::new(new, &guard) };
+            for (at, node) in new.nodes().iter().enumerate() {
+                match (version.nodes().get(at) == Some(node), is_put) {
+                    // SAFETY: the former version has it, and stays in the chain: it is the newest that is committed, or the transaction's
+                    // own.
+                    (true, true) => unsafe { node.as_ref() }.share(),
+                    // SAFETY: it was made for the version that was not put, and is in no index.
+                    (false, false) => unsafe { Node::retire(*node, &guard) },
+                    _ => (),
                 }
-                continue;
             }
-            for (at, entry) in former().filter(|(at, _)| kept[*at]) {
-                debug_assert_eq!(entry, entries[at]);
-                // SAFETY: the former version has it, and stays in the chain: it is the newest that is committed, or the transaction's own.
-                unsafe { entry.as_ref() }.share();
+            if !is_put {
+                // SAFETY: no other thread has seen it.
+                unsafe { Version::free(new.pointer()) };
+                continue;
             }
             new_name.clear();
             new_name.extend_from_slice(keys.get(0));
             new_name.extend_from_slice(&row.id.to_be_bytes());
-            self.put_entries(table, keys, &entries, |at| !kept[at], &guard)?;
+            self.put_nodes(table, new, Some(version), &guard)?;
             return Ok(true);
         }
+    }
+
+    /// A version of a row with other values, which is found by the nodes of the former one where the keys are the same.
+    fn changed(
+        &mut self,
+        table: &MemoryTable,
+        row: Guarded<'_, Row>,
+        former: Guarded<'_, Version>,
+        keys: &Keys,
+        body: &[u8],
+        guard: &Guard,
+    ) -> NonNull<Version> {
+        let nodes = former.nodes();
+        // SAFETY: its nodes are put below.
+        let new = unsafe { Version::new(self.writer(), self.statement, nodes.len(), Some(body)) };
+        let suffix = suffix_of(row.id);
+        for (at, node) in nodes.iter().enumerate() {
+            let (index, key) = (&table.indexes[at], keys.get(at));
+            let is_same = former.node(at, guard).is_some_and(|node| index.group(node.key()) == key);
+            let node = if is_same { *node } else { Node::new(row, index.node_key(key, &suffix)) };
+            // SAFETY: no other thread has seen the version, and it has as many.
+            unsafe { Version::put_node(new, at, node) };
+        }
+        new
     }
 
     /// Deletes a row. False: the row is gone.
@@ -310,10 +371,13 @@ impl MemoryTransaction {
         let Some(row) = table.row(name, &guard) else { return Ok(false) };
         loop {
             let Some(version) = self.writable(row, &guard)? else { return Ok(false) };
-            let newest = std::ptr::from_ref(version).cast_mut();
-            if self.put_version(table, row, newest, Box::default(), None) {
+            // SAFETY: it has no nodes.
+            let mark = unsafe { Version::new(self.writer(), self.statement, 0, None) };
+            if self.put_version(table, row, version, mark, None) {
                 return Ok(true);
             }
+            // SAFETY: no other thread has seen it.
+            unsafe { Version::free(mark) };
         }
     }
 
@@ -323,10 +387,13 @@ impl MemoryTransaction {
         let sight = self.sight();
         let Some(row) = table.row(name, &guard) else { return false };
         let Some(version) = sight.version(row, &guard) else { return false };
-        let Some(bytes) = version.body.as_deref() else { return false };
+        let Some(bytes) = version.body() else { return false };
         body.clear();
         body.extend_from_slice(bytes);
         self.note_read(row, version, level, &guard);
+        if level >= Level::RepeatableRead {
+            self.keep_table(table);
+        }
         true
     }
 
@@ -338,6 +405,7 @@ impl MemoryTransaction {
             && let Some(version) = sight.version(row, &guard)
         {
             self.note_read(row, version, Level::RepeatableRead, &guard);
+            self.keep_table(table);
         }
     }
 
@@ -349,19 +417,31 @@ impl MemoryTransaction {
 
     /// Undoes what was changed since a mark.
     pub fn rollback_to(&mut self, mark: usize) {
-        let guard = crossbeam_epoch::pin();
+        let undone = self.writes.len().saturating_sub(mark);
+        self.undo_to(mark, &crossbeam_epoch::pin());
+        free_left(undone);
+    }
+
+    fn undo_to(&mut self, mark: usize, guard: &Guard) {
         while self.writes.len() > mark {
             let Some(Write { table, row, version }) = self.writes.pop() else { return };
             // SAFETY: the version is the transaction's own, at the head: no other transaction puts one before it; the row is held.
-            let (held, own) = unsafe { (row.as_ref(), version.as_ref()) };
-            table.count_let_go(own);
-            let older = own.older.load(Ordering::Acquire);
-            // Release pairs with the Acquire of readers: what is older was there before.
-            held.newest.store(older, Ordering::Release);
-            // SAFETY: it has left the chain by the store above.
-            unsafe { retire(&table, version, &guard) };
+            let (held, own) = unsafe { (Guarded::new(row, guard), Guarded::new(version, guard)) };
+            // SAFETY: the transaction keeps its tables until it ends.
+            let table = unsafe { table.as_ref() };
+            table.count_let_go(&own);
+            held.take_off(&own);
+            // SAFETY: it has left the chain.
+            unsafe { retire(table, held, own, guard) };
             // SAFETY: the write has held it.
-            unsafe { Row::release(row, &guard) };
+            unsafe { Row::release(row, guard) };
+        }
+    }
+
+    /// Gives its snapshot back, unless it is bound: what it reads next, it reads as of then.
+    pub fn end_reads(&mut self) {
+        if self.time.is_some() && !self.is_bound() {
+            self.end();
         }
     }
 
@@ -425,8 +505,8 @@ impl MemoryTransaction {
         }
         let guard = crossbeam_epoch::pin();
         for read in &self.reads {
-            // SAFETY: the version that was read belongs to the snapshot, which is in use still: it keeps its entries, and they the row.
-            let row = unsafe { read.row.as_ref() };
+            // SAFETY: the version that was read belongs to the snapshot, which is in use still: it keeps its nodes, and they the row.
+            let row = unsafe { Guarded::new(read.row, &guard) };
             if self.others_time(row, time, &guard) != Some(read.time) {
                 return Err(Invalid::RepeatableRead);
             }
@@ -436,17 +516,10 @@ impl MemoryTransaction {
             let mut is_phantom = false;
             let position = Position::default();
             let own = &table.indexes[*index];
-            own.index.walk(range, false, &position, &guard, &mut |cell| {
-                for entry in cell.entries(&guard) {
-                    // SAFETY: a linked entry holds its row.
-                    let row = unsafe { &*entry.row.as_ptr() };
-                    let newer = self.others_version(row, time, &guard).filter(|(since, _)| *since > snapshot);
-                    is_phantom |= newer.is_some_and(|(_, version)| {
-                        version.body.is_some()
-                            && version.entries.get(*index).is_some_and(|own| std::ptr::eq(own.as_ptr(), entry))
-                    });
-                }
-                is_phantom
+            own.index.walk(range, false, &position, &guard, |node| {
+                let newer = self.others_version(node.row(&guard), time, &guard).filter(|(since, _)| *since > snapshot);
+                is_phantom = newer.is_some_and(|(_, version)| version.is_found_by(node, *index));
+                if is_phantom { Wish::Nothing } else { Wish::More }
             });
             if is_phantom {
                 return Err(Invalid::Serializable);
@@ -456,7 +529,12 @@ impl MemoryTransaction {
     }
 
     /// The version of a row that is the newest at a time, but for the transaction's own; its time.
-    fn others_version<'g>(&self, row: &'g Row, time: u64, guard: &'g Guard) -> Option<(u64, &'g Version)> {
+    fn others_version<'g>(
+        &self,
+        row: Guarded<'g, Row>,
+        time: u64,
+        guard: &'g Guard,
+    ) -> Option<(u64, Guarded<'g, Version>)> {
         let mut at = row.newest(guard);
         while let Some(version) = at {
             if !version.is_of(self.writer, guard)
@@ -469,51 +547,62 @@ impl MemoryTransaction {
         None
     }
 
-    fn others_time(&self, row: &Row, time: u64, guard: &Guard) -> Option<u64> {
+    fn others_time(&self, row: Guarded<'_, Row>, time: u64, guard: &Guard) -> Option<u64> {
         self.others_version(row, time, guard).map(|(since, _)| since)
     }
 
     /// Commits what was prepared, and ends.
     pub fn commit(&mut self) {
-        let guard = crossbeam_epoch::pin();
-        let left = self.writes.len();
         if let (Some(time), Some(writer)) = (self.prepared.take(), self.writer) {
             // SAFETY: the writer is the transaction's own until `end`.
             unsafe { writer.as_ref() }.set(State::Committed(time));
             if !self.writes.is_empty() {
+                let changed = self.writes.len();
                 self.home.commits.add(1);
+                self.commit_writes(time);
+                free_left(changed);
             }
-            for write in &self.writes {
-                // SAFETY: the transaction's own version, which no prune takes: it has no time yet.
-                unsafe { write.version.as_ref() }.set_time(time);
-            }
-            let garbage = self.writes.drain(..).filter_map(|Write { table, row, version }| {
-                // SAFETY: as above; the row is held, and a later prune frees the version behind this guard.
-                let own = unsafe { version.as_ref() };
-                if own.body.is_some() && own.older.load(Ordering::Relaxed).is_null() {
-                    // SAFETY: the write has held it.
-                    unsafe { Row::release(row, &guard) };
-                    return None;
-                }
-                Some(Garbage { time, table, row })
-            });
-            self.home.leave(garbage);
         }
         self.end();
-        self.home.sweep_some(left, &guard);
+    }
+
+    /// Gives the versions their time, and leaves the rows that have older ones as garbage.
+    fn commit_writes(&mut self, time: u64) {
+        let guard = crossbeam_epoch::pin();
+        for write in &self.writes {
+            // SAFETY: the transaction's own version, which no prune takes: it has no time yet.
+            unsafe { write.version.as_ref() }.set_time(time);
+        }
+        for Write { table, row, version } in self.writes.drain(..) {
+            // SAFETY: as above; the row is held, and a later prune frees the version behind this guard.
+            let own = unsafe { version.as_ref() };
+            if own.body_len().is_some() && own.older.load(Ordering::Relaxed).is_null() {
+                // SAFETY: the write has held it.
+                unsafe { Row::release(row, &guard) };
+            } else {
+                self.garbage.push(Garbage { time, table, row });
+            }
+        }
+        if !self.garbage.is_empty() {
+            // Its own snapshot is in the way of what it leaves. Release: see `end`.
+            self.snapshot.store(NO_SNAPSHOT, Ordering::Release);
+            self.home.leave(&mut self.garbage, &self.tables, &guard);
+        }
     }
 
     /// The snapshot and what was noted go; the writer too, which nothing leads to.
     fn end(&mut self) {
         self.prepared = None;
         self.time = None;
-        self.snapshot.store(NO_SNAPSHOT, Ordering::SeqCst);
+        self.statement = 0;
+        // Release pairs with the load of `ask_oldest`: who finds the snapshot gone comes behind its reads.
+        self.snapshot.store(NO_SNAPSHOT, Ordering::Release);
         self.reads.clear();
         self.scanned.clear();
-        if let Some(writer) = self.writer.take() {
-            let writer = writer.as_ptr();
-            // SAFETY: all its versions have a time or have left their chains; who came to it before that holds a guard.
-            unsafe { crossbeam_epoch::pin().defer_unchecked(move || drop(Box::from_raw(writer))) };
+        self.tables.clear();
+        if self.writer.take().is_some() {
+            // SAFETY: all its versions have a time or have left their chains.
+            unsafe { self.writers.put_back(crossbeam_epoch::pin) };
         }
     }
 
@@ -526,6 +615,8 @@ impl MemoryTransaction {
 impl Drop for MemoryTransaction {
     fn drop(&mut self) {
         self.rollback();
+        // SAFETY: the last of its transactions has ended.
+        unsafe { self.writers.end() };
         self.home.forget(&self.snapshot);
     }
 }

@@ -9,32 +9,38 @@ use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, Mutex, MutexGuard};
 use pikepole_contention::{CachePadded, SlotCounter, slot};
 
+use crate::guarded::Guarded;
 use crate::row::{Row, Version};
 use crate::table::MemoryTable;
 use crate::transaction::MemoryTransaction;
 
 /// Queues of garbage: threads put it into the one of their slot.
 const QUEUES: usize = 64;
-/// Rows that a transaction looks at when it ends, beside as many as it leaves itself: queues shrink.
+/// Rows that a transaction frees when it ends, beside twice as many as it leaves.
 const ROWS_A_TRANSACTION: usize = 32;
-/// Times that a sweep has the epochs go on: what two of them leave behind is freed.
-const EPOCHS: usize = 4;
+/// Rows that a sweep frees without looking at the queue again.
+const ROWS_AT_ONCE: usize = 1024;
+/// Rows whose memory the epochs free in one step; and steps that free what the last rows have left.
+const ROWS_A_STEP: usize = 64;
+const STEPS_TO_END: usize = 3;
 /// So long a queue asks again which snapshots are in use.
 const ROWS_TO_ASK: usize = if cfg!(shuttle) { 1 } else { 64 };
 
 /// The times of commits.
 ///
 /// A writer says that it is about to have a time, and then takes one; a reader takes the present time, and then asks how the writer
-/// stands. In the one order of these SeqCst operations, a reader whose time is the writer's or later has asked after the writer said
-/// so: it cannot pass a version over that belongs to its snapshot.
+/// stands. A reader whose time is the writer's or later has read what the writer's exchange of the clock has put there, or a later one,
+/// so it sees what the writer did before: it cannot pass a version over that belongs to its snapshot.
 #[derive(Default)]
 pub(crate) struct Clock(CachePadded<AtomicU64>);
 
 impl Clock {
+    /// SeqCst: see [`MemoryTransactions::take`]. Acquire pairs with the Release of [`Clock::next`].
     pub fn now(&self) -> u64 {
         self.0.load(Ordering::SeqCst)
     }
 
+    /// SeqCst: in one order with the reads of [`Clock::now`].
     pub fn next(&self) -> u64 {
         self.0.fetch_add(1, Ordering::SeqCst) + 1
     }
@@ -45,20 +51,59 @@ pub(crate) type Snapshot = CachePadded<AtomicU64>;
 
 pub(crate) const NO_SNAPSHOT: u64 = u64::MAX;
 
-/// A row with versions that only snapshots before a time can see.
+/// A row with versions that only snapshots before a time can see. It holds the row.
 pub(crate) struct Garbage {
     pub time: u64,
-    pub table: Arc<MemoryTable>,
+    pub table: NonNull<MemoryTable>,
     pub row: NonNull<Row>,
 }
 
-// SAFETY: the row is held by this, and all that threads do with rows is made for many of them.
-unsafe impl Send for Garbage {}
+/// The garbage of some threads, and the tables that it is of.
+#[derive(Default)]
+struct Queue {
+    waiting: VecDeque<Garbage>,
+    /// With the number of their rows that wait, or are being freed.
+    tables: Vec<(Arc<MemoryTable>, usize)>,
+}
 
-impl Drop for Garbage {
+// SAFETY: the rows are held by their garbage, the tables are here, and all that threads do with both is made for many of them.
+unsafe impl Send for Queue {}
+
+impl Queue {
+    /// Takes garbage of tables that the caller has.
+    fn push(&mut self, one: Garbage, tables: &[Arc<MemoryTable>]) {
+        let is_its = |table: &Arc<MemoryTable>| std::ptr::eq(Arc::as_ptr(table), one.table.as_ptr());
+        if let Some((_, rows)) = self.tables.iter_mut().find(|(table, _)| is_its(table)) {
+            *rows += 1;
+        } else if let Some(table) = tables.iter().find(|table| is_its(table)) {
+            self.tables.push((table.clone(), 1));
+        }
+        self.waiting.push_back(one);
+    }
+
+    /// The rows were freed of versions; the tables of which none waits any more.
+    fn let_go(&mut self, rows: &[Garbage]) -> Vec<Arc<MemoryTable>> {
+        for one in rows {
+            let of_table =
+                |(table, _): &&mut (Arc<MemoryTable>, usize)| std::ptr::eq(Arc::as_ptr(table), one.table.as_ptr());
+            if let Some((_, rows)) = self.tables.iter_mut().find(of_table) {
+                *rows -= 1;
+            }
+        }
+        if self.tables.iter().all(|(_, rows)| *rows > 0) {
+            return Vec::new();
+        }
+        self.tables.extract_if(.., |(_, rows)| *rows == 0).map(|(table, _)| table).collect()
+    }
+}
+
+impl Drop for Queue {
     fn drop(&mut self) {
-        // SAFETY: the garbage has held it.
-        unsafe { Row::release(self.row, &crossbeam_epoch::pin()) };
+        let guard = crossbeam_epoch::pin();
+        for one in &self.waiting {
+            // SAFETY: the garbage has held it.
+            unsafe { Row::release(one.row, &guard) };
+        }
     }
 }
 
@@ -83,7 +128,7 @@ pub struct MemoryTransactions {
     snapshots: Mutex<Vec<Arc<Snapshot>>>,
     /// No snapshot is older: too low at worst.
     oldest: AtomicU64,
-    garbage: [Queue; QUEUES],
+    garbage: [CachePadded<Mutex<Queue>>; QUEUES],
     pub(crate) commits: SlotCounter,
     pub(crate) aborts: SlotCounter,
     pub(crate) write_conflicts: SlotCounter,
@@ -97,7 +142,7 @@ impl Default for MemoryTransactions {
             clock: Clock::default(),
             snapshots: Mutex::default(),
             oldest: AtomicU64::new(0),
-            garbage: std::array::from_fn(|_| Queue::default()),
+            garbage: std::array::from_fn(|_| CachePadded::default()),
             commits: SlotCounter::new(),
             aborts: SlotCounter::new(),
             write_conflicts: SlotCounter::new(),
@@ -106,8 +151,6 @@ impl Default for MemoryTransactions {
         }
     }
 }
-
-type Queue = CachePadded<Mutex<VecDeque<Garbage>>>;
 
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
@@ -149,53 +192,72 @@ impl MemoryTransactions {
         oldest
     }
 
-    fn queue(&self) -> &Mutex<VecDeque<Garbage>> {
-        &self.garbage[slot::try_current().unwrap_or(0) % QUEUES]
-    }
-
-    pub(crate) fn leave(&self, garbage: impl Iterator<Item = Garbage>) {
-        lock(self.queue()).extend(garbage);
-    }
-
-    /// Frees what the calling thread's queue has that no snapshot sees: some rows of it, more than were `left` there now.
-    pub(crate) fn sweep_some(&self, left: usize, guard: &Guard) {
-        self.sweep_queue(self.queue(), left + ROWS_A_TRANSACTION, guard);
+    /// Keeps garbage until no snapshot sees it, and frees some rows of the calling thread's queue that none sees: more than come to it,
+    /// so that queues shrink. `rows` is empty then.
+    pub(crate) fn leave(&self, rows: &mut Vec<Garbage>, tables: &[Arc<MemoryTable>], guard: &Guard) {
+        let rows_max = ROWS_A_TRANSACTION + 2 * rows.len();
+        let queue = &self.garbage[slot::try_current().unwrap_or(0) % QUEUES];
+        let mut waiting = lock(queue);
+        for one in rows.drain(..) {
+            waiting.push(one, tables);
+        }
+        self.sweep_queue(queue, waiting, rows, rows_max, guard);
     }
 
     /// Frees all that no snapshot sees; the rows that wait still.
     pub fn sweep(&self) -> usize {
         self.ask_oldest();
-        let guard = crossbeam_epoch::pin();
+        let mut rows = Vec::new();
         for queue in &self.garbage {
-            self.sweep_queue(queue, usize::MAX, &guard);
-        }
-        guard.flush();
-        drop(guard);
-        for _ in 0..EPOCHS {
-            crossbeam_epoch::pin().flush();
-        }
-        self.garbage.iter().map(|queue| lock(queue).len()).sum()
-    }
-
-    fn sweep_queue(&self, queue: &Mutex<VecDeque<Garbage>>, rows_max: usize, guard: &Guard) {
-        for _ in 0..rows_max {
-            let (one, oldest) = {
-                let mut waiting = lock(queue);
-                let Some(first) = waiting.front() else { return };
-                let mut oldest = self.oldest.load(Ordering::Relaxed);
-                if first.time > oldest && waiting.len() >= ROWS_TO_ASK {
-                    oldest = self.ask_oldest();
+            loop {
+                let swept = self.sweep_queue(queue, lock(queue), &mut rows, ROWS_AT_ONCE, &crossbeam_epoch::pin());
+                free_left(swept);
+                if swept < ROWS_AT_ONCE {
+                    break;
                 }
-                if first.time > oldest {
-                    return;
-                }
-                (waiting.pop_front(), oldest)
-            };
-            if let Some(garbage) = one {
-                garbage.table.prune(garbage.row, oldest, guard);
-                self.rows_swept.add(1);
             }
         }
+        free_left(STEPS_TO_END * ROWS_A_STEP);
+        self.garbage.iter().map(|queue| lock(queue).waiting.len()).sum()
+    }
+
+    /// Frees rows of a queue that no snapshot sees; their number.
+    fn sweep_queue(
+        &self,
+        queue: &Mutex<Queue>,
+        mut waiting: MutexGuard<'_, Queue>,
+        rows: &mut Vec<Garbage>,
+        rows_max: usize,
+        guard: &Guard,
+    ) -> usize {
+        let Some(first) = waiting.waiting.front() else { return 0 };
+        let mut oldest = self.oldest.load(Ordering::Relaxed);
+        if first.time > oldest && waiting.waiting.len() >= ROWS_TO_ASK {
+            oldest = self.ask_oldest();
+        }
+        while rows.len() < rows_max
+            && let Some(one) = waiting.waiting.pop_front_if(|first| first.time <= oldest)
+        {
+            rows.push(one);
+        }
+        drop(waiting);
+        if rows.is_empty() {
+            return 0;
+        }
+        for one in &*rows {
+            // SAFETY: the queue keeps the table until it is told below; the garbage has held the row.
+            unsafe {
+                one.table.as_ref().prune(one.row, oldest, guard);
+                Row::release(one.row, guard);
+            }
+        }
+        let tables = lock(queue).let_go(rows);
+        // The last tables of a kind go without the lock.
+        drop(tables);
+        let swept = rows.len();
+        self.rows_swept.add(swept as u64);
+        rows.clear();
+        swept
     }
 
     /// Counts since the database was opened.
@@ -210,21 +272,29 @@ impl MemoryTransactions {
     }
 }
 
-/// Gives a version that has left its chain to the epochs, and takes the entries out that only it was found by.
+/// Has the epochs go on and free what so many swept rows have left: by themselves they free some with every hundredth guard, which is too
+/// few behind a statement that has changed many rows.
+pub(crate) fn free_left(rows: usize) {
+    for _ in 0..rows / ROWS_A_STEP {
+        crossbeam_epoch::pin().flush();
+    }
+}
+
+/// Gives a version that has left its chain to the epochs, and takes the nodes out that only it was found by.
 ///
 /// # Safety
-/// The version has left its chain, by the caller's doing alone.
-pub(crate) unsafe fn retire(table: &MemoryTable, version: NonNull<Version>, guard: &Guard) {
-    // SAFETY: it is freed behind the guard.
-    let old = unsafe { version.as_ref() };
-    for (at, entry) in old.entries.iter().enumerate() {
-        // SAFETY: an entry stays as long as versions use it.
-        if unsafe { entry.as_ref() }.unshare() {
+/// The version has left its row's chain, by the caller's doing alone, and the caller holds the row.
+pub(crate) unsafe fn retire(table: &MemoryTable, row: Guarded<'_, Row>, old: Guarded<'_, Version>, guard: &Guard) {
+    for at in 0..old.nodes().len() {
+        let Some(node) = old.node(at, guard) else { return };
+        if node.unshare() {
             // SAFETY: it was the last user, and so the only one to remove it.
-            unsafe { table.remove_entry(at, *entry, guard) };
+            unsafe { table.remove_node(at, node, guard) };
         }
     }
-    let version = version.as_ptr();
-    // SAFETY: nothing leads to it but readers under guards.
-    unsafe { guard.defer_unchecked(move || drop(Box::from_raw(version))) };
+    if !row.has_in_block(old.as_ptr()) {
+        let version = old.as_ptr();
+        // SAFETY: nothing leads to it but readers under guards.
+        unsafe { guard.defer_unchecked(move || Version::free(NonNull::new_unchecked(version))) };
+    }
 }

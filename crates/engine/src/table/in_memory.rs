@@ -13,7 +13,9 @@ use std::ops::Bound;
 use std::sync::Arc;
 
 use pikepole_machine::memory;
-use pikepole_memory::{IndexShape, KeyRange, Keys, Level, MemoryScan, MemoryTable, MemoryTransaction, Refusal};
+use pikepole_memory::{
+    Guard, IndexShape, KeyRange, Keys, Level, MemoryScan, MemoryTable, MemoryTransaction, Refusal, TableSlot,
+};
 use pikepole_transaction::{Isolation, LockMode};
 use pikepole_types::{RowError, SqlError, Value};
 
@@ -33,7 +35,7 @@ const ROW_BYTES: usize = 128;
 const PAGE_BYTES: u64 = pikepole_storage::PAGE_BYTES as u64;
 
 /// The rows of a table that is in memory, empty.
-pub(super) fn rows_of(record: &TableRecord) -> Arc<MemoryTable> {
+pub(super) fn rows_of(record: &TableRecord) -> MemoryTable {
     let shape = |index: &crate::Index| IndexShape {
         kind: match index.hash {
             Some(hash) => pikepole_memory::IndexKind::Hash { buckets: hash.bucket_count as usize },
@@ -42,7 +44,7 @@ pub(super) fn rows_of(record: &TableRecord) -> Arc<MemoryTable> {
         unique: index.unique,
     };
     let shapes: Vec<IndexShape> = record.live_indexes().map(shape).collect();
-    Arc::new(MemoryTable::new(&shapes))
+    MemoryTable::new(&shapes)
 }
 
 /// A scan's place among the rows of an in-memory table.
@@ -52,14 +54,10 @@ pub(super) struct MemoryRows {
 }
 
 impl Table {
-    /// The rows of an in-memory table.
-    pub(crate) fn rows_in_memory(&self) -> Option<&Arc<MemoryTable>> {
-        self.in_memory.as_ref()
-    }
-
     /// Pages that the rows of an in-memory table would fill.
     pub(super) fn pages_in_memory(&self) -> Option<u64> {
-        self.in_memory.as_ref().map(|rows| rows.bytes() / PAGE_BYTES)
+        let slot = self.in_memory.as_ref()?;
+        Some(slot.get(&pikepole_memory::pin()).map_or(0, |rows| rows.bytes()) / PAGE_BYTES)
     }
 
     /// The keys that a scan's range has in the index at this position.
@@ -186,7 +184,7 @@ impl Database {
         &self,
         tx: &mut Transaction,
         table: &Table,
-        rows: &Arc<MemoryTable>,
+        slot: &TableSlot,
         scan: &mut TableScan,
     ) -> Result<bool, Blocked> {
         loop {
@@ -214,6 +212,8 @@ impl Database {
                 scan.source = Some(Source::Memory(own));
             }
             let Some(Source::Memory(own)) = &mut scan.source else { return Ok(false) };
+            let guard = pikepole_memory::pin();
+            let rows = rows_at(slot, &guard)?;
             if !self.memory_of(tx).scan(&mut own.scan, rows, own.level) {
                 return Ok(false);
             }
@@ -225,11 +225,13 @@ impl Database {
         &self,
         tx: &mut Transaction,
         table: &Table,
-        rows: &Arc<MemoryTable>,
+        slot: &TableSlot,
         scan: &mut TableScan,
     ) -> Result<bool, Blocked> {
         self.lock_in_memory(tx, table)?;
         let level = self.memory_level_of_scan(tx, &scan.hints)?;
+        let guard = pikepole_memory::pin();
+        let rows = rows_at(slot, &guard)?;
         Ok(self.memory_of(tx).read(rows, &scan.locator.0, level, &mut scan.rest))
     }
 
@@ -238,7 +240,7 @@ impl Database {
         &self,
         tx: &mut Transaction,
         table: &Table,
-        rows: &Arc<MemoryTable>,
+        slot: &TableSlot,
         writer: &mut TableWriter,
         row: &[Value],
     ) -> Result<Option<usize>, Blocked> {
@@ -248,7 +250,7 @@ impl Database {
         self.memory_keys(table, row, keys)?;
         rest.clear();
         table.layout.encode_rest(|i| &row[i], rest).map_err(|error| self.row_error(tx, table, error))?;
-        self.put_in_memory(tx, table, rows, keys, rest, key)
+        self.put_in_memory(tx, table, slot, keys, rest, key)
     }
 
     /// Puts a row by its keys and its bytes; its name goes to `name`.
@@ -256,12 +258,14 @@ impl Database {
         &self,
         tx: &mut Transaction,
         table: &Table,
-        rows: &Arc<MemoryTable>,
+        slot: &TableSlot,
         keys: &Keys,
         body: &[u8],
         name: &mut Vec<u8>,
     ) -> Result<Option<usize>, Blocked> {
         self.grow_in_memory(tx, body.len())?;
+        let guard = pikepole_memory::pin();
+        let rows = rows_at(slot, &guard)?;
         let memory = self.memory_of(tx);
         let before = memory.mark();
         match as_data(|| memory.insert(rows, keys, body, name)) {
@@ -278,11 +282,13 @@ impl Database {
         &self,
         tx: &mut Transaction,
         table: &Table,
-        rows: &Arc<MemoryTable>,
+        slot: &TableSlot,
         writer: &mut TableWriter,
         locator: &Locator,
     ) -> Result<bool, Blocked> {
         self.lock_to_change_in_memory(tx, table)?;
+        let guard = pikepole_memory::pin();
+        let rows = rows_at(slot, &guard)?;
         let read = self.memory_of(tx).read_current(rows, &locator.0, &mut writer.rest);
         read.map_err(|refusal| conflict(table, refusal))
     }
@@ -293,7 +299,7 @@ impl Database {
         &self,
         tx: &mut Transaction,
         table: &Table,
-        rows: &Arc<MemoryTable>,
+        slot: &TableSlot,
         writer: &mut TableWriter,
         locator: &Locator,
         row: &[Value],
@@ -303,6 +309,8 @@ impl Database {
         self.memory_keys(table, row, keys)?;
         rest.clear();
         table.layout.encode_rest(|i| &row[i], rest).map_err(|error| self.row_error(tx, table, error))?;
+        let guard = pikepole_memory::pin();
+        let rows = rows_at(slot, &guard)?;
         for (at, index) in table.secondary.iter().enumerate().filter(|(_, index)| index.unique) {
             old_key.clear();
             index.layout.encode_key(|i| &old[i], old_key).map_err(|error| self.row_error(tx, table, error))?;
@@ -330,11 +338,12 @@ impl Database {
         &self,
         tx: &mut Transaction,
         table: &Table,
-        rows: &Arc<MemoryTable>,
+        slot: &TableSlot,
         locator: &Locator,
     ) -> Result<bool, Blocked> {
         self.lock_to_change_in_memory(tx, table)?;
-        self.end_in_memory(tx, rows, locator).map_err(|refusal| conflict(table, refusal))
+        let guard = pikepole_memory::pin();
+        self.end_in_memory(tx, rows_at(slot, &guard)?, locator).map_err(|refusal| conflict(table, refusal))
     }
 
     fn end_in_memory(&self, tx: &mut Transaction, rows: &Arc<MemoryTable>, locator: &Locator) -> Result<bool, Refusal> {
@@ -347,14 +356,14 @@ impl Database {
         &self,
         tx: &mut Transaction,
         table: &Table,
-        rows: &Arc<MemoryTable>,
+        slot: &TableSlot,
         body: &[u8],
     ) -> Result<(), Blocked> {
         let mut row = vec![Value::Null; table.columns.len()];
         table.layout.decode_all(&[], body, &mut row).map_err(|error| self.row_error(tx, table, error))?;
         let (mut keys, mut name) = (Keys::default(), Vec::new());
         self.memory_keys(table, &row, &mut keys)?;
-        match self.put_in_memory(tx, table, rows, &keys, body, &mut name)? {
+        match self.put_in_memory(tx, table, slot, &keys, body, &mut name)? {
             None => Ok(()),
             Some(index) => Err(self.duplicate(table, index, &row).into()),
         }
@@ -366,7 +375,7 @@ impl Database {
         &self,
         tx: &mut Transaction,
         table: &Table,
-        rows: &Arc<MemoryTable>,
+        slot: &TableSlot,
         range: &ScanRange,
         mut is_wanted: impl FnMut(&[u8]) -> Result<bool, Blocked>,
     ) -> Result<bool, Blocked> {
@@ -378,7 +387,13 @@ impl Database {
         let mut scan = MemoryScan::default();
         scan.restart(at, keys.clone(), false);
         scan.see_all_own();
-        while memory.scan(&mut scan, rows, Level::Snapshot) {
+        loop {
+            let guard = pikepole_memory::pin();
+            let rows = rows_at(slot, &guard)?;
+            if !memory.scan(&mut scan, rows, Level::Snapshot) {
+                memory.promise_none(rows, at, keys);
+                return Ok(false);
+            }
             while scan.next_row() {
                 let (name, body) = scan.row();
                 if is_wanted(body)? {
@@ -387,9 +402,12 @@ impl Database {
                 }
             }
         }
-        memory.promise_none(rows, at, keys);
-        Ok(false)
     }
+}
+
+/// The rows of a table whose definition is locked: where they are gone, a plan is older than DROP TABLE.
+fn rows_at<'g>(slot: &TableSlot, guard: &'g Guard) -> Result<&'g Arc<MemoryTable>, Blocked> {
+    slot.get(guard).ok_or(Blocked::Stale)
 }
 
 /// Makes what belongs to the data from here on: the memory that it takes is not the statement's.

@@ -34,7 +34,7 @@ use std::collections::BTreeMap;
 use std::ops::Deref;
 use std::sync::Arc;
 
-use pikepole_memory::MemoryTable;
+use pikepole_memory::TableSlot;
 use pikepole_storage::{Heap, PageId, ReadMeter, Reads, Store, Tree};
 use pikepole_transaction::{RID_BYTES, Structure};
 use pikepole_types::{ColumnType, KeyColumn, Length, RowError, RowLayout, SqlError, SqlType, Value};
@@ -135,7 +135,7 @@ pub struct Table {
     /// Rows may be left out of an INSERT: an index has IGNORE_DUP_KEY.
     pub(crate) ignores_duplicates: bool,
     /// The rows of an in-memory table: its storage has none.
-    in_memory: Option<Arc<MemoryTable>>,
+    in_memory: Option<Arc<TableSlot>>,
 }
 
 impl Deref for Table {

@@ -5,7 +5,7 @@ use std::sync::{Arc, OnceLock};
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::{SlotCounter, Spinlock, SpinlockClass, Statistics};
 use pikepole_log::Lsn;
-use pikepole_memory::MemoryTable;
+use pikepole_memory::{MemoryTable, TableSlot};
 use pikepole_transaction::TableLock;
 
 use super::IndexUses;
@@ -42,7 +42,7 @@ pub(crate) struct TableState {
     /// Rows that statements have changed since the database was opened; none before the first.
     changes: OnceLock<SlotCounter>,
     /// The rows of an in-memory table.
-    in_memory: OnceLock<Arc<MemoryTable>>,
+    in_memory: OnceLock<Arc<TableSlot>>,
 }
 
 impl TableState {
@@ -60,8 +60,15 @@ impl TableState {
     }
 
     /// The rows of an in-memory table, made when they are first asked for.
-    pub fn rows_in_memory(&self, make: impl FnOnce() -> Arc<MemoryTable>) -> Arc<MemoryTable> {
-        Arc::clone(self.in_memory.get_or_init(make))
+    pub fn rows_in_memory(&self, make: impl FnOnce() -> MemoryTable) -> Arc<TableSlot> {
+        Arc::clone(self.in_memory.get_or_init(|| Arc::new(TableSlot::new(make()))))
+    }
+
+    /// The table was dropped: plans that lead to it still keep none of its rows in memory.
+    pub fn forget_rows(&self) {
+        if let Some(slot) = self.in_memory.get() {
+            slot.empty();
+        }
     }
 
     /// Counts changed rows.

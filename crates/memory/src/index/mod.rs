@@ -1,13 +1,16 @@
-//! Indexes: from keys to cells.
+//! Indexes: from keys to the nodes of rows.
 
 mod hash;
+mod page;
 mod range;
 
 use std::ops::Bound;
 
 use crossbeam_epoch::Guard;
 
-use crate::cell::Cell;
+use crate::guarded::Guarded;
+use crate::node::Node;
+use crate::table::ID_BYTES;
 use hash::HashIndex;
 pub(crate) use hash::HashPlace;
 use range::RangeIndex;
@@ -24,7 +27,7 @@ pub enum IndexKind {
     Range,
 }
 
-/// The cells that a scan wants.
+/// The keys that a scan wants.
 #[derive(Debug, Clone)]
 pub enum KeyRange {
     /// Keys between bounds; of a hash index all, in no order that means anything.
@@ -39,13 +42,59 @@ pub(crate) enum Index {
     Range(Box<RangeIndex>),
 }
 
-/// The last cell that a scan has given: the next call goes on behind it.
+/// The wish of who is given nodes by a walk.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Wish {
+    More,
+    /// The other nodes of the same key, and then no more.
+    KeyEnd,
+    Nothing,
+}
+
+/// The last key that a scan has given: the next call goes on behind it.
 #[derive(Debug, Clone, Default)]
 pub(crate) struct Position {
     /// There is one.
     pub begun: bool,
     pub key: Vec<u8>,
     pub order: u64,
+}
+
+/// The bounds of what is left of a walk in an ordered index.
+pub(crate) struct RangeBounds<'r> {
+    pub low: Bound<&'r [u8]>,
+    pub high: Bound<&'r [u8]>,
+}
+
+impl<'r> RangeBounds<'r> {
+    /// The bounds of a range, behind a position; `last` is room for the end of an equal key's.
+    pub fn new(range: &'r KeyRange, reverse: bool, position: &'r Position, last: &'r mut Vec<u8>) -> Self {
+        let (mut low, mut high) = match range {
+            KeyRange::Equal(key) => {
+                // With the number of any row behind it.
+                last.extend_from_slice(key);
+                last.extend_from_slice(&[u8::MAX; ID_BYTES]);
+                (Bound::Included(key.as_slice()), Bound::Included(last.as_slice()))
+            }
+            KeyRange::Between(low, high) => (low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)),
+        };
+        if position.begun {
+            let behind = Bound::Excluded(position.key.as_slice());
+            if reverse { high = behind } else { low = behind }
+        }
+        Self { low, high }
+    }
+
+    /// Tells if a key is past the end of a walk.
+    pub fn is_past(&self, key: &[u8], reverse: bool) -> bool {
+        match (reverse, self.low, self.high) {
+            (false, _, Bound::Unbounded) | (true, Bound::Unbounded, _) => false,
+            (false, _, Bound::Included(high)) => key > high,
+            (false, _, Bound::Excluded(high)) => key >= high,
+            (true, Bound::Included(low), _) => key < low,
+            (true, Bound::Excluded(low), _) => key <= low,
+        }
+    }
 }
 
 impl Index {
@@ -56,38 +105,51 @@ impl Index {
         }
     }
 
-    /// The cell of a key; `group` bytes of it are what is hashed.
-    pub fn cell<'g>(&'g self, key: &[u8], group: usize, guard: &'g Guard) -> &'g Cell {
+    /// The place of a key in the order of a hash index, by the bytes that are hashed.
+    pub fn order_of(&self, group: &[u8]) -> u64 {
         match self {
-            Index::Hash(index) => index.cell(key, group, guard),
-            Index::Range(index) => index.cell(key, guard),
+            Index::Hash(index) => index.order_of(group),
+            Index::Range(_) => 0,
         }
     }
 
-    /// The cell of a key, if it is there.
-    pub fn find<'g>(&'g self, key: &[u8], group: usize, guard: &'g Guard) -> Option<&'g Cell> {
+    /// Puts a node in front of those of its key, unless `check` refuses one of these.
+    pub fn put<'g, E>(
+        &'g self,
+        node: Guarded<'g, Node>,
+        guard: &'g Guard,
+        check: impl FnMut(Guarded<'g, Node>) -> Result<(), E>,
+    ) -> Result<(), E> {
         match self {
-            Index::Hash(index) => index.find(key, group, guard),
-            Index::Range(index) => index.find(key, guard),
+            Index::Hash(index) => index.put(node, guard, check),
+            Index::Range(index) => index.put(node, guard, check),
         }
     }
 
-    /// Takes out a cell that takes no entries any more.
-    pub fn remove(&self, cell: &Cell, guard: &Guard) {
+    /// Gives the nodes of a key until `give` has enough; `group` bytes of it are what is hashed.
+    pub fn find<'g>(&'g self, key: &[u8], group: usize, guard: &'g Guard, give: impl FnMut(Guarded<'g, Node>) -> bool) {
         match self {
-            Index::Hash(index) => index.remove(cell, guard),
-            Index::Range(index) => index.remove(cell),
+            Index::Hash(index) => index.find(key, group, guard, give),
+            Index::Range(index) => index.find(key, guard, give),
         }
     }
 
-    /// Gives cells of `range` behind `position` until `give` says that it has enough.
+    /// Takes a node out: no walk comes to it any more but those that hold guards.
+    pub fn remove<'g>(&'g self, node: Guarded<'g, Node>, guard: &'g Guard) {
+        match self {
+            Index::Hash(index) => index.remove(node, guard),
+            Index::Range(index) => index.remove(node, guard),
+        }
+    }
+
+    /// Gives nodes of `range` behind `position` as `give` wishes.
     pub fn walk<'g>(
         &'g self,
         range: &KeyRange,
         reverse: bool,
         position: &Position,
         guard: &'g Guard,
-        give: &mut dyn FnMut(&'g Cell) -> bool,
+        give: impl FnMut(Guarded<'g, Node>) -> Wish,
     ) {
         match self {
             Index::Hash(index) => {

@@ -1,128 +1,422 @@
-//! The ordered index: a skip list without latches, read in both directions.
+//! The ordered index: a B+tree whose readers write nothing and wait for nothing but a page that is being changed, read in both directions.
+//!
+//! ```text
+//!              root
+//!             /    \
+//!        inner      inner                 pages: see `page`
+//!        /   \      /   \
+//!     leaf  leaf  leaf  leaf --> node of a key --next--> older node of the same key
+//! ```
+//! On the way down each page's version is noted before its parent's is looked at again (optimistic lock coupling: Leis and others, 2016).
+//! A writer splits full pages on its way, so there is room in a parent; it locks two pages at most, and waits for nothing while it has them.
+//! Leaves do not know each other: a walk goes down again for each, behind the bound of the one before. A leaf that gets empty leaves the
+//! tree, with the pages above it that have no other. Nodes of one key are chained, new ones first, and chains change under their leaf's lock.
 
-use std::borrow::Borrow;
-use std::cmp::Ordering;
-use std::ops::Bound;
+use std::ops::Bound as KeyBound;
+use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
-use crossbeam_skiplist::SkipSet;
+use pikepole_contention::fault::planted;
+use pikepole_contention::sync::atomic::{AtomicPtr, Ordering};
 
-use super::{KeyRange, Position};
-use crate::cell::Cell;
-use crate::table::ID_BYTES;
+use super::page::{Page, SLOTS, Slot};
+use super::{KeyRange, Position, RangeBounds, Wish};
+use crate::guarded::{Guarded, LINE, prefetch};
+use crate::node::{Link, Node, prefetch_row};
 
-/// A cell in its order.
-struct Keyed(Box<Cell>);
+/// Rows that a walk asks the processor for before it comes to them.
+const AHEAD: usize = 4;
 
-impl Borrow<[u8]> for Keyed {
-    fn borrow(&self) -> &[u8] {
-        &self.0.key
-    }
+/// See the module.
+pub(crate) struct RangeIndex {
+    root: AtomicPtr<Page>,
 }
 
-impl PartialEq for Keyed {
-    fn eq(&self, other: &Keyed) -> bool {
-        self.0.key == other.0.key
-    }
+/// A page and the version at which it is read.
+type At<'g> = (Guarded<'g, Page>, u64);
+
+/// The way to a leaf.
+struct Way<'g> {
+    leaf: At<'g>,
+    /// The bounds of the leaf's keys: from the first, which belongs to it, to before the second.
+    low: Option<&'g [u8]>,
+    high: Option<&'g [u8]>,
 }
 
-impl Eq for Keyed {}
-
-impl PartialOrd for Keyed {
-    fn partial_cmp(&self, other: &Keyed) -> Option<Ordering> {
-        Some(self.cmp(other))
-    }
+/// The end of a range that a way leads to.
+#[derive(Clone, Copy)]
+enum Goal<'k> {
+    /// The leaf that has a key, or would have it.
+    Key(&'k [u8]),
+    /// The leaf of the last key before this one.
+    Before(&'k [u8]),
+    Last,
 }
 
-impl Ord for Keyed {
-    fn cmp(&self, other: &Keyed) -> Ordering {
-        self.0.key.cmp(&other.0.key)
+impl Default for RangeIndex {
+    fn default() -> Self {
+        Self { root: AtomicPtr::new(Page::new_leaf().as_ptr()) }
     }
-}
-
-/// Cells by their keys.
-#[derive(Default)]
-pub(crate) struct RangeIndex(SkipSet<Keyed>);
-
-/// A cell of an entry, as long as the guard is held.
-fn cell_of<'g>(entry: &crossbeam_skiplist::set::Entry<'_, Keyed>, _guard: &'g Guard) -> &'g Cell {
-    let cell: *const Cell = &*entry.value().0;
-    // SAFETY: the list gives what it has lost to the epochs of the default collector, which is the guard's.
-    unsafe { &*cell }
 }
 
 impl RangeIndex {
-    pub fn find<'g>(&'g self, key: &[u8], guard: &'g Guard) -> Option<&'g Cell> {
-        self.0.get(key).map(|entry| cell_of(&entry, guard))
+    /// The root and its version.
+    fn begin<'g>(&'g self, guard: &'g Guard) -> Option<At<'g>> {
+        // Acquire pairs with the Release of `split`.
+        let root = self.root.load(Ordering::Acquire);
+        // SAFETY: pages go to the epochs after they have left the tree; a root leaves it never.
+        let page = unsafe { Guarded::of_raw(root, guard) }?;
+        let version = page.begin()?;
+        // It may have been split before its version was noted, and be the root no more.
+        (self.root.load(Ordering::Acquire) == root).then_some((page, version))
     }
 
-    pub fn cell<'g>(&'g self, key: &[u8], guard: &'g Guard) -> &'g Cell {
-        loop {
-            let cell = match self.find(key, guard) {
-                Some(cell) => cell,
-                None => cell_of(&self.0.get_or_insert(Keyed(Box::new(Cell::new(key, 0)))), guard),
-            };
-            if !cell.is_leaving() {
-                return cell;
+    /// The page of an inner one that the goal is behind, with its version; and its place. None: the page is being changed.
+    fn step<'g>(&self, (page, version): At<'g>, goal: Goal<'_>, guard: &'g Guard) -> Option<(At<'g>, usize)> {
+        let at = match goal {
+            Goal::Key(key) => {
+                let slot = page.seek(key, guard)?;
+                slot.at + usize::from(slot.is_equal)
             }
-            self.remove(cell);
+            Goal::Before(key) => page.seek(key, guard)?.at,
+            Goal::Last => page.count(),
+        };
+        let below = page.page(at, guard)?;
+        prefetch_page(below.as_ptr());
+        let below_version = below.begin()?;
+        page.is_at(version).then_some(((below, below_version), at))
+    }
+
+    /// A way to a leaf. None: a page was changed meanwhile.
+    fn try_way<'g>(&'g self, goal: Goal<'_>, guard: &'g Guard) -> Option<Way<'g>> {
+        let mut at = self.begin(guard)?;
+        let (mut low, mut high) = (None, None);
+        while !at.0.is_leaf() {
+            let (below, place) = self.step(at, goal, guard)?;
+            let (page, version) = at;
+            if place > 0 {
+                low = Some(page.key(place - 1, guard)?);
+            }
+            if place < page.count() {
+                high = Some(page.key(place, guard)?);
+            }
+            if !page.is_at(version) {
+                return None;
+            }
+            at = below;
+        }
+        Some(Way { leaf: at, low, high })
+    }
+
+    /// The leaf of a key, read only. None: a page was changed meanwhile.
+    fn try_leaf<'g>(&'g self, key: &[u8], guard: &'g Guard) -> Option<At<'g>> {
+        let mut at = self.begin(guard)?;
+        while !at.0.is_leaf() {
+            (at, _) = self.step(at, Goal::Key(key), guard)?;
+        }
+        Some(at)
+    }
+
+    /// The leaf of a key, with room; full pages on the way are split. None: a page was changed meanwhile.
+    fn try_leaf_with_room<'g>(&'g self, key: &[u8], guard: &'g Guard) -> Option<At<'g>> {
+        let mut parent: Option<At<'g>> = None;
+        let mut at = self.begin(guard)?;
+        let mut is_last = true;
+        loop {
+            if at.0.is_full() {
+                let is_behind = || at.0.seek(key, guard).is_some_and(|slot| slot.at == SLOTS);
+                self.split(parent, at, is_last && is_behind(), guard);
+                return None;
+            }
+            if at.0.is_leaf() {
+                return Some(at);
+            }
+            let (below, place) = self.step(at, Goal::Key(key), guard)?;
+            is_last &= place == at.0.count();
+            parent = Some(at);
+            at = below;
         }
     }
 
-    pub fn remove(&self, cell: &Cell) {
-        if let Some(entry) = self.0.get::<[u8]>(&cell.key)
-            && std::ptr::eq(&*entry.value().0, cell)
-        {
-            entry.remove();
+    /// Splits a full page, unless something has changed.
+    #[cold]
+    fn split<'g>(&'g self, parent: Option<At<'g>>, (page, version): At<'g>, at_end: bool, guard: &'g Guard) {
+        if let Some((parent, parent_version)) = parent {
+            if !parent.lock(parent_version) {
+                return;
+            }
+            if !page.lock(version) {
+                parent.unlock_unchanged(parent_version);
+                return;
+            }
+            page.split_below(parent, at_end, guard);
+            page.unlock(version);
+            parent.unlock(parent_version);
+        } else if page.lock(version) {
+            // Only who has the root's lock makes another the root.
+            if self.root.load(Ordering::Relaxed) == page.as_ptr() {
+                let root = page.split_root(at_end, guard);
+                // Release pairs with the Acquire of `begin`.
+                self.root.store(root.as_ptr(), Ordering::Release);
+                page.unlock(version);
+            } else {
+                page.unlock_unchanged(version);
+            }
         }
     }
 
+    /// The newest node of a key. None: a page was changed meanwhile.
+    fn try_find<'g>(&'g self, key: &[u8], guard: &'g Guard) -> Option<Option<Guarded<'g, Node>>> {
+        let (leaf, version) = self.try_leaf(key, guard)?;
+        let slot = leaf.seek(key, guard)?;
+        let node = if slot.is_equal { Some(leaf.node(slot.at, guard)?) } else { None };
+        leaf.is_at(version).then_some(node)
+    }
+
+    /// Gives the nodes of a key.
+    pub fn find<'g>(&'g self, key: &[u8], guard: &'g Guard, give: impl FnMut(Guarded<'g, Node>) -> bool) {
+        let mut give = give;
+        let mut at = again(|| self.try_find(key, guard));
+        while let Some(node) = at.filter(|node| !give(*node)) {
+            at = node.older(guard);
+        }
+    }
+
+    /// Puts a node in front of those of its key, unless `check` refuses one of these. A leaf that others have changed meanwhile is looked at
+    /// again, so no two of them put nodes of one key without seeing each other.
+    pub fn put<'g, E>(
+        &'g self,
+        node: Guarded<'g, Node>,
+        guard: &'g Guard,
+        mut check: impl FnMut(Guarded<'g, Node>) -> Result<(), E>,
+    ) -> Result<(), E> {
+        let key = node.key();
+        let mut put = || -> Option<Result<(), E>> {
+            let (leaf, version) = self.try_leaf_with_room(key, guard)?;
+            let Slot { at, is_equal } = leaf.seek(key, guard)?;
+            let first = if is_equal { Some(leaf.node(at, guard)?) } else { None };
+            if !leaf.is_at(version) {
+                return None;
+            }
+            // Nothing is locked: a check may wait for another transaction's end.
+            let mut other = first;
+            while let Some(this) = other {
+                if let Err(refusal) = check(this) {
+                    return Some(Err(refusal));
+                }
+                other = this.older(guard);
+            }
+            node.link.next.store(first.map_or(std::ptr::null_mut(), |first| first.as_ptr().cast()), Ordering::Relaxed);
+            let version = if planted("memory: a leaf is changed as it was") { leaf.begin()? } else { version };
+            if !leaf.lock(version) {
+                return None;
+            }
+            match first {
+                Some(_) => leaf.put_node(at, node.as_ptr()),
+                None => leaf.insert_node(at, node, guard),
+            }
+            leaf.unlock(version);
+            Some(Ok(()))
+        };
+        again(&mut put)
+    }
+
+    /// Takes a node out: no walk comes to it any more but those that hold guards.
+    pub fn remove<'g>(&'g self, node: Guarded<'g, Node>, guard: &'g Guard) {
+        let key = node.key();
+        let is_empty = again(|| {
+            let (leaf, version) = self.try_leaf(key, guard)?;
+            let slot = leaf.seek(key, guard)?;
+            if !leaf.lock(version) {
+                return None;
+            }
+            debug_assert!(slot.is_equal, "a node that is linked is found by its key");
+            let first = leaf.node(slot.at.min(SLOTS - 1), guard).filter(|_| slot.is_equal);
+            let next = node.link.next.load(Ordering::Relaxed);
+            match first {
+                Some(first) if first.pointer() != node.pointer() => unchain(first, node, next, guard),
+                Some(_) if next.is_null() => leaf.take_out(slot.at),
+                Some(_) => leaf.put_node(slot.at, next.cast()),
+                None => (),
+            }
+            let is_empty = leaf.count() == 0;
+            leaf.unlock(version);
+            Some(is_empty)
+        });
+        if is_empty {
+            again(|| self.try_prune(key, guard));
+        }
+    }
+
+    /// Takes the leaf of a key out of the tree if it is empty, with the pages above it that have no other. None: a page was changed meanwhile.
+    #[cold]
+    fn try_prune<'g>(&'g self, key: &[u8], guard: &'g Guard) -> Option<()> {
+        let mut way = vec![self.begin(guard)?];
+        while let Some(at) = way.last().filter(|at| !at.0.is_leaf()) {
+            let (below, _) = self.step(*at, Goal::Key(key), guard)?;
+            way.push(below);
+        }
+        let is_empty = way.last().is_none_or(|leaf| leaf.0.count() == 0);
+        // The lowest page that has something else.
+        let keeps = way.iter().rposition(|(page, _)| !page.is_leaf() && page.count() > 0);
+        if way.iter().any(|(page, version)| !page.is_at(*version)) {
+            return None;
+        }
+        let Some(keeps) = keeps.filter(|_| is_empty) else { return Some(()) };
+        let locked = way[keeps..].iter().take_while(|(page, version)| page.lock(*version)).count();
+        if locked < way.len() - keeps {
+            for (page, version) in &way[keeps..keeps + locked] {
+                page.unlock_unchanged(*version);
+            }
+            return None;
+        }
+        let (parent, version) = way[keeps];
+        parent.take_page_out(way[keeps + 1].0, guard);
+        for (page, version) in &way[keeps + 1..] {
+            page.unlock_gone(*version);
+            // SAFETY: it has left the tree, with the only page above it that led to it; it has no nodes.
+            unsafe { page.retire(guard) };
+        }
+        parent.unlock(version);
+        Some(())
+    }
+
+    /// Copies the nodes of a leaf from a bound on, in the direction of a walk; the bound behind which the next leaf's are.
+    fn try_nodes<'g>(
+        &'g self,
+        bound: KeyBound<&[u8]>,
+        reverse: bool,
+        nodes: &mut Batch<'g>,
+        guard: &'g Guard,
+    ) -> Option<Option<&'g [u8]>> {
+        let goal = match bound {
+            KeyBound::Unbounded if reverse => Goal::Last,
+            KeyBound::Unbounded => Goal::Key(&[]),
+            KeyBound::Excluded(key) if reverse => Goal::Before(key),
+            KeyBound::Included(key) | KeyBound::Excluded(key) => Goal::Key(key),
+        };
+        let Way { leaf: (leaf, version), low, high } = self.try_way(goal, guard)?;
+        let count = leaf.count();
+        let (from, to) = match bound {
+            KeyBound::Unbounded => (0, count),
+            KeyBound::Included(key) | KeyBound::Excluded(key) => {
+                let slot = leaf.seek(key, guard)?;
+                let with = usize::from(slot.is_equal && matches!(bound, KeyBound::Included(_)) == reverse);
+                let without = usize::from(slot.is_equal && !matches!(bound, KeyBound::Included(_)));
+                if reverse { (0, slot.at + with) } else { (slot.at + without, count) }
+            }
+        };
+        nodes.len = 0;
+        for at in from..to.max(from) {
+            nodes.nodes[nodes.len] = Some(leaf.node(at, guard)?);
+            nodes.len += 1;
+        }
+        leaf.is_at(version).then_some(if reverse { low } else { high })
+    }
+
+    /// Gives the nodes of a range behind a position.
     pub fn walk<'g>(
         &'g self,
         range: &KeyRange,
         reverse: bool,
         position: &Position,
         guard: &'g Guard,
-        give: &mut dyn FnMut(&'g Cell) -> bool,
+        mut give: impl FnMut(Guarded<'g, Node>) -> Wish,
     ) {
-        let last;
-        let (mut low, mut high) = match range {
-            KeyRange::Equal(key) => {
-                // With the number of any row behind it.
-                last = [key.as_slice(), &[u8::MAX; ID_BYTES]].concat();
-                (Bound::Included(key.as_slice()), Bound::Included(last.as_slice()))
+        let mut last = Vec::new();
+        let bounds = RangeBounds::new(range, reverse, position, &mut last);
+        let mut nodes = Batch { nodes: [None; SLOTS], len: 0 };
+        let mut bound = if reverse { bounds.high } else { bounds.low };
+        loop {
+            let next = again(|| self.try_nodes(bound, reverse, &mut nodes, guard));
+            for step in 0..nodes.len {
+                let nth = |step: usize| nodes.nodes[if reverse { nodes.len - 1 - step } else { step }];
+                if let Some(ahead) = (step + AHEAD < nodes.len).then(|| nth(step + AHEAD)).flatten() {
+                    prefetch_row(ahead.as_ptr().cast());
+                }
+                let mut at = nth(step);
+                if at.is_none_or(|node| bounds.is_past(node.key(), reverse)) {
+                    return;
+                }
+                let mut is_enough = false;
+                while let Some(node) = at {
+                    match give(node) {
+                        Wish::More => (),
+                        Wish::KeyEnd => is_enough = true,
+                        Wish::Nothing => return,
+                    }
+                    at = node.older(guard);
+                }
+                if is_enough {
+                    return;
+                }
             }
-            KeyRange::Between(low, high) => (low.as_ref().map(Vec::as_slice), high.as_ref().map(Vec::as_slice)),
-        };
-        if position.begun {
-            let behind = Bound::Excluded(position.key.as_slice());
-            if reverse { high = behind } else { low = behind }
-        }
-        // The list's own ranges must not be empty by their bounds: the far bound is tested here.
-        let mut at = if reverse { self.0.upper_bound(high) } else { self.0.lower_bound(low) };
-        while let Some(entry) = at {
-            let cell = cell_of(&entry, guard);
-            let ended = if reverse { !is_above(&cell.key, low) } else { !is_below(&cell.key, high) };
-            if ended || give(cell) {
+            let Some(next) = next else { return };
+            if bounds.is_past(next, reverse) {
                 return;
             }
-            at = if reverse { entry.prev() } else { entry.next() };
+            bound = if reverse { KeyBound::Excluded(next) } else { KeyBound::Included(next) };
         }
     }
 }
 
-fn is_below(key: &[u8], high: Bound<&[u8]>) -> bool {
-    match high {
-        Bound::Unbounded => true,
-        Bound::Included(high) => key <= high,
-        Bound::Excluded(high) => key < high,
+/// The nodes of a leaf, as they were at one moment.
+struct Batch<'g> {
+    nodes: [Option<Guarded<'g, Node>>; SLOTS],
+    len: usize,
+}
+
+/// Tries until nothing has changed meanwhile. Someone else has come further then, or is about to unlock a page.
+fn again<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
+    loop {
+        if let Some(done) = attempt() {
+            return done;
+        }
+        pikepole_contention::sync::hint::spin_loop();
     }
 }
 
-fn is_above(key: &[u8], low: Bound<&[u8]>) -> bool {
-    match low {
-        Bound::Unbounded => true,
-        Bound::Included(low) => key >= low,
-        Bound::Excluded(low) => key > low,
+/// Takes a node out of the chain of its key, of which it is not the first. The leaf is locked.
+fn unchain<'g>(first: Guarded<'g, Node>, node: Guarded<'g, Node>, next: *mut Link, guard: &'g Guard) {
+    let mut before = Some(first);
+    while let Some(this) = before {
+        let behind = this.older(guard);
+        if behind.is_some_and(|behind| behind.pointer() == node.pointer()) {
+            // Release pairs with the Acquire of `older`.
+            this.link.next.store(next, Ordering::Release);
+            return;
+        }
+        before = behind;
+    }
+}
+
+/// Asks the processor for the head of a page and the heads of its keys: their lines come together.
+fn prefetch_page(page: *mut Page) {
+    prefetch(page.cast(), size_of::<Page>() / LINE);
+}
+
+impl Drop for RangeIndex {
+    /// The last nodes go with a table that is dropped, and rows with them.
+    fn drop(&mut self) {
+        let guard = crossbeam_epoch::pin();
+        let mut left: Vec<NonNull<Page>> = NonNull::new(*self.root.get_mut()).into_iter().collect();
+        while let Some(page) = left.pop() {
+            // SAFETY: the index is dropped: no other thread has its pages.
+            let page = unsafe { Guarded::new(page, &guard) };
+            if page.is_leaf() {
+                for at in 0..page.count() {
+                    let mut node = page.node(at, &guard);
+                    while let Some(this) = node {
+                        node = this.older(&guard);
+                        // SAFETY: as above, and each goes once.
+                        unsafe { Node::retire(this.pointer(), &guard) };
+                    }
+                }
+            } else {
+                left.extend((0..=page.count()).filter_map(|at| page.page(at, &guard)).map(Guarded::pointer));
+            }
+            // SAFETY: as above.
+            unsafe { Page::free(page.pointer()) };
+        }
     }
 }

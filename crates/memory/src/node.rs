@@ -1,0 +1,175 @@
+//! The nodes of indexes: a row's place under one of its keys.
+//!
+//! ```text
+//!   Node --next--> Node --next--> the mark of a bucket, or the end
+//!    key            key
+//!    |              |
+//!    v              v
+//!   Row            Row
+//! ```
+//! A link with its lowest bit set belongs to a node that is leaving, and still linked (Harris, 2001).
+
+use std::ptr::NonNull;
+
+use crossbeam_epoch::Guard;
+use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+
+use crate::guarded::{Guarded, prefetch};
+use crate::row::{NodeKey, Row, allocate, free, padded};
+
+/// A place in the list of a hash index: of a node, or of a bucket's mark.
+#[repr(C)]
+pub(crate) struct Link {
+    pub next: AtomicPtr<Link>,
+    /// The place in the order of a hash index; unused in others. Even: a mark.
+    pub order: u64,
+}
+
+/// The place of a row under one of its keys: this head, and the key behind it.
+#[repr(C)]
+pub(crate) struct Node {
+    pub link: Link,
+    pub row: NonNull<Row>,
+    /// Versions of the row that are found by it, and [`LINKED`].
+    users: AtomicU32,
+    key_len: u32,
+}
+
+/// Asks the processor for a node that is about to be read, and for the row before it and the version behind it, as a row's block has them.
+#[inline(always)]
+pub(crate) fn prefetch_row(node: *const u8) {
+    prefetch(node.wrapping_sub(size_of::<Row>()), 3);
+}
+
+/// The node was put into its index.
+const LINKED: u32 = 1 << 31;
+
+pub(crate) fn is_marked<T>(pointer: *mut T) -> bool {
+    pointer.addr() & 1 == 1
+}
+
+pub(crate) fn marked<T>(pointer: *mut T) -> *mut T {
+    pointer.map_addr(|addr| addr | 1)
+}
+
+pub(crate) fn unmarked<T>(pointer: *mut T) -> *mut T {
+    pointer.map_addr(|addr| addr & !1)
+}
+
+impl Node {
+    /// Bytes of a node with its key.
+    pub fn size(key_len: usize) -> usize {
+        padded(size_of::<Node>() + key_len)
+    }
+
+    /// Makes a node in memory, for one version; it is linked nowhere.
+    ///
+    /// # Safety
+    /// The memory is the caller's, is aligned and has the [`Node::size`] of the key.
+    pub unsafe fn write(memory: NonNull<u8>, row: NonNull<Row>, key: NodeKey<'_>) -> NonNull<Node> {
+        let NodeKey { key, suffix, order } = key;
+        let node = memory.cast::<Node>();
+        let link = Link { next: AtomicPtr::new(std::ptr::null_mut()), order };
+        let key_len = u32::try_from(key.len() + suffix.len()).unwrap_or_else(|_| unreachable!("keys are short"));
+        // SAFETY: there is room for the head and the key behind it.
+        unsafe {
+            node.write(Node { link, row, users: AtomicU32::new(1), key_len });
+            let to = node.add(1).cast::<u8>();
+            to.copy_from_nonoverlapping(NonNull::from(key).cast(), key.len());
+            to.add(key.len()).copy_from_nonoverlapping(NonNull::from(suffix).cast(), suffix.len());
+        }
+        node
+    }
+
+    /// A node in a block of its own; it holds the row.
+    pub fn new(row: Guarded<'_, Row>, key: NodeKey<'_>) -> NonNull<Node> {
+        row.hold();
+        let memory = allocate(Node::size(key.key.len() + key.suffix.len()));
+        // SAFETY: just allocated with this size.
+        unsafe { Node::write(memory, row.pointer(), key) }
+    }
+
+    /// Another version of the row is found by it.
+    pub fn share(&self) {
+        self.users.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// A version of the row less; true: it was the last one, and the caller removes the node.
+    pub fn unshare(&self) -> bool {
+        // AcqRel: the last one comes behind what the others have done with the node.
+        self.users.fetch_sub(1, Ordering::AcqRel) & !LINKED == 1
+    }
+
+    /// Notes that it is about to be put into its index. The transaction that has made it does so; others come to it through the index, or
+    /// when the transaction has ended.
+    pub fn note_linked(&self) {
+        self.users.fetch_or(LINKED, Ordering::Relaxed);
+    }
+
+    /// Takes the note back: it was not put.
+    pub fn note_refused(&self) {
+        self.users.fetch_and(!LINKED, Ordering::Relaxed);
+    }
+
+    pub fn is_linked(&self) -> bool {
+        self.users.load(Ordering::Relaxed) & LINKED != 0
+    }
+
+    /// Returns true when it is about to leave its index.
+    pub fn is_leaving(&self) -> bool {
+        // Acquire pairs with the AcqRel of `leave`.
+        is_marked(self.link.next.load(Ordering::Acquire))
+    }
+
+    /// Marks its link: nothing is put behind it from now on.
+    pub fn leave(&self) {
+        let mut next = self.link.next.load(Ordering::Acquire);
+        while !is_marked(next) {
+            // AcqRel pairs with the Acquire loads of those who walk.
+            match self.link.next.compare_exchange(next, marked(next), Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => return,
+                Err(now) => next = now,
+            }
+        }
+    }
+
+    /// Lets go of a node that is in no index any more, and of its row with it.
+    ///
+    /// # Safety
+    /// No version is found by it, and no thread comes to it any more but those that hold guards.
+    pub unsafe fn retire(node: NonNull<Node>, guard: &Guard) {
+        // SAFETY: it is freed behind the guard.
+        let own = unsafe { node.as_ref() };
+        let row = own.row;
+        // SAFETY: the node holds the row.
+        if !unsafe { row.as_ref() }.has_in_block(node.as_ptr()) {
+            let (size, node) = (Node::size(own.key_len as usize), node.as_ptr());
+            // SAFETY: allocated by `new` with this size; readers hold guards.
+            unsafe { guard.defer_unchecked(move || free(NonNull::new_unchecked(node).cast(), size)) };
+        }
+        // SAFETY: the node has held it, and its pointer is that of the block.
+        unsafe { Row::release(row, guard) };
+    }
+}
+
+impl<'g> Guarded<'g, Node> {
+    /// The key, with the row's number behind it where keys may repeat.
+    pub fn key(self) -> &'g [u8] {
+        // SAFETY: it is behind the head in the same block, and does not change.
+        unsafe { NonNull::slice_from_raw_parts(self.pointer().add(1).cast::<u8>(), self.key_len as usize).as_ref() }
+    }
+
+    /// The node behind it in the chain of an ordered index, of the same key. Acquire pairs with the Release of the leaf that leads to the
+    /// chain, and of who has taken one out of it.
+    pub fn older(self, guard: &'g Guard) -> Option<Guarded<'g, Node>> {
+        // SAFETY: it was linked while the guard is held: it goes to the epochs behind being taken out of the chain.
+        unsafe { Guarded::of_raw(self.get().link.next.load(Ordering::Acquire).cast(), guard) }
+    }
+
+    /// The row, which the node holds while it is linked.
+    pub fn row(self, guard: &'g Guard) -> Guarded<'g, Row> {
+        // SAFETY: the row goes to the epochs after the node has left its index, in which it was while the guard was held; a node that a version
+        // leads to is in its index, or its transaction holds the row.
+        unsafe { Guarded::new(self.get().row, guard) }
+    }
+}
