@@ -96,10 +96,9 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        let guard = crossbeam_epoch::pin();
         for one in &self.waiting {
             // SAFETY: the garbage has held it.
-            unsafe { Row::release(one.row, &guard) };
+            unsafe { Row::release(one.row) };
         }
     }
 }
@@ -191,14 +190,14 @@ impl MemoryTransactions {
 
     /// Keeps garbage until no snapshot sees it, and frees some rows of the calling thread's queue that none sees: more than come to it,
     /// so that queues shrink. `rows` is empty then.
-    pub(crate) fn leave(&self, rows: &mut Vec<Garbage>, tables: &[Arc<MemoryTable>], guard: &Guard) {
+    pub(crate) fn leave(&self, rows: &mut Vec<Garbage>, tables: &[Arc<MemoryTable>]) {
         let rows_max = ROWS_A_TRANSACTION + 2 * rows.len();
         let queue = &self.garbage[slot::try_current().unwrap_or(0) % QUEUES];
         let mut waiting = lock(queue);
         for one in rows.drain(..) {
             waiting.push(one, tables);
         }
-        self.sweep_queue(queue, waiting, rows, rows_max, guard);
+        self.sweep_queue(queue, waiting, rows, rows_max);
     }
 
     /// Frees all that no snapshot sees; the rows that wait still.
@@ -206,9 +205,7 @@ impl MemoryTransactions {
         self.ask_oldest();
         let mut rows = Vec::new();
         for queue in &self.garbage {
-            while self.sweep_queue(queue, lock(queue), &mut rows, ROWS_AT_ONCE, &crossbeam_epoch::pin()) == ROWS_AT_ONCE
-            {
-            }
+            while self.sweep_queue(queue, lock(queue), &mut rows, ROWS_AT_ONCE) == ROWS_AT_ONCE {}
         }
         self.garbage.iter().map(|queue| lock(queue).waiting.len()).sum()
     }
@@ -220,7 +217,6 @@ impl MemoryTransactions {
         mut waiting: MutexGuard<'_, Queue>,
         rows: &mut Vec<Garbage>,
         rows_max: usize,
-        guard: &Guard,
     ) -> usize {
         let Some(first) = waiting.waiting.front() else { return 0 };
         let mut oldest = self.oldest.load(Ordering::Relaxed);
@@ -236,13 +232,15 @@ impl MemoryTransactions {
         if rows.is_empty() {
             return 0;
         }
+        let guard = crossbeam_epoch::pin();
         for one in &*rows {
             // SAFETY: the queue keeps the table until it is told below; the garbage has held the row.
             unsafe {
-                one.table.as_ref().prune(one.row, oldest, guard);
-                Row::release(one.row, guard);
+                one.table.as_ref().prune(one.row, oldest, &guard);
+                Row::release(one.row);
             }
         }
+        drop(guard);
         let tables = lock(queue).let_go(rows);
         // The last tables of a kind go without the lock.
         drop(tables);
@@ -264,15 +262,23 @@ impl MemoryTransactions {
     }
 }
 
-/// Gives a version that has left its chain to the epochs, and takes the nodes out that only it was found by.
+/// Gives a version that has left its chain to the epochs, and takes the nodes out that it alone was found by: not `beside`, which is the
+/// version that was before it when it goes with all older ones, and the one behind it when it is taken off the head.
 ///
 /// # Safety
 /// The version has left its row's chain, by the caller's doing alone, and the caller holds the row.
-pub(crate) unsafe fn retire(table: &MemoryTable, row: Guarded<'_, Row>, old: Guarded<'_, Version>, guard: &Guard) {
+pub(crate) unsafe fn retire(
+    table: &MemoryTable,
+    row: Guarded<'_, Row>,
+    old: Guarded<'_, Version>,
+    beside: Option<Guarded<'_, Version>>,
+    guard: &Guard,
+) {
     for at in 0..old.nodes().len() {
         let Some(node) = old.node(at, guard) else { return };
-        if node.unshare() {
-            // SAFETY: it was the last user, and so the only one to remove it.
+        if beside.is_none_or(|beside| !beside.is_found_by(node, at)) {
+            // SAFETY: versions that are found by a node are beside each other, so no version that stays is, and this is the one of them at that
+            // end of the chain from which they go.
             unsafe { table.remove_node(at, node, guard) };
         }
     }
