@@ -12,7 +12,7 @@
 use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
-use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::guarded::{Guarded, prefetch};
 use crate::row::{NodeKey, Row, allocate, free, padded};
@@ -30,9 +30,9 @@ pub(crate) struct Link {
 pub(crate) struct Node {
     pub link: Link,
     pub row: NonNull<Row>,
-    /// Versions of the row that are found by it, and [`LINKED`].
-    users: AtomicU32,
     key_len: u32,
+    /// It was put into its index.
+    is_linked: AtomicBool,
 }
 
 /// Asks the processor for a node that is about to be read, and for the row before it and the version behind it, as a row's block has them.
@@ -40,9 +40,6 @@ pub(crate) struct Node {
 pub(crate) fn prefetch_row(node: *const u8) {
     prefetch(node.wrapping_sub(size_of::<Row>()), 3);
 }
-
-/// The node was put into its index.
-const LINKED: u32 = 1 << 31;
 
 pub(crate) fn is_marked<T>(pointer: *mut T) -> bool {
     pointer.addr() & 1 == 1
@@ -62,7 +59,7 @@ impl Node {
         padded(size_of::<Node>() + key_len)
     }
 
-    /// Makes a node in memory, for one version; it is linked nowhere.
+    /// Makes a node in memory; it is linked nowhere.
     ///
     /// # Safety
     /// The memory is the caller's, is aligned and has the [`Node::size`] of the key.
@@ -73,7 +70,7 @@ impl Node {
         let key_len = u32::try_from(key.len() + suffix.len()).unwrap_or_else(|_| unreachable!("keys are short"));
         // SAFETY: there is room for the head and the key behind it.
         unsafe {
-            node.write(Node { link, row, users: AtomicU32::new(1), key_len });
+            node.write(Node { link, row, key_len, is_linked: AtomicBool::new(false) });
             let to = node.add(1).cast::<u8>();
             to.copy_from_nonoverlapping(NonNull::from(key).cast(), key.len());
             to.add(key.len()).copy_from_nonoverlapping(NonNull::from(suffix).cast(), suffix.len());
@@ -89,30 +86,19 @@ impl Node {
         unsafe { Node::write(memory, row.pointer(), key) }
     }
 
-    /// Another version of the row is found by it.
-    pub fn share(&self) {
-        self.users.fetch_add(1, Ordering::Relaxed);
-    }
-
-    /// A version of the row less; true: it was the last one, and the caller removes the node.
-    pub fn unshare(&self) -> bool {
-        // AcqRel: the last one comes behind what the others have done with the node.
-        self.users.fetch_sub(1, Ordering::AcqRel) & !LINKED == 1
-    }
-
     /// Notes that it is about to be put into its index. The transaction that has made it does so; others come to it through the index, or
     /// when the transaction has ended.
     pub fn note_linked(&self) {
-        self.users.fetch_or(LINKED, Ordering::Relaxed);
+        self.is_linked.store(true, Ordering::Relaxed);
     }
 
     /// Takes the note back: it was not put.
     pub fn note_refused(&self) {
-        self.users.fetch_and(!LINKED, Ordering::Relaxed);
+        self.is_linked.store(false, Ordering::Relaxed);
     }
 
     pub fn is_linked(&self) -> bool {
-        self.users.load(Ordering::Relaxed) & LINKED != 0
+        self.is_linked.load(Ordering::Relaxed)
     }
 
     /// Returns true when it is about to leave its index.
@@ -148,7 +134,7 @@ impl Node {
             unsafe { guard.defer_unchecked(move || free(NonNull::new_unchecked(node).cast(), size)) };
         }
         // SAFETY: the node has held it, and its pointer is that of the block.
-        unsafe { Row::release(row, guard) };
+        unsafe { Row::release_behind(row, guard) };
     }
 }
 

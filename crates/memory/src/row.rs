@@ -7,7 +7,8 @@
 //! ```
 //! The version at the head may belong to a transaction that has not ended. Then it is the row's lock, and no other
 //! transaction puts one before it. A version leads to the node that it is found by in each index, so a reader who comes to a row through
-//! a node knows whether the version that it sees is the one that has this key.
+//! a node knows whether the version that it sees is the one that has this key. Versions beside each other with the same key lead to the same
+//! node, and no others do: it leaves its index with the newest of them.
 //!
 //! A row is inserted as one block of memory, with its first version and the nodes of its first keys; later versions and nodes of changed
 //! keys have blocks of their own:
@@ -182,6 +183,14 @@ impl Version {
         Begin::Writer(unsafe { &*writer })
     }
 
+    /// Takes the rest of the chain off, which the calling thread has alone then. AcqRel: it comes behind those who have put that there.
+    pub fn take_older(&self) -> *mut Version {
+        if self.older.load(Ordering::Relaxed).is_null() {
+            return std::ptr::null_mut();
+        }
+        self.older.swap(std::ptr::null_mut(), Ordering::AcqRel)
+    }
+
     /// The writer has committed at `time`. Release pairs with the Acquire of [`Version::begin`].
     pub fn set_time(&self, time: u64) {
         self.begin.store(time, Ordering::Release);
@@ -326,15 +335,42 @@ impl Row {
     ///
     /// # Safety
     /// The caller has held the row, and no longer uses it but under a guard. The pointer is one for the whole block.
-    pub unsafe fn release(row: NonNull<Row>, guard: &Guard) {
-        // SAFETY: the caller's hold has kept it until here.
-        let held = unsafe { row.as_ref() };
-        // AcqRel: the last one comes behind what all the others have done with the row.
-        if held.holders.fetch_sub(1, Ordering::AcqRel) > 1 {
-            return;
+    pub unsafe fn release(row: NonNull<Row>) {
+        // SAFETY: the caller says so.
+        if unsafe { Row::let_go(row) } {
+            // SAFETY: as of `release_behind`.
+            unsafe { Row::free_behind(row, &crossbeam_epoch::pin()) };
         }
+    }
+
+    /// The same behind a guard that the caller has.
+    ///
+    /// # Safety
+    /// As of [`Row::release`].
+    pub unsafe fn release_behind(row: NonNull<Row>, guard: &Guard) {
+        // SAFETY: the caller says so. Nothing leads to the row any more but readers who hold a guard: no node, no transaction, no garbage.
+        unsafe {
+            if Row::let_go(row) {
+                Row::free_behind(row, guard);
+            }
+        }
+    }
+
+    /// True: that was the last holder.
+    ///
+    /// # Safety
+    /// As of [`Row::release`].
+    unsafe fn let_go(row: NonNull<Row>) -> bool {
+        // AcqRel: the last one comes behind what all the others have done with the row.
+        // SAFETY: the caller's hold has kept it until here.
+        unsafe { row.as_ref() }.holders.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// # Safety
+    /// Nothing leads to the row but readers who hold guards.
+    unsafe fn free_behind(row: NonNull<Row>, guard: &Guard) {
         let row = row.as_ptr();
-        // SAFETY: nothing leads to the row any more but readers who hold a guard: no node, no transaction, no garbage.
+        // SAFETY: the caller says so.
         unsafe { guard.defer_unchecked(move || Row::free(NonNull::new_unchecked(row))) };
     }
 

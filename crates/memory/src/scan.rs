@@ -112,27 +112,25 @@ impl MemoryScan {
         self.rows.clear();
         self.next = 0;
         let sight = if self.all_own { tx.sight_of_all_own() } else { tx.sight() };
+        if table.indexes[self.index].shape.unique && matches!(self.range, KeyRange::Equal(_)) {
+            self.copy_one(tx, table, &sight, level);
+        }
         while self.rows.is_empty() && !self.is_ended {
             let guard = crossbeam_epoch::pin();
             let position = std::mem::take(&mut self.position);
             let range = std::mem::replace(&mut self.range, KeyRange::Equal(Vec::new()));
-            let is_one_row = table.indexes[self.index].shape.unique && matches!(range, KeyRange::Equal(_));
             let (mut left, mut last) = (self.nodes, None);
             let index = &table.indexes[self.index].index;
             index.walk(&range, self.reverse, &position, &guard, |node| {
-                let is_seen = self.copy_row(tx, table, &sight, level, node, &guard);
+                self.copy_row(tx, table, &sight, level, node, &guard);
                 last = Some(node);
                 left = left.saturating_sub(1);
-                match left == 0 || self.bytes.len() >= BYTES_MAX {
-                    _ if is_seen && is_one_row => Wish::Nothing,
-                    true => Wish::KeyEnd,
-                    false => Wish::More,
-                }
+                if left == 0 || self.bytes.len() >= BYTES_MAX { Wish::KeyEnd } else { Wish::More }
             });
             self.range = range;
             self.position = position;
-            self.is_ended = left > 0 && self.bytes.len() < BYTES_MAX || is_one_row && !self.rows.is_empty();
-            if let Some(node) = last.filter(|_| !self.is_ended) {
+            self.is_ended = left > 0 && self.bytes.len() < BYTES_MAX;
+            if let Some(node) = last {
                 self.position.begun = true;
                 self.position.key.clear();
                 self.position.key.extend_from_slice(node.key());
@@ -141,6 +139,20 @@ impl MemoryScan {
             self.nodes = (self.nodes * 2).min(NODES_MAX);
         }
         !self.rows.is_empty()
+    }
+
+    /// Copies the row of one key that no other has, and ends.
+    fn copy_one(&mut self, tx: &mut MemoryTransaction, table: &MemoryTable, sight: &Sight, level: Level) {
+        if std::mem::replace(&mut self.is_ended, true) {
+            return;
+        }
+        let range = std::mem::replace(&mut self.range, KeyRange::Equal(Vec::new()));
+        if let KeyRange::Equal(key) = &range {
+            let guard = crossbeam_epoch::pin();
+            let index = &table.indexes[self.index].index;
+            index.find(key, key.len(), &guard, |node| self.copy_row(tx, table, sight, level, node, &guard));
+        }
+        self.range = range;
     }
 
     /// Copies a row that is found by a node; false: the transaction sees none there.

@@ -202,14 +202,13 @@ impl MemoryTable {
         let mut at = row.newest(guard);
         while let Some(version) = at {
             if matches!(version.begin(guard), Begin::Time(time) if time <= oldest) {
-                // The thread that takes the rest of a chain has it alone. AcqRel: it comes behind those who have put that there.
-                let mut rest = version.older.swap(std::ptr::null_mut(), Ordering::AcqRel);
+                let mut newer = version;
                 // SAFETY: taken out of the chain here, and read under the guard.
-                while let Some(old) = unsafe { Guarded::of_raw(rest, guard) } {
-                    rest = old.older.swap(std::ptr::null_mut(), Ordering::AcqRel);
+                while let Some(old) = unsafe { Guarded::of_raw(newer.take_older(), guard) } {
                     self.count_let_go(&old);
-                    // SAFETY: it has left the chain by the swap above, or by that of the one before it.
-                    unsafe { crate::transactions::retire(self, row, old, guard) };
+                    // SAFETY: it has left the chain, by the calling thread's doing.
+                    unsafe { crate::transactions::retire(self, row, old, Some(newer), guard) };
+                    newer = old;
                 }
                 return;
             }

@@ -25,6 +25,9 @@ use crate::table::{Keys, MemoryTable, Refusal, Sight, suffix_of};
 use crate::transactions::{Garbage, MemoryTransactions, NO_SNAPSHOT, Snapshot, free_left, retire};
 use crate::writer::{State, Writer, Writers};
 
+/// Items that a session's lists keep room for between transactions.
+const KEPT: usize = 1024;
+
 /// The promise of a read about the end of the transaction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Level {
@@ -52,6 +55,14 @@ struct Write {
     table: NonNull<MemoryTable>,
     row: NonNull<Row>,
     version: NonNull<Version>,
+}
+
+/// A row that the transaction sees, of a table that it keeps: it is there until the transaction ends, or goes back to a mark.
+#[derive(Clone, Copy)]
+struct Current {
+    table: *const MemoryTable,
+    id: u64,
+    row: NonNull<Row>,
 }
 
 /// A version that must be the row's one still.
@@ -82,11 +93,13 @@ pub struct MemoryTransaction {
     scanned: Vec<Scanned>,
     /// The time that it has got to commit at.
     prepared: Option<u64>,
+    /// The row that was read last for changing it.
+    current: Option<Current>,
     /// Room for the garbage of a commit.
     garbage: Vec<Garbage>,
 }
 
-// SAFETY: its rows and versions are held by it, and all that threads do with those is made for many of them.
+// SAFETY: its rows and versions stay until it ends, and all that threads do with those is made for many of them.
 unsafe impl Send for MemoryTransaction {}
 // SAFETY: what can be called by reference reads its own fields, and follows no pointer.
 unsafe impl Sync for MemoryTransaction {}
@@ -111,6 +124,7 @@ impl MemoryTransaction {
             reads: Vec::new(),
             scanned: Vec::new(),
             prepared: None,
+            current: None,
             garbage: Vec::new(),
         }
     }
@@ -290,9 +304,23 @@ impl MemoryTransaction {
         let guard = crossbeam_epoch::pin();
         let Some(row) = table.row(name, &guard) else { return Ok(false) };
         let Some(version) = self.writable(row, &guard)? else { return Ok(false) };
+        self.keep_table(table);
+        self.current = Some(Current { table: Arc::as_ptr(table), id: row.id, row: row.pointer() });
         body.clear();
         body.extend_from_slice(version.body().unwrap_or_default());
         Ok(true)
+    }
+
+    /// The row of a name, for changing it.
+    fn row<'g>(&self, table: &'g Arc<MemoryTable>, name: &[u8], guard: &'g Guard) -> Option<Guarded<'g, Row>> {
+        let id = name.last_chunk().map(|id| u64::from_be_bytes(*id));
+        match self.current {
+            Some(Current { table: of, id: own, row }) if of == Arc::as_ptr(table) && Some(own) == id => {
+                // SAFETY: its nodes hold the row: they are those of a version of the snapshot, which is in use still, or of the transaction's own.
+                Some(unsafe { Guarded::new(row, guard) })
+            }
+            _ => table.row(name, guard),
+        }
     }
 
     /// Gives a row other values; its name from now on goes to `new_name`. False: the row is gone.
@@ -308,24 +336,19 @@ impl MemoryTransaction {
         new_name: &mut Vec<u8>,
     ) -> Result<bool, Refusal> {
         let guard = crossbeam_epoch::pin();
-        let Some(row) = table.row(name, &guard) else { return Ok(false) };
+        let Some(row) = self.row(table, name, &guard) else { return Ok(false) };
         loop {
             let Some(version) = self.writable(row, &guard)? else { return Ok(false) };
             let new = self.changed(table, row, version, keys, body, &guard);
             let is_put = self.put_version(table, row, version, new, Some(body.len()));
             // SAFETY: it is the transaction's own, at the head of a row that is held; or no other thread has seen it.
             let new = unsafe { Guarded::new(new, &guard) };
-            for (at, node) in new.nodes().iter().enumerate() {
-                match (version.nodes().get(at) == Some(node), is_put) {
-                    // SAFETY: the former version has it, and stays in the chain: it is the newest that is committed, or the transaction's
-                    // own.
-                    (true, true) => unsafe { node.as_ref() }.share(),
-                    // SAFETY: it was made for the version that was not put, and is in no index.
-                    (false, false) => unsafe { Node::retire(*node, &guard) },
-                    _ => (),
-                }
-            }
             if !is_put {
+                let is_new = |(at, node): &(usize, &NonNull<Node>)| version.nodes().get(*at) != Some(*node);
+                for (_, node) in new.nodes().iter().enumerate().filter(is_new) {
+                    // SAFETY: it was made for the version that was not put, and is in no index.
+                    unsafe { Node::retire(*node, &guard) };
+                }
                 // SAFETY: no other thread has seen it.
                 unsafe { Version::free(new.pointer()) };
                 continue;
@@ -368,7 +391,7 @@ impl MemoryTransaction {
     /// A conflict.
     pub fn delete(&mut self, table: &Arc<MemoryTable>, name: &[u8]) -> Result<bool, Refusal> {
         let guard = crossbeam_epoch::pin();
-        let Some(row) = table.row(name, &guard) else { return Ok(false) };
+        let Some(row) = self.row(table, name, &guard) else { return Ok(false) };
         loop {
             let Some(version) = self.writable(row, &guard)? else { return Ok(false) };
             // SAFETY: it has no nodes.
@@ -418,6 +441,7 @@ impl MemoryTransaction {
     /// Undoes what was changed since a mark.
     pub fn rollback_to(&mut self, mark: usize) {
         let undone = self.writes.len().saturating_sub(mark);
+        self.current = None;
         self.undo_to(mark, &crossbeam_epoch::pin());
         free_left(undone);
     }
@@ -432,9 +456,9 @@ impl MemoryTransaction {
             table.count_let_go(&own);
             held.take_off(&own);
             // SAFETY: it has left the chain.
-            unsafe { retire(table, held, own, guard) };
+            unsafe { retire(table, held, own, own.older(guard), guard) };
             // SAFETY: the write has held it.
-            unsafe { Row::release(row, guard) };
+            unsafe { Row::release(row) };
         }
     }
 
@@ -568,17 +592,16 @@ impl MemoryTransaction {
 
     /// Gives the versions their time, and leaves the rows that have older ones as garbage.
     fn commit_writes(&mut self, time: u64) {
-        let guard = crossbeam_epoch::pin();
         for write in &self.writes {
-            // SAFETY: the transaction's own version, which no prune takes: it has no time yet.
+            // SAFETY: as below.
             unsafe { write.version.as_ref() }.set_time(time);
         }
         for Write { table, row, version } in self.writes.drain(..) {
-            // SAFETY: as above; the row is held, and a later prune frees the version behind this guard.
+            // SAFETY: no prune takes a version that is younger than a snapshot in use, and the transaction's own is.
             let own = unsafe { version.as_ref() };
             if own.body_len().is_some() && own.older.load(Ordering::Relaxed).is_null() {
                 // SAFETY: the write has held it.
-                unsafe { Row::release(row, &guard) };
+                unsafe { Row::release(row) };
             } else {
                 self.garbage.push(Garbage { time, table, row });
             }
@@ -586,18 +609,21 @@ impl MemoryTransaction {
         if !self.garbage.is_empty() {
             // Its own snapshot is in the way of what it leaves. Release: see `end`.
             self.snapshot.store(NO_SNAPSHOT, Ordering::Release);
-            self.home.leave(&mut self.garbage, &self.tables, &guard);
+            self.home.leave(&mut self.garbage, &self.tables);
         }
     }
 
     /// The snapshot and what was noted go; the writer too, which nothing leads to.
     fn end(&mut self) {
         self.prepared = None;
+        self.current = None;
         self.time = None;
         self.statement = 0;
         // Release pairs with the load of `ask_oldest`: who finds the snapshot gone comes behind its reads.
         self.snapshot.store(NO_SNAPSHOT, Ordering::Release);
-        self.reads.clear();
+        empty(&mut self.writes);
+        empty(&mut self.garbage);
+        empty(&mut self.reads);
         self.scanned.clear();
         self.tables.clear();
         if self.writer.take().is_some() {
@@ -609,6 +635,14 @@ impl MemoryTransaction {
     /// A scan of a table; see [`MemoryScan`].
     pub fn scan(&mut self, scan: &mut MemoryScan, table: &Arc<MemoryTable>, level: Level) -> bool {
         scan.next_batch(self, table, level)
+    }
+}
+
+/// Empties a list of a transaction that has ended; the room of a large one is given back.
+fn empty<T>(list: &mut Vec<T>) {
+    list.clear();
+    if list.capacity() > KEPT {
+        list.shrink_to(KEPT);
     }
 }
 

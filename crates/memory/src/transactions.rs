@@ -90,6 +90,9 @@ impl Queue {
                 *rows -= 1;
             }
         }
+        if self.waiting.is_empty() && self.waiting.capacity() > ROWS_AT_ONCE {
+            self.waiting = VecDeque::new();
+        }
         if self.tables.iter().all(|(_, rows)| *rows > 0) {
             return Vec::new();
         }
@@ -99,10 +102,9 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
-        let guard = crossbeam_epoch::pin();
         for one in &self.waiting {
             // SAFETY: the garbage has held it.
-            unsafe { Row::release(one.row, &guard) };
+            unsafe { Row::release(one.row) };
         }
     }
 }
@@ -194,14 +196,14 @@ impl MemoryTransactions {
 
     /// Keeps garbage until no snapshot sees it, and frees some rows of the calling thread's queue that none sees: more than come to it,
     /// so that queues shrink. `rows` is empty then.
-    pub(crate) fn leave(&self, rows: &mut Vec<Garbage>, tables: &[Arc<MemoryTable>], guard: &Guard) {
+    pub(crate) fn leave(&self, rows: &mut Vec<Garbage>, tables: &[Arc<MemoryTable>]) {
         let rows_max = ROWS_A_TRANSACTION + 2 * rows.len();
         let queue = &self.garbage[slot::try_current().unwrap_or(0) % QUEUES];
         let mut waiting = lock(queue);
         for one in rows.drain(..) {
             waiting.push(one, tables);
         }
-        self.sweep_queue(queue, waiting, rows, rows_max, guard);
+        self.sweep_queue(queue, waiting, rows, rows_max);
     }
 
     /// Frees all that no snapshot sees; the rows that wait still.
@@ -210,7 +212,7 @@ impl MemoryTransactions {
         let mut rows = Vec::new();
         for queue in &self.garbage {
             loop {
-                let swept = self.sweep_queue(queue, lock(queue), &mut rows, ROWS_AT_ONCE, &crossbeam_epoch::pin());
+                let swept = self.sweep_queue(queue, lock(queue), &mut rows, ROWS_AT_ONCE);
                 free_left(swept);
                 if swept < ROWS_AT_ONCE {
                     break;
@@ -228,7 +230,6 @@ impl MemoryTransactions {
         mut waiting: MutexGuard<'_, Queue>,
         rows: &mut Vec<Garbage>,
         rows_max: usize,
-        guard: &Guard,
     ) -> usize {
         let Some(first) = waiting.waiting.front() else { return 0 };
         let mut oldest = self.oldest.load(Ordering::Relaxed);
@@ -244,13 +245,15 @@ impl MemoryTransactions {
         if rows.is_empty() {
             return 0;
         }
+        let guard = crossbeam_epoch::pin();
         for one in &*rows {
             // SAFETY: the queue keeps the table until it is told below; the garbage has held the row.
             unsafe {
-                one.table.as_ref().prune(one.row, oldest, guard);
-                Row::release(one.row, guard);
+                one.table.as_ref().prune(one.row, oldest, &guard);
+                Row::release(one.row);
             }
         }
+        drop(guard);
         let tables = lock(queue).let_go(rows);
         // The last tables of a kind go without the lock.
         drop(tables);
@@ -280,15 +283,23 @@ pub(crate) fn free_left(rows: usize) {
     }
 }
 
-/// Gives a version that has left its chain to the epochs, and takes the nodes out that only it was found by.
+/// Gives a version that has left its chain to the epochs, and takes the nodes out that it alone was found by: not `beside`, which is the
+/// version that was before it when it goes with all older ones, and the one behind it when it is taken off the head.
 ///
 /// # Safety
 /// The version has left its row's chain, by the caller's doing alone, and the caller holds the row.
-pub(crate) unsafe fn retire(table: &MemoryTable, row: Guarded<'_, Row>, old: Guarded<'_, Version>, guard: &Guard) {
+pub(crate) unsafe fn retire(
+    table: &MemoryTable,
+    row: Guarded<'_, Row>,
+    old: Guarded<'_, Version>,
+    beside: Option<Guarded<'_, Version>>,
+    guard: &Guard,
+) {
     for at in 0..old.nodes().len() {
         let Some(node) = old.node(at, guard) else { return };
-        if node.unshare() {
-            // SAFETY: it was the last user, and so the only one to remove it.
+        if beside.is_none_or(|beside| !beside.is_found_by(node, at)) {
+            // SAFETY: versions that are found by a node are beside each other, so no version that stays is, and this is the one of them at that
+            // end of the chain from which they go.
             unsafe { table.remove_node(at, node, guard) };
         }
     }
