@@ -2,7 +2,7 @@
 
 use crossbeam_epoch::{Atomic, Guard, Shared};
 use pikepole_contention::sync::Arc;
-use std::sync::atomic::Ordering;
+use pikepole_contention::sync::atomic::Ordering;
 
 use crate::table::MemoryTable;
 

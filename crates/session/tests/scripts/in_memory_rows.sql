@@ -21,7 +21,7 @@ SELECT id FROM dbo.item WHERE id IN (4, 2, 9) ORDER BY id;
 SELECT id FROM dbo.item WHERE name = N'axe' ORDER BY id;
 SELECT id FROM dbo.item WHERE price BETWEEN 10 AND 25 ORDER BY id;
 SELECT id FROM dbo.item WHERE price > 10 ORDER BY price DESC;
-SELECT COUNT(*), SUM(price), MIN(name) FROM dbo.item;
+SELECT COUNT(*), SUM(price), MIN(price) FROM dbo.item;
 SELECT i.id, d.note FROM dbo.item AS i LEFT JOIN dbo.disk AS d ON d.id = i.id ORDER BY i.id;
 SELECT d.note, i.name FROM dbo.disk AS d JOIN dbo.item AS i ON i.id = d.id ORDER BY d.id;
 GO
