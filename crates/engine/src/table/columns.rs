@@ -52,9 +52,11 @@ impl Database {
         let Reading::Versions { uncommitted } = reading else {
             return self.try_next_row(tx, table, scan, columns);
         };
-        let is_by_page = table.overflow.is_none() && table.in_memory.is_none() && scan.secondary.is_none();
-        if !is_by_page || tx.is_elsewhere(table) {
+        if table.overflow.is_some() || scan.secondary.is_some() || tx.is_elsewhere(table) {
             return self.try_next_row(tx, table, scan, columns);
+        }
+        if let Some(slot) = &table.in_memory {
+            return self.next_columns_in_memory(tx, table, slot, scan, columns);
         }
         self.lock_for(tx, table, LockMode::SchS)?;
         let view = tx.inner.view_of(uncommitted);
@@ -70,8 +72,12 @@ impl Database {
         Ok(Some(read.map_err(|error| self.place(tx, &table.full_name()).row(&error))?))
     }
 
-    /// True for a scan of the whole table that is worth columns: under these hints it reads versions, and at least so many pages.
+    /// True for a scan of the whole table that is worth columns: under these hints it reads versions, and at least so many pages, or
+    /// as many bytes of rows in memory.
     pub fn is_worth_columns(&self, tx: &Transaction, table: &Table, hints: &ReadHints, pages_min: usize) -> bool {
+        if let Some(pages) = table.pages_in_memory() {
+            return !tx.is_elsewhere(table) && !hints.changes && pages >= pages_min as u64;
+        }
         let pages = || self.store().extents_of(table.base.object()) * EXTENT_PAGES as usize;
         !tx.is_elsewhere(table) && tx.reads_versions(hints) && table.overflow.is_none() && pages() >= pages_min
     }

@@ -17,7 +17,7 @@ use pikepole_memory::{
     Guard, IndexShape, KeyRange, Keys, Level, MemoryScan, MemoryTable, MemoryTransaction, Refusal, TableSlot,
 };
 use pikepole_transaction::{Isolation, LockMode};
-use pikepole_types::{RowError, SqlError, Value};
+use pikepole_types::{ColumnReader, RowError, SqlError, Value};
 
 use super::read_lock::{ReadHints, ReadLevel};
 use super::scan::{Source, encode_bound};
@@ -198,26 +198,66 @@ impl Database {
                 scan.rest.extend_from_slice(body);
                 return Ok(true);
             }
-            self.lock_in_memory(tx, table)?;
-            if !matches!(scan.source, Some(Source::Memory(_))) {
-                let level = self.memory_level_of_scan(tx, &scan.hints)?;
-                let at = scan.secondary.unwrap_or(0);
-                let range = self.memory_range(table, at, &scan.range)?;
-                let mut own = scan
-                    .spare_memory
-                    .take()
-                    .unwrap_or_else(|| Box::new(MemoryRows { scan: MemoryScan::default(), level: Level::Snapshot }));
-                own.scan.restart(at, range, scan.range.reverse);
-                own.level = level;
-                scan.source = Some(Source::Memory(own));
-            }
-            let Some(Source::Memory(own)) = &mut scan.source else { return Ok(false) };
-            let guard = pikepole_memory::pin();
-            let rows = rows_at(slot, &guard)?;
-            if !self.memory_of(tx).scan(&mut own.scan, rows, own.level) {
+            if !self.copy_in_memory(tx, table, slot, scan)? {
                 return Ok(false);
             }
         }
+    }
+
+    /// Adds the next rows to columns; how many, none at the end.
+    pub(super) fn next_columns_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        slot: &TableSlot,
+        scan: &mut TableScan,
+        columns: &mut [ColumnReader],
+    ) -> Result<Option<usize>, Blocked> {
+        if !self.copy_in_memory(tx, table, slot, scan)? {
+            return Ok(None);
+        }
+        let Some(Source::Memory(own)) = &mut scan.source else { return Ok(None) };
+        let mut rows = 0;
+        while own.scan.next_row() {
+            let (_, body) = own.scan.row();
+            let read = table.layout.read_row(&[], body, &scan.projection, columns);
+            read.map_err(|error| self.unread_in_memory(table, &error))?;
+            rows += 1;
+        }
+        match columns.iter_mut().position(|column| !column.check()) {
+            Some(place) => {
+                let error = RowError::Corrupt { column: scan.wanted[place] };
+                Err(self.unread_in_memory(table, &error).into())
+            }
+            None => Ok(Some(rows)),
+        }
+    }
+
+    /// Copies the next rows of a scan, which begins with the first ones. False: there are no more.
+    fn copy_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        slot: &TableSlot,
+        scan: &mut TableScan,
+    ) -> Result<bool, Blocked> {
+        self.lock_in_memory(tx, table)?;
+        if !matches!(scan.source, Some(Source::Memory(_))) {
+            let level = self.memory_level_of_scan(tx, &scan.hints)?;
+            let at = scan.secondary.unwrap_or(0);
+            let range = self.memory_range(table, at, &scan.range)?;
+            let mut own = scan
+                .spare_memory
+                .take()
+                .unwrap_or_else(|| Box::new(MemoryRows { scan: MemoryScan::default(), level: Level::Snapshot }));
+            own.scan.restart(at, range, scan.range.reverse);
+            own.level = level;
+            scan.source = Some(Source::Memory(own));
+        }
+        let Some(Source::Memory(own)) = &mut scan.source else { return Ok(false) };
+        let guard = pikepole_memory::pin();
+        let rows = rows_at(slot, &guard)?;
+        Ok(self.memory_of(tx).scan(&mut own.scan, rows, own.level))
     }
 
     /// Reads the row of the name at `scan.locator` into `scan.rest`. False: the transaction sees none.
