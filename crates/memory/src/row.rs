@@ -336,15 +336,44 @@ impl Row {
     /// # Safety
     /// The caller has held the row, and no longer uses it but under a guard. The pointer is one for the whole block.
     pub unsafe fn release(row: NonNull<Row>) {
+        // SAFETY: the caller says so.
+        unsafe {
+            if Row::is_last(row) {
+                Row::retire(row, &crossbeam_epoch::pin());
+            }
+        }
+    }
+
+    /// The same under a guard that the caller has.
+    ///
+    /// # Safety
+    /// As of [`Row::release`].
+    pub unsafe fn release_under(row: NonNull<Row>, guard: &Guard) {
+        // SAFETY: the caller says so.
+        unsafe {
+            if Row::is_last(row) {
+                Row::retire(row, guard);
+            }
+        }
+    }
+
+    /// One holder less; true: there is none any more.
+    ///
+    /// # Safety
+    /// The caller has held the row.
+    unsafe fn is_last(row: NonNull<Row>) -> bool {
         // SAFETY: the caller's hold has kept it until here.
         let held = unsafe { row.as_ref() };
         // AcqRel: the last one comes behind what all the others have done with the row.
-        if held.holders.fetch_sub(1, Ordering::AcqRel) > 1 {
-            return;
-        }
+        held.holders.fetch_sub(1, Ordering::AcqRel) == 1
+    }
+
+    /// # Safety
+    /// Nothing leads to the row any more but readers who hold a guard: no node, no transaction, no garbage.
+    unsafe fn retire(row: NonNull<Row>, guard: &Guard) {
         let row = row.as_ptr();
-        // SAFETY: nothing leads to the row any more but readers who hold a guard: no node, no transaction, no garbage.
-        unsafe { crossbeam_epoch::pin().defer_unchecked(move || Row::free(NonNull::new_unchecked(row))) };
+        // SAFETY: the caller says so.
+        unsafe { guard.defer_unchecked(move || Row::free(NonNull::new_unchecked(row))) };
     }
 
     /// # Safety

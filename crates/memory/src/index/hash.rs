@@ -367,16 +367,16 @@ fn settle(mark: &Link) -> *mut Link {
 
 impl Drop for HashIndex {
     fn drop(&mut self) {
-        let guard = crossbeam_epoch::pin();
-        let mut at = following(self.bucket(0), &guard);
+        // SAFETY: no other thread has the index, and none comes to its rows: they are freed at once.
+        let guard = unsafe { crossbeam_epoch::unprotected() };
+        let mut at = following(self.bucket(0), guard);
         while let Some(link) = at {
-            at = following(link.get(), &guard);
+            at = following(link.get(), guard);
             if let Some(node) = node_of(link) {
                 // SAFETY: the index is dropped: no other thread has its nodes, and each goes once.
-                unsafe { Node::retire(node, &guard) };
+                unsafe { Node::retire(node, guard) };
             }
         }
-        drop(guard);
         for segment in 0..self.segments.len() {
             let buckets = *self.segments[segment].get_mut();
             if !buckets.is_null() {

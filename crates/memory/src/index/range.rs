@@ -398,22 +398,23 @@ fn prefetch_page(page: *mut Page) {
 impl Drop for RangeIndex {
     /// The last nodes go with a table that is dropped, and rows with them.
     fn drop(&mut self) {
-        let guard = crossbeam_epoch::pin();
+        // SAFETY: no other thread has the index, and none comes to its rows: they are freed at once.
+        let guard = unsafe { crossbeam_epoch::unprotected() };
         let mut left: Vec<NonNull<Page>> = NonNull::new(*self.root.get_mut()).into_iter().collect();
         while let Some(page) = left.pop() {
             // SAFETY: the index is dropped: no other thread has its pages.
-            let page = unsafe { Guarded::new(page, &guard) };
+            let page = unsafe { Guarded::new(page, guard) };
             if page.is_leaf() {
                 for at in 0..page.count() {
-                    let mut node = page.node(at, &guard);
+                    let mut node = page.node(at, guard);
                     while let Some(this) = node {
-                        node = this.older(&guard);
+                        node = this.older(guard);
                         // SAFETY: as above, and each goes once.
-                        unsafe { Node::retire(this.pointer(), &guard) };
+                        unsafe { Node::retire(this.pointer(), guard) };
                     }
                 }
             } else {
-                left.extend((0..=page.count()).filter_map(|at| page.page(at, &guard)).map(Guarded::pointer));
+                left.extend((0..=page.count()).filter_map(|at| page.page(at, guard)).map(Guarded::pointer));
             }
             // SAFETY: as above.
             unsafe { Page::free(page.pointer()) };
