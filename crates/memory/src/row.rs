@@ -337,38 +337,40 @@ impl Row {
     /// The caller has held the row, and no longer uses it but under a guard. The pointer is one for the whole block.
     pub unsafe fn release(row: NonNull<Row>) {
         // SAFETY: the caller says so.
-        if unsafe { Row::let_go(row) } {
-            // SAFETY: as of `release_behind`.
-            unsafe { Row::free_behind(row, &crossbeam_epoch::pin()) };
-        }
-    }
-
-    /// The same behind a guard that the caller has.
-    ///
-    /// # Safety
-    /// As of [`Row::release`].
-    pub unsafe fn release_behind(row: NonNull<Row>, guard: &Guard) {
-        // SAFETY: the caller says so. Nothing leads to the row any more but readers who hold a guard: no node, no transaction, no garbage.
         unsafe {
-            if Row::let_go(row) {
-                Row::free_behind(row, guard);
+            if Row::is_last(row) {
+                Row::retire(row, &crossbeam_epoch::pin());
             }
         }
     }
 
-    /// True: that was the last holder.
+    /// The same under a guard that the caller has.
     ///
     /// # Safety
     /// As of [`Row::release`].
-    unsafe fn let_go(row: NonNull<Row>) -> bool {
-        // AcqRel: the last one comes behind what all the others have done with the row.
+    pub unsafe fn release_under(row: NonNull<Row>, guard: &Guard) {
+        // SAFETY: the caller says so.
+        unsafe {
+            if Row::is_last(row) {
+                Row::retire(row, guard);
+            }
+        }
+    }
+
+    /// One holder less; true: there is none any more.
+    ///
+    /// # Safety
+    /// The caller has held the row.
+    unsafe fn is_last(row: NonNull<Row>) -> bool {
         // SAFETY: the caller's hold has kept it until here.
-        unsafe { row.as_ref() }.holders.fetch_sub(1, Ordering::AcqRel) == 1
+        let held = unsafe { row.as_ref() };
+        // AcqRel: the last one comes behind what all the others have done with the row.
+        held.holders.fetch_sub(1, Ordering::AcqRel) == 1
     }
 
     /// # Safety
-    /// Nothing leads to the row but readers who hold guards.
-    unsafe fn free_behind(row: NonNull<Row>, guard: &Guard) {
+    /// Nothing leads to the row any more but readers who hold a guard: no node, no transaction, no garbage.
+    unsafe fn retire(row: NonNull<Row>, guard: &Guard) {
         let row = row.as_ptr();
         // SAFETY: the caller says so.
         unsafe { guard.defer_unchecked(move || Row::free(NonNull::new_unchecked(row))) };

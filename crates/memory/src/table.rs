@@ -3,8 +3,8 @@
 use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
-use pikepole_contention::SlotCounter;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
+use pikepole_contention::{CachePadded, SlotCounter};
 
 use crate::guarded::Guarded;
 use crate::index::{Index, IndexKind};
@@ -92,7 +92,9 @@ pub(crate) fn suffix_of(id: u64) -> [u8; ID_BYTES] {
 /// A table in memory.
 pub struct MemoryTable {
     pub(crate) indexes: Box<[TableIndex]>,
-    next_id: AtomicU64,
+    /// On lines of its own: inserts of other threads change it, and all threads read the rest. So the count of the table's owners, which is
+    /// before the table, is on others, too.
+    next_id: CachePadded<AtomicU64>,
     /// Bytes of versions and rows that were made, and that were let go.
     made: SlotCounter,
     let_go: SlotCounter,
@@ -114,7 +116,7 @@ impl MemoryTable {
         let index = |shape: &IndexShape| TableIndex { shape: *shape, index: Index::new(shape.kind) };
         MemoryTable {
             indexes: shapes.iter().map(index).collect(),
-            next_id: AtomicU64::new(1),
+            next_id: CachePadded::new(AtomicU64::new(1)),
             made: SlotCounter::new(),
             let_go: SlotCounter::new(),
             rows_made: SlotCounter::new(),

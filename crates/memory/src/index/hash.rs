@@ -367,13 +367,13 @@ fn settle(mark: &Link) -> *mut Link {
 
 impl Drop for HashIndex {
     fn drop(&mut self) {
-        // SAFETY: the index is dropped: no other thread has its nodes, and they go at once.
+        // SAFETY: no other thread has the index, and none comes to its rows: they are freed at once.
         let guard = unsafe { crossbeam_epoch::unprotected() };
         let mut at = following(self.bucket(0), guard);
         while let Some(link) = at {
             at = following(link.get(), guard);
             if let Some(node) = node_of(link) {
-                // SAFETY: as above, and each goes once.
+                // SAFETY: the index is dropped: no other thread has its nodes, and each goes once.
                 unsafe { Node::retire(node, guard) };
             }
         }

@@ -211,15 +211,35 @@ impl Page {
 
     /// The first place from `from` to `to` whose head is not below `head`, or with `past` the first whose head is above it.
     fn by_head(&self, mut from: usize, to: usize, head: u64, past: bool) -> usize {
+        let is_before = |at: usize| {
+            let other = self.head(at);
+            if past { other <= head } else { other < head }
+        };
         let mut len = to - from;
-        while len > 0 {
-            let half = len / 2;
-            let other = self.head(from + half);
-            let is_before = if past { other <= head } else { other < head };
-            from = if is_before { from + half + 1 } else { from };
-            len = if is_before { len - half - 1 } else { half };
+        if len == 0 {
+            return from;
         }
-        from
+        while len > 1 {
+            // No branch: which half it is cannot be foretold.
+            let half = len / 2;
+            from = std::hint::select_unpredictable(is_before(from + half - 1), from + half, from);
+            len -= half;
+        }
+        from + usize::from(is_before(from))
+    }
+
+    /// The place of a key's beginning against the prefix of all keys of the page.
+    fn compare_prefix(&self, key: &[u8], prefix_len: usize) -> KeyOrder {
+        if key.len() < prefix_len {
+            return key.cmp(&self.prefix()[..prefix_len]);
+        }
+        let part = |at: usize| {
+            let bytes = prefix_len.saturating_sub(8 * at).min(8);
+            let mask = if bytes == 8 { u64::MAX } else { !(u64::MAX >> (8 * bytes)) };
+            (head_of(key, 8 * at) & mask).cmp(&self.prefix[at].load(Ordering::Relaxed))
+        };
+        let first = part(0);
+        if prefix_len > 8 { first.then_with(|| part(1)) } else { first }
     }
 }
 
@@ -263,8 +283,7 @@ impl<'g> Guarded<'g, Page> {
     pub fn seek(self, key: &[u8], guard: &'g Guard) -> Option<Slot> {
         let (count, prefix_len) = (self.count(), self.prefix_len());
         if prefix_len > 0 {
-            let own = &key[..key.len().min(prefix_len)];
-            match own.cmp(&self.prefix()[..prefix_len]) {
+            match self.compare_prefix(key, prefix_len) {
                 KeyOrder::Less => return Some(Slot { at: 0, is_equal: false }),
                 KeyOrder::Greater => return Some(Slot { at: count, is_equal: false }),
                 KeyOrder::Equal => (),

@@ -398,7 +398,7 @@ fn prefetch_page(page: *mut Page) {
 impl Drop for RangeIndex {
     /// The last nodes go with a table that is dropped, and rows with them.
     fn drop(&mut self) {
-        // SAFETY: the index is dropped: no other thread has its nodes, and they go at once.
+        // SAFETY: no other thread has the index, and none comes to its rows: they are freed at once.
         let guard = unsafe { crossbeam_epoch::unprotected() };
         let mut left: Vec<NonNull<Page>> = NonNull::new(*self.root.get_mut()).into_iter().collect();
         while let Some(page) = left.pop() {
