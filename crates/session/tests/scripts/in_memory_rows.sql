@@ -117,6 +117,34 @@ DELETE dbo.item WHERE id = 20;
 UPDATE dbo.part SET tag = CAST(REPLICATE(CAST('ab' AS varchar(max)), 9000) AS varbinary(max));
 SELECT id, DATALENGTH(tag) AS bytes FROM dbo.part;
 GO
+-- Queries over many rows give what they give over what the rows are made of: whole scans in batches, joins, own changes.
+CREATE FUNCTION dbo.made() RETURNS TABLE AS RETURN
+SELECT value AS id, NULLIF(value % 7, 3) AS g, CAST(value / 4.0 AS decimal(9, 2)) AS v, REPLICATE('x', 10 + value % 50) AS s
+FROM GENERATE_SERIES(1, 9000);
+GO
+CREATE TABLE dbo.many (
+    id int NOT NULL PRIMARY KEY NONCLUSTERED HASH WITH (BUCKET_COUNT = 1024),
+    g int NULL,
+    v decimal(9, 2) NOT NULL,
+    s varchar(60) NOT NULL,
+    INDEX by_g NONCLUSTERED (g)
+) WITH (MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_ONLY);
+INSERT dbo.many SELECT id, g, v, s FROM dbo.made();
+SELECT g, COUNT(*) AS n, SUM(v) AS v, MAX(s) AS s FROM dbo.many GROUP BY g
+EXCEPT SELECT g, COUNT(*), SUM(v), MAX(s) FROM dbo.made() GROUP BY g;
+SELECT COUNT(*) AS n, SUM(CAST(id AS bigint)) AS ids, SUM(LEN(s)) AS bytes FROM dbo.many WHERE v > 1000 AND g <> 2;
+SELECT COUNT(*) AS n, SUM(CAST(id AS bigint)) AS ids, SUM(LEN(s)) AS bytes FROM dbo.made() WHERE v > 1000 AND g <> 2;
+SELECT COUNT(*) AS n, SUM(a.v - b.v) AS v FROM dbo.many AS a JOIN dbo.made() AS b ON b.id = a.id;
+SELECT COUNT(*) AS n FROM dbo.many AS a JOIN dbo.many AS b ON b.id = a.id + 1 WHERE a.g = b.g - 1;
+SELECT COUNT(*) AS n FROM dbo.made() AS a JOIN dbo.made() AS b ON b.id = a.id + 1 WHERE a.g = b.g - 1;
+BEGIN TRANSACTION;
+UPDATE dbo.many SET v += 1 WHERE g = 1;
+DELETE dbo.many WHERE g = 2;
+SELECT COUNT(*) AS n, SUM(v) AS v FROM dbo.many;
+ROLLBACK;
+SELECT COUNT(*) AS n, SUM(v) AS v FROM dbo.many;
+DROP TABLE dbo.many;
+GO
 -- Other ways to rows.
 INSERT dbo.item (id, name, price) SELECT 100 + value, N'many', value FROM GENERATE_SERIES(1, 5000);
 SELECT COUNT(*) AS rows, MAX(id) AS last FROM dbo.item WHERE name = N'MANY';
