@@ -22,6 +22,7 @@
 //! | `transaction` | a session's transaction: reads, writes, savepoints, validation, commit |
 //! | `transactions` | the clock, snapshots in use, garbage |
 //! | `scan` | rows of a range, copied a batch at a time |
+//! | `statistics` | figures about tables and indexes |
 //!
 //! The shuttle models run with `.ci/shuttle`; each has a canary.
 
@@ -33,6 +34,7 @@ mod scan;
 #[cfg(all(test, shuttle))]
 mod shuttle_models;
 mod slot;
+mod statistics;
 mod table;
 #[cfg(all(test, not(shuttle), not(loom)))]
 mod tests;
@@ -44,6 +46,7 @@ pub use crossbeam_epoch::{Guard, pin};
 pub use index::{IndexKind, KeyRange};
 pub use scan::MemoryScan;
 pub use slot::TableSlot;
+pub use statistics::{ChainCounts, IndexMemory, PageCounts, TableCounts};
 pub use table::{IndexShape, Keys, MemoryTable, Refusal};
 pub use transaction::{Invalid, Level, MemoryTransaction};
-pub use transactions::{MemoryCounts, MemoryTransactions};
+pub use transactions::{GarbageMemory, MemoryCounts, MemoryTransactions, OpenMemoryTransaction};

@@ -10,11 +10,12 @@ use crate::guarded::Guarded;
 use crate::index::{Index, IndexKind};
 use crate::node::Node;
 use crate::row::{Begin, INDEXES_MAX, NodeKey, Row, Version};
+use crate::statistics::TableCounters;
 use crate::writer::Writer;
 
 /// Bytes of a row's number behind a key that may repeat.
 pub(crate) const ID_BYTES: usize = 8;
-/// Bytes of a row's and a version's heads, about.
+/// Bytes of a row's and a version's heads, about, without the version's addresses of its nodes.
 const HEAD_BYTES: usize = size_of::<Row>() + size_of::<Version>();
 
 /// An index of a table in memory.
@@ -69,6 +70,8 @@ impl Keys {
 pub(crate) struct TableIndex {
     pub shape: IndexShape,
     pub index: Index,
+    /// Bytes of its nodes with their keys: the complement of a size is added for one that leaves.
+    pub node_bytes: SlotCounter,
 }
 
 impl TableIndex {
@@ -100,6 +103,7 @@ pub struct MemoryTable {
     let_go: SlotCounter,
     rows_made: SlotCounter,
     rows_let_go: SlotCounter,
+    pub(crate) counters: TableCounters,
 }
 
 impl std::fmt::Debug for MemoryTable {
@@ -113,7 +117,11 @@ impl MemoryTable {
     pub fn new(shapes: &[IndexShape]) -> MemoryTable {
         assert!(!shapes.is_empty(), "rows are reached by indexes");
         assert!(shapes.len() <= INDEXES_MAX, "rows know the number of their indexes");
-        let index = |shape: &IndexShape| TableIndex { shape: *shape, index: Index::new(shape.kind) };
+        let index = |shape: &IndexShape| TableIndex {
+            shape: *shape,
+            index: Index::new(shape.kind),
+            node_bytes: SlotCounter::new(),
+        };
         MemoryTable {
             indexes: shapes.iter().map(index).collect(),
             next_id: CachePadded::new(AtomicU64::new(1)),
@@ -121,6 +129,7 @@ impl MemoryTable {
             let_go: SlotCounter::new(),
             rows_made: SlotCounter::new(),
             rows_let_go: SlotCounter::new(),
+            counters: TableCounters::default(),
         }
     }
 
@@ -139,18 +148,34 @@ impl MemoryTable {
         self.indexes.get(at)?.index.buckets()
     }
 
+    /// Bytes of a version with its head, by those of its values.
+    fn version_bytes(&self, body: usize) -> u64 {
+        (HEAD_BYTES + self.indexes.len() * size_of::<NonNull<Node>>() + body) as u64
+    }
+
     pub(crate) fn count_made(&self, body: Option<usize>) {
-        if let Some(bytes) = body {
-            self.made.add((bytes + HEAD_BYTES) as u64);
-            self.rows_made.add(1);
-        }
+        let Some(bytes) = body else { return self.counters.deletes.add(1) };
+        self.made.add(self.version_bytes(bytes));
+        self.rows_made.add(1);
     }
 
     pub(crate) fn count_let_go(&self, version: &Version) {
         if let Some(bytes) = version.body_len() {
-            self.let_go.add((bytes + HEAD_BYTES) as u64);
+            self.let_go.add(self.version_bytes(bytes));
             self.rows_let_go.add(1);
         }
+    }
+
+    pub(crate) fn count_refusal(&self, refusal: Refusal) {
+        match refusal {
+            Refusal::Conflict => self.counters.write_conflicts.add(1),
+            Refusal::Duplicate(_) => self.counters.unique_violations.add(1),
+        }
+    }
+
+    /// Rows that have got a number: each insert asks for one.
+    pub(crate) fn rows_inserted(&self) -> u64 {
+        self.next_id.load(Ordering::Relaxed) - 1
     }
 
     /// The number of a new row.
@@ -166,7 +191,7 @@ impl MemoryTable {
         seen: &Sight,
         guard: &'g Guard,
     ) -> Result<(), Refusal> {
-        let TableIndex { shape, index } = &self.indexes[at];
+        let TableIndex { shape, index, node_bytes } = &self.indexes[at];
         node.note_linked();
         let put =
             index.put(
@@ -176,8 +201,12 @@ impl MemoryTable {
                     if shape.unique { seen.may_stand_beside(at, node, other, guard) } else { Ok(()) }
                 },
             );
-        if put.is_err() {
-            node.note_refused();
+        match put {
+            Ok(()) => node_bytes.add(Node::size(node.key().len()) as u64),
+            Err(refusal) => {
+                node.note_refused();
+                self.count_refusal(refusal);
+            }
         }
         put
     }
@@ -192,6 +221,7 @@ impl MemoryTable {
             // SAFETY: the node is there as long as this guard, behind which it goes.
             let node = unsafe { Guarded::new(node.pointer(), guard) };
             self.indexes[at].index.remove(node, guard);
+            self.indexes[at].node_bytes.add((Node::size(node.key().len()) as u64).wrapping_neg());
         }
         // SAFETY: the caller says that no version uses it, and it is in no index.
         unsafe { Node::retire(node.pointer(), guard) };

@@ -514,3 +514,117 @@ fn rows_that_stay_are_seen_by_scans_while_others_come_and_go_beside_them() {
     });
     assert_eq!(home.sweep(), 0);
 }
+
+/// What an index has after all that was put into it has left: what it began with.
+#[test]
+fn memory_of_indexes_is_counted_as_it_comes_and_goes() {
+    let home = Arc::new(MemoryTransactions::default());
+    let table = table(IndexKind::Range);
+    let memory = |at| table.index_memory(at).expect("it is there");
+    let mut tx = home.session();
+    assert_eq!(table.pages(0), Some(PageCounts { leaves: 1, ..PageCounts::default() }));
+    let empty = [memory(0), memory(1), memory(2)];
+    assert!(empty.iter().all(|memory| memory.structure > 0 && memory.nodes == 0));
+    assert!(table.index_memory(3).is_none() && table.pages(2).is_none() && table.chains(0).is_none());
+
+    for key in 0..1000 {
+        insert(&mut tx, &table, key, key % 3).expect("new keys");
+    }
+    commit(&mut tx).expect("no others");
+    // A node has a head of 32 bytes and its key: 4 bytes and, where keys may repeat, 8 more of the row's number.
+    assert_eq!((memory(0).nodes, memory(1).nodes, memory(2).nodes), (40_000, 48_000, 48_000));
+    assert_eq!(memory(0).bytes() + memory(1).bytes() + memory(2).bytes(), table.indexes_bytes());
+    let pages = table.pages(0).expect("an ordered index");
+    // Keys that come in their order fill pages.
+    assert_eq!(pages, PageCounts { leaves: 16, inner: 1, splits: 15, ..PageCounts::default() });
+    assert!(memory(0).structure > 16 * empty[0].structure);
+    // 16 bytes a bucket; the last ones may not have been come to.
+    let all = table.buckets(2).expect("hash") as u64 * 16;
+    assert!((1..=all).contains(&memory(2).structure) && memory(2).structure >= empty[2].structure);
+
+    insert(&mut tx, &table, 5, 5).expect_err("a key that is there");
+    tx.rollback();
+    for key in 0..1000 {
+        change(&mut tx, &table, key, Some((key, 7))).expect("no others");
+    }
+    for key in 0..1000 {
+        change(&mut tx, &table, key, None).expect("no others");
+    }
+    commit(&mut tx).expect("no others");
+    assert_eq!(home.sweep(), 0);
+    assert_eq!((memory(0).nodes, memory(1).nodes, memory(2).nodes), (0, 0, 0));
+    let pages = table.pages(0).expect("an ordered index");
+    assert_eq!((pages.leaves, pages.removed, memory(0)), (1, 15, memory(0)));
+    let counts = TableCounts { inserts: 1001, updates: 1000, deletes: 1000, write_conflicts: 0, unique_violations: 1 };
+    assert_eq!(table.counts(), counts);
+}
+
+#[test]
+fn chains_are_those_of_the_buckets() {
+    let home = Arc::new(MemoryTransactions::default());
+    let hash = |unique| IndexShape { kind: IndexKind::Hash { buckets: 4096 }, unique };
+    let table = Arc::new(MemoryTable::new(&[hash(true), hash(false), hash(false)]));
+    assert_eq!(table.chains(0), Some(ChainCounts { buckets: 4096, ..ChainCounts::default() }));
+    let mut tx = home.session();
+    for key in 0..3000 {
+        insert(&mut tx, &table, key, key % 3).expect("new keys");
+    }
+    commit(&mut tx).expect("no others");
+    let chains = table.chains(0).expect("hash");
+    assert_eq!((chains.buckets, chains.nodes), (4096, 3000));
+    // About half of the buckets have one at least, whatever the hash's seed is.
+    assert!((1600..2700).contains(&chains.used_buckets), "{chains:?}");
+    assert!((2..50).contains(&chains.longest), "{chains:?}");
+    let repeated = table.chains(1).expect("hash");
+    assert_eq!(repeated.nodes, 3000);
+    // Three keys, which may meet in a bucket.
+    assert_eq!(repeated.longest as usize, 1000 * (4 - repeated.used_buckets as usize).min(3), "{repeated:?}");
+}
+
+#[test]
+fn transactions_are_counted_by_their_ends() {
+    let home = Arc::new(MemoryTransactions::default());
+    let table = table(IndexKind::Range);
+    let (mut a, mut b) = (home.session_of(51), home.session_of(52));
+    assert_eq!(home.open(), []);
+    insert(&mut a, &table, 1, 1).expect("a new key");
+    assert_eq!(home.open(), [OpenMemoryTransaction { session_id: 51, begin: 0 }]);
+    let before = a.mark();
+    insert(&mut a, &table, 2, 2).expect("a new key");
+    a.rollback_to_savepoint(before);
+    a.rollback_to_savepoint(before);
+    commit(&mut a).expect("no others");
+    // A conflict; a read; a rollback by the user; a key that is there; what had been read has changed.
+    change(&mut a, &table, 1, Some((1, 2))).expect("no others");
+    change(&mut b, &table, 1, Some((1, 3))).expect_err("a is at it");
+    b.rollback();
+    commit(&mut a).expect("no others");
+    assert_eq!(rows(&mut b, &table, Level::Snapshot).len(), 1);
+    b.end_reads();
+    insert(&mut b, &table, 3, 3).expect("a new key");
+    b.rollback();
+    insert(&mut b, &table, 1, 3).expect_err("the key is there");
+    b.rollback();
+    assert_eq!(rows(&mut b, &table, Level::RepeatableRead).len(), 1);
+    change(&mut a, &table, 1, Some((1, 5))).expect("no others");
+    commit(&mut a).expect("no others");
+    assert!(home.garbage().used_bytes > 0 && home.garbage().allocated_bytes >= home.garbage().used_bytes);
+    b.prepare().expect_err("the row has changed");
+    b.rollback();
+    assert_eq!((home.open(), home.sweep(), home.garbage().rows), (Vec::new(), 0, 0));
+    let counts = home.counts();
+    let expected = MemoryCounts {
+        commits: 3,
+        aborts: 4,
+        write_conflicts: 1,
+        validation_failures: 1,
+        unique_violations: 1,
+        reads: 1,
+        system_aborts: 2,
+        partial_rollbacks: 1,
+        rows_swept: 2,
+        rows_swept_aside: counts.rows_swept_aside,
+    };
+    assert_eq!(counts, expected);
+    assert!((1..=2).contains(&counts.rows_swept_aside));
+}

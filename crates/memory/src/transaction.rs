@@ -93,6 +93,8 @@ pub struct MemoryTransaction {
     scanned: Vec<Scanned>,
     /// The time that it has got to commit at.
     prepared: Option<u64>,
+    /// The reason for which one of its changes was refused, a conflict before others; a conflict, too, if what it has read does not hold.
+    refusal: Option<Refusal>,
     /// The row that was read last for changing it.
     current: Option<Current>,
     /// Room for the garbage of a commit.
@@ -124,6 +126,7 @@ impl MemoryTransaction {
             reads: Vec::new(),
             scanned: Vec::new(),
             prepared: None,
+            refusal: None,
             current: None,
             garbage: Vec::new(),
         }
@@ -227,9 +230,23 @@ impl MemoryTransaction {
         true
     }
 
+    /// Counts a change that was refused.
+    #[cold]
+    fn note_refusal(&mut self, refusal: Refusal) {
+        let counter = match refusal {
+            Refusal::Conflict => &self.home.write_conflicts,
+            Refusal::Duplicate(_) => &self.home.unique_violations,
+        };
+        counter.add(1);
+        if self.refusal != Some(Refusal::Conflict) {
+            self.refusal = Some(refusal);
+        }
+    }
+
     /// The head of a row if the transaction may put a version before it: it is its own, or one of its snapshot. None: the row is gone.
     fn writable<'g>(
         &mut self,
+        table: &MemoryTable,
         row: Guarded<'g, Row>,
         guard: &'g Guard,
     ) -> Result<Option<Guarded<'g, Version>>, Refusal> {
@@ -239,7 +256,8 @@ impl MemoryTransaction {
             let is_overlooked = planted("memory: changes since the snapshot are overlooked");
             let latest = if is_overlooked { u64::MAX } else { time };
             if newest.committed_by(latest, guard).is_none() {
-                self.home.write_conflicts.add(1);
+                self.note_refusal(Refusal::Conflict);
+                table.count_refusal(Refusal::Conflict);
                 return Err(Refusal::Conflict);
             }
         }
@@ -288,10 +306,10 @@ impl MemoryTransaction {
                 continue;
             }
             let put = table.put_node(at, node, &sight, guard);
-            if put == Err(Refusal::Conflict) {
-                self.home.write_conflicts.add(1);
+            if let Err(refusal) = put {
+                self.note_refusal(refusal);
+                return put;
             }
-            put?;
         }
         Ok(())
     }
@@ -303,7 +321,7 @@ impl MemoryTransaction {
     pub fn read_current(&mut self, table: &Arc<MemoryTable>, name: &[u8], body: &mut Vec<u8>) -> Result<bool, Refusal> {
         let guard = crossbeam_epoch::pin();
         let Some(row) = table.row(name, &guard) else { return Ok(false) };
-        let Some(version) = self.writable(row, &guard)? else { return Ok(false) };
+        let Some(version) = self.writable(table, row, &guard)? else { return Ok(false) };
         self.keep_table(table);
         self.current = Some(Current { table: Arc::as_ptr(table), id: row.id, row: row.pointer() });
         body.clear();
@@ -338,9 +356,10 @@ impl MemoryTransaction {
         let guard = crossbeam_epoch::pin();
         let Some(row) = self.row(table, name, &guard) else { return Ok(false) };
         loop {
-            let Some(version) = self.writable(row, &guard)? else { return Ok(false) };
+            let Some(version) = self.writable(table, row, &guard)? else { return Ok(false) };
             let new = self.changed(table, row, version, keys, body, &guard);
             let is_put = self.put_version(table, row, version, new, Some(body.len()));
+            table.counters.updates.add(u64::from(is_put));
             // SAFETY: it is the transaction's own, at the head of a row that is held; or no other thread has seen it.
             let new = unsafe { Guarded::new(new, &guard) };
             if !is_put {
@@ -393,7 +412,7 @@ impl MemoryTransaction {
         let guard = crossbeam_epoch::pin();
         let Some(row) = self.row(table, name, &guard) else { return Ok(false) };
         loop {
-            let Some(version) = self.writable(row, &guard)? else { return Ok(false) };
+            let Some(version) = self.writable(table, row, &guard)? else { return Ok(false) };
             // SAFETY: it has no nodes.
             let mark = unsafe { Version::new(self.writer(), self.statement, 0, None) };
             if self.put_version(table, row, version, mark, None) {
@@ -438,6 +457,14 @@ impl MemoryTransaction {
         self.note_scan(table, index, &range, Level::Serializable);
     }
 
+    /// Undoes what was changed since a mark, and counts that: a statement has failed, or a user goes back to a savepoint.
+    pub fn rollback_to_savepoint(&mut self, mark: usize) {
+        if self.writes.len() > mark {
+            self.home.partial_rollbacks.add(1);
+            self.rollback_to(mark);
+        }
+    }
+
     /// Undoes what was changed since a mark.
     pub fn rollback_to(&mut self, mark: usize) {
         let undone = self.writes.len().saturating_sub(mark);
@@ -465,16 +492,22 @@ impl MemoryTransaction {
     /// Gives its snapshot back, unless it is bound: what it reads next, it reads as of then.
     pub fn end_reads(&mut self) {
         if self.time.is_some() && !self.is_bound() {
+            self.home.reads.add(1);
             self.end();
         }
     }
 
     /// Undoes all, and ends.
     pub fn rollback(&mut self) {
+        if self.refusal == Some(Refusal::Conflict) {
+            self.home.system_aborts.add(1);
+        }
+        if self.refusal.is_some() || !self.writes.is_empty() {
+            self.home.aborts.add(1);
+        } else if self.time.is_some() {
+            self.home.reads.add(1);
+        }
         if let Some(writer) = self.writer {
-            if !self.writes.is_empty() {
-                self.home.aborts.add(1);
-            }
             // SAFETY: the writer is the transaction's own until `end`.
             unsafe { writer.as_ref() }.set(State::Aborted);
         }
@@ -511,6 +544,7 @@ impl MemoryTransaction {
         let valid = self.validate(time);
         if valid.is_err() {
             self.home.validation_failures.add(1);
+            self.refusal = Some(Refusal::Conflict);
         }
         valid
     }
@@ -577,6 +611,9 @@ impl MemoryTransaction {
 
     /// Commits what was prepared, and ends.
     pub fn commit(&mut self) {
+        if self.writes.is_empty() && self.time.is_some() {
+            self.home.reads.add(1);
+        }
         if let (Some(time), Some(writer)) = (self.prepared.take(), self.writer) {
             // SAFETY: the writer is the transaction's own until `end`.
             unsafe { writer.as_ref() }.set(State::Committed(time));
@@ -616,6 +653,7 @@ impl MemoryTransaction {
     /// The snapshot and what was noted go; the writer too, which nothing leads to.
     fn end(&mut self) {
         self.prepared = None;
+        self.refusal = None;
         self.current = None;
         self.time = None;
         self.statement = 0;

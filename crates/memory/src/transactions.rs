@@ -114,20 +114,51 @@ impl Drop for Queue {
 pub struct MemoryCounts {
     /// Transactions that have committed changes.
     pub commits: u64,
-    /// Transactions with changes that were rolled back, by their sessions or by a conflict.
+    /// Transactions that were rolled back with changes, or after one was refused.
     pub aborts: u64,
     /// Changes of rows that another transaction had changed.
     pub write_conflicts: u64,
     /// Transactions that failed because what they had read was changed, or rows had come to it.
     pub validation_failures: u64,
+    /// Keys that were there already.
+    pub unique_violations: u64,
+    /// Transactions that have ended without a change, but those of the aborts.
+    pub reads: u64,
+    /// Of the aborts, those of transactions that had met a conflict or had failed because of what they had read.
+    pub system_aborts: u64,
+    /// Rollbacks to a point within a transaction that have undone something.
+    pub partial_rollbacks: u64,
     /// Rows that have waited to be freed of versions, and were.
     pub rows_swept: u64,
+    /// Of these, those that no transaction freed at its end, but a sweep.
+    pub rows_swept_aside: u64,
+}
+
+/// The memory of the rows that wait to be freed of versions: of the lists that they are in.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct GarbageMemory {
+    /// Rows that wait.
+    pub rows: u64,
+    /// Bytes of their places.
+    pub used_bytes: u64,
+    /// Bytes of the lists.
+    pub allocated_bytes: u64,
+}
+
+/// A transaction that has a snapshot of the tables in memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct OpenMemoryTransaction {
+    /// Its session, as [`MemoryTransactions::session_of`] has got it.
+    pub session_id: i32,
+    /// The time of its snapshot.
+    pub begin: u64,
 }
 
 /// The transactions of a database in its tables in memory.
 pub struct MemoryTransactions {
     pub(crate) clock: Clock,
-    snapshots: Mutex<Vec<Arc<Snapshot>>>,
+    /// With the sessions that they are of.
+    snapshots: Mutex<Vec<(i32, Arc<Snapshot>)>>,
     /// No snapshot is older: too low at worst.
     oldest: AtomicU64,
     garbage: [CachePadded<Mutex<Queue>>; QUEUES],
@@ -135,7 +166,12 @@ pub struct MemoryTransactions {
     pub(crate) aborts: SlotCounter,
     pub(crate) write_conflicts: SlotCounter,
     pub(crate) validation_failures: SlotCounter,
+    pub(crate) unique_violations: SlotCounter,
+    pub(crate) reads: SlotCounter,
+    pub(crate) system_aborts: SlotCounter,
+    pub(crate) partial_rollbacks: SlotCounter,
     rows_swept: SlotCounter,
+    rows_swept_aside: SlotCounter,
 }
 
 impl Default for MemoryTransactions {
@@ -149,7 +185,12 @@ impl Default for MemoryTransactions {
             aborts: SlotCounter::new(),
             write_conflicts: SlotCounter::new(),
             validation_failures: SlotCounter::new(),
+            unique_violations: SlotCounter::new(),
+            reads: SlotCounter::new(),
+            system_aborts: SlotCounter::new(),
+            partial_rollbacks: SlotCounter::new(),
             rows_swept: SlotCounter::new(),
+            rows_swept_aside: SlotCounter::new(),
         }
     }
 }
@@ -159,15 +200,43 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl MemoryTransactions {
-    /// The transaction of a session, which has not begun.
+    /// The transaction of a session without a number, which has not begun.
     pub fn session(self: &Arc<Self>) -> MemoryTransaction {
+        self.session_of(0)
+    }
+
+    /// The transaction of the session of this number, which has not begun.
+    pub fn session_of(self: &Arc<Self>, session_id: i32) -> MemoryTransaction {
         let snapshot = Arc::new(Snapshot::new(AtomicU64::new(NO_SNAPSHOT)));
-        lock(&self.snapshots).push(snapshot.clone());
+        lock(&self.snapshots).push((session_id, snapshot.clone()));
         MemoryTransaction::new(self.clone(), snapshot)
     }
 
+    /// The transactions that have a snapshot.
+    pub fn open(&self) -> Vec<OpenMemoryTransaction> {
+        let snapshots = lock(&self.snapshots);
+        let open = |(session_id, snapshot): &(i32, Arc<Snapshot>)| {
+            let begin = snapshot.load(Ordering::Relaxed);
+            (begin != NO_SNAPSHOT).then_some(OpenMemoryTransaction { session_id: *session_id, begin })
+        };
+        snapshots.iter().filter_map(open).collect()
+    }
+
+    /// The memory of what waits to be freed.
+    pub fn garbage(&self) -> GarbageMemory {
+        let mut memory = GarbageMemory::default();
+        let bytes = |places: usize| (places * size_of::<Garbage>()) as u64;
+        for queue in &self.garbage {
+            let waiting = &lock(queue).waiting;
+            memory.rows += waiting.len() as u64;
+            memory.used_bytes += bytes(waiting.len());
+            memory.allocated_bytes += bytes(waiting.capacity());
+        }
+        memory
+    }
+
     pub(crate) fn forget(&self, snapshot: &Arc<Snapshot>) {
-        lock(&self.snapshots).retain(|other| !Arc::ptr_eq(other, snapshot));
+        lock(&self.snapshots).retain(|(_, other)| !Arc::ptr_eq(other, snapshot));
     }
 
     /// Takes a snapshot: no version goes that it sees, until it is given back.
@@ -187,7 +256,7 @@ impl MemoryTransactions {
     fn ask_oldest(&self) -> u64 {
         let now = self.clock.now();
         let snapshots = lock(&self.snapshots);
-        let oldest = snapshots.iter().map(|snapshot| snapshot.load(Ordering::SeqCst)).min();
+        let oldest = snapshots.iter().map(|(_, snapshot)| snapshot.load(Ordering::SeqCst)).min();
         drop(snapshots);
         let oldest = oldest.map_or(now, |oldest| oldest.min(now));
         self.oldest.fetch_max(oldest, Ordering::Relaxed);
@@ -213,6 +282,7 @@ impl MemoryTransactions {
         for queue in &self.garbage {
             loop {
                 let swept = self.sweep_queue(queue, lock(queue), &mut rows, ROWS_AT_ONCE);
+                self.rows_swept_aside.add(swept as u64);
                 free_left(swept);
                 if swept < ROWS_AT_ONCE {
                     break;
@@ -270,7 +340,12 @@ impl MemoryTransactions {
             aborts: self.aborts.sum(),
             write_conflicts: self.write_conflicts.sum(),
             validation_failures: self.validation_failures.sum(),
+            unique_violations: self.unique_violations.sum(),
+            reads: self.reads.sum(),
+            system_aborts: self.system_aborts.sum(),
+            partial_rollbacks: self.partial_rollbacks.sum(),
             rows_swept: self.rows_swept.sum(),
+            rows_swept_aside: self.rows_swept_aside.sum(),
         }
     }
 }

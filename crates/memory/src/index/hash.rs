@@ -108,6 +108,13 @@ impl HashIndex {
         self.size.load(Ordering::Relaxed)
     }
 
+    /// Bytes of the buckets that were made.
+    pub fn buckets_bytes(&self) -> u64 {
+        let is_made = |segment: &usize| !self.segments[*segment].load(Ordering::Relaxed).is_null();
+        let made = (0..self.segments.len()).filter(is_made).map(|segment| self.segment_len(segment));
+        (made.sum::<usize>() * size_of::<Link>()) as u64
+    }
+
     /// Buckets of a segment.
     fn segment_len(&self, segment: usize) -> usize {
         if segment == 0 { self.first } else { self.first << (segment - 1) }

@@ -10,6 +10,7 @@ use crossbeam_epoch::Guard;
 
 use crate::guarded::Guarded;
 use crate::node::Node;
+use crate::statistics::PageCounts;
 use crate::table::ID_BYTES;
 use hash::HashIndex;
 pub(crate) use hash::HashPlace;
@@ -161,6 +162,22 @@ impl Index {
                 index.walk(equal, from, guard, give);
             }
             Index::Range(index) => index.walk(range, reverse, position, guard, give),
+        }
+    }
+
+    /// Bytes of its buckets or pages.
+    pub fn structure_bytes(&self) -> u64 {
+        match self {
+            Index::Hash(index) => index.buckets_bytes(),
+            Index::Range(index) => index.pages_bytes(),
+        }
+    }
+
+    /// The pages of an ordered index; None: it has none.
+    pub fn pages(&self) -> Option<PageCounts> {
+        match self {
+            Index::Hash(_) => None,
+            Index::Range(index) => Some(index.pages()),
         }
     }
 

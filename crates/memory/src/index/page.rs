@@ -94,6 +94,10 @@ fn nulls<T, const N: usize>() -> [AtomicPtr<T>; N] {
 }
 
 impl Page {
+    /// Bytes of a leaf and of an inner page.
+    pub const LEAF_BYTES: u64 = size_of::<Leaf>() as u64;
+    pub const INNER_BYTES: u64 = size_of::<Inner>() as u64;
+
     fn new(is_leaf: bool) -> Page {
         Page {
             version: AtomicU64::new(0),

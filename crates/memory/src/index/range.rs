@@ -17,12 +17,13 @@ use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
 use pikepole_contention::fault::planted;
-use pikepole_contention::sync::atomic::{AtomicPtr, Ordering};
+use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
 use super::page::{Page, SLOTS, Slot};
 use super::{KeyRange, Position, RangeBounds, Wish};
 use crate::guarded::{Guarded, LINE, prefetch};
 use crate::node::{Link, Node, prefetch_row};
+use crate::statistics::PageCounts;
 
 /// Rows that a walk asks the processor for before it comes to them.
 const AHEAD: usize = 4;
@@ -30,6 +31,19 @@ const AHEAD: usize = 4;
 /// See the module.
 pub(crate) struct RangeIndex {
     root: AtomicPtr<Page>,
+    counters: Box<PageCounters>,
+}
+
+/// Counts of pages, which change when pages come and go.
+#[derive(Default)]
+struct PageCounters {
+    /// Splits of leaves and of inner pages, and new roots: one page more each.
+    leaf_splits: AtomicU64,
+    inner_splits: AtomicU64,
+    root_splits: AtomicU64,
+    split_retries: AtomicU64,
+    leaves_removed: AtomicU64,
+    inner_removed: AtomicU64,
 }
 
 /// A page and the version at which it is read.
@@ -55,11 +69,31 @@ enum Goal<'k> {
 
 impl Default for RangeIndex {
     fn default() -> Self {
-        Self { root: AtomicPtr::new(Page::new_leaf().as_ptr()) }
+        Self { root: AtomicPtr::new(Page::new_leaf().as_ptr()), counters: Box::default() }
     }
 }
 
 impl RangeIndex {
+    pub fn pages(&self) -> PageCounts {
+        let count = |counter: &AtomicU64| counter.load(Ordering::Relaxed);
+        let own = &self.counters;
+        let (leaf_splits, inner_splits) = (count(&own.leaf_splits), count(&own.inner_splits));
+        let (leaves_removed, inner_removed) = (count(&own.leaves_removed), count(&own.inner_removed));
+        PageCounts {
+            leaves: (1 + leaf_splits).saturating_sub(leaves_removed),
+            inner: (inner_splits + count(&own.root_splits)).saturating_sub(inner_removed),
+            splits: leaf_splits + inner_splits,
+            split_retries: count(&own.split_retries),
+            removed: leaves_removed + inner_removed,
+        }
+    }
+
+    /// Bytes of the pages.
+    pub fn pages_bytes(&self) -> u64 {
+        let pages = self.pages();
+        pages.leaves * Page::LEAF_BYTES + pages.inner * Page::INNER_BYTES
+    }
+
     /// The root and its version.
     fn begin<'g>(&'g self, guard: &'g Guard) -> Option<At<'g>> {
         // Acquire pairs with the Release of `split`.
@@ -141,28 +175,51 @@ impl RangeIndex {
     /// Splits a full page, unless something has changed.
     #[cold]
     fn split<'g>(&'g self, parent: Option<At<'g>>, (page, version): At<'g>, at_end: bool, guard: &'g Guard) {
+        let is_split = self.split_locked(parent, (page, version), at_end, guard);
+        let own = &self.counters;
+        let splits = if page.is_leaf() { &own.leaf_splits } else { &own.inner_splits };
+        let counter = if is_split { splits } else { &own.split_retries };
+        counter.fetch_add(1, Ordering::Relaxed);
+        if is_split && parent.is_none() {
+            own.root_splits.fetch_add(1, Ordering::Relaxed);
+        }
+    }
+
+    /// False: something has changed.
+    fn split_locked<'g>(
+        &'g self,
+        parent: Option<At<'g>>,
+        (page, version): At<'g>,
+        at_end: bool,
+        guard: &'g Guard,
+    ) -> bool {
         if let Some((parent, parent_version)) = parent {
             if !parent.lock(parent_version) {
-                return;
+                return false;
             }
             if !page.lock(version) {
                 parent.unlock_unchanged(parent_version);
-                return;
+                return false;
             }
             page.split_below(parent, at_end, guard);
             page.unlock(version);
             parent.unlock(parent_version);
-        } else if page.lock(version) {
-            // Only who has the root's lock makes another the root.
-            if self.root.load(Ordering::Relaxed) == page.as_ptr() {
-                let root = page.split_root(at_end, guard);
-                // Release pairs with the Acquire of `begin`.
-                self.root.store(root.as_ptr(), Ordering::Release);
-                page.unlock(version);
-            } else {
-                page.unlock_unchanged(version);
-            }
+            return true;
         }
+        if !page.lock(version) {
+            return false;
+        }
+        // Only who has the root's lock makes another the root.
+        let is_root = self.root.load(Ordering::Relaxed) == page.as_ptr();
+        if is_root {
+            let root = page.split_root(at_end, guard);
+            // Release pairs with the Acquire of `begin`.
+            self.root.store(root.as_ptr(), Ordering::Release);
+            page.unlock(version);
+        } else {
+            page.unlock_unchanged(version);
+        }
+        is_root
     }
 
     /// The newest node of a key. None: a page was changed meanwhile.
@@ -274,6 +331,8 @@ impl RangeIndex {
         parent.take_page_out(way[keeps + 1].0, guard);
         for (page, version) in &way[keeps + 1..] {
             page.unlock_gone(*version);
+            let removed = if page.is_leaf() { &self.counters.leaves_removed } else { &self.counters.inner_removed };
+            removed.fetch_add(1, Ordering::Relaxed);
             // SAFETY: it has left the tree, with the only page above it that led to it; it has no nodes.
             unsafe { page.retire(guard) };
         }
