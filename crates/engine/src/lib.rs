@@ -107,6 +107,7 @@ pub use log_view::{LogRow, LogView, TellRow};
 pub use memory_level::MemoryLevel;
 pub use patience::{awaited, is_for_lock};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
+pub use pikepole_memory::{GarbageMemory, MemoryCounts, MemoryTable, OpenMemoryTransaction};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
 pub use pikepole_storage::{
     EncodedRows, LevelShape, LogContext, PageKind, PooledPage, ReadMeter, Reads, ShapeDepth, SuspectPage, pages_read,

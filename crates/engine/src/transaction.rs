@@ -568,7 +568,7 @@ impl Database {
         in_memory: usize,
     ) -> Result<(), SqlError> {
         if let Some(memory) = &mut tx.memory {
-            memory.rollback_to(in_memory);
+            memory.rollback_to_savepoint(in_memory);
         }
         self.run(tx, |tx| {
             let undone = tx.inner.try_rollback_to(mark);

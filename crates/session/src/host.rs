@@ -86,6 +86,14 @@ impl Host for SessionHost {
             if seen == Seen::Nothing {
                 return Ok(Vec::new());
             }
+            if view.walks_rows() {
+                let catalog = match database_id {
+                    0 => security::catalog(context),
+                    other => self.definitions_of(other, context)?.1,
+                };
+                let rows = views::in_memory::read_chains(view, catalog).await;
+                return Ok(self.seen_rows(view, seen, rows));
+            }
             if database_id != 0 {
                 let rows = self.rows_of_database(view, database_id, arguments, context)?;
                 return Ok(self.seen_rows(view, seen, rows));
@@ -262,23 +270,7 @@ impl SessionHost {
         arguments: &[Value],
         context: &ExecutionContext,
     ) -> Result<Vec<Vec<Value>>, SqlError> {
-        let found = self.server.databases().into_iter().find(|info| info.id == database_id);
-        let name = found.map(|info| info.name).unwrap_or_default();
-        let is_tempdb = name.eq_ignore_ascii_case(pikepole_engine::TEMPDB);
-        // Each session sees its own tables among those that are in tempdb for all.
-        let (database, catalog) = if is_tempdb {
-            let tempdb = self.server.database(&name).ok();
-            let of_all = tempdb.as_ref().and_then(|tempdb| security::catalog_of(context, tempdb));
-            let of_all = of_all.unwrap_or_else(|| Arc::new(context.catalog().definitions().only_schemas()));
-            let catalog = context.temporary_tables().map(|tables| Arc::new(tables.catalog(&of_all)));
-            (tempdb.unwrap_or_else(|| Arc::clone(context.database())), catalog.unwrap_or(of_all))
-        } else {
-            let database = self.server.database(&name)?;
-            let catalog = security::catalog_of(context, &database);
-            let login = context.security().login().name.as_str();
-            let catalog = catalog.ok_or_else(|| SqlError::database_access_denied(login, &name))?;
-            (database, catalog)
-        };
+        let (database, catalog) = self.definitions_of(database_id, context)?;
         let token = context.token_in(&database).unwrap_or_else(|| SecurityToken::clone(context.token()));
         let source = views::Source {
             host: self,
@@ -294,6 +286,31 @@ impl SessionHost {
             arguments,
         };
         (view.rows)(view, &source)
+    }
+
+    /// A database by its id and its definitions as the session may see them.
+    fn definitions_of(
+        &self,
+        database_id: i32,
+        context: &ExecutionContext,
+    ) -> Result<(Arc<Database>, Arc<Catalog>), SqlError> {
+        let found = self.server.databases().into_iter().find(|info| info.id == database_id);
+        let name = found.map(|info| info.name).unwrap_or_default();
+        let is_tempdb = name.eq_ignore_ascii_case(pikepole_engine::TEMPDB);
+        // Each session sees its own tables among those that are in tempdb for all.
+        if is_tempdb {
+            let tempdb = self.server.database(&name).ok();
+            let of_all = tempdb.as_ref().and_then(|tempdb| security::catalog_of(context, tempdb));
+            let of_all = of_all.unwrap_or_else(|| Arc::new(context.catalog().definitions().only_schemas()));
+            let catalog = context.temporary_tables().map(|tables| Arc::new(tables.catalog(&of_all)));
+            Ok((tempdb.unwrap_or_else(|| Arc::clone(context.database())), catalog.unwrap_or(of_all)))
+        } else {
+            let database = self.server.database(&name)?;
+            let catalog = security::catalog_of(context, &database);
+            let login = context.security().login().name.as_str();
+            let catalog = catalog.ok_or_else(|| SqlError::database_access_denied(login, &name))?;
+            Ok((database, catalog))
+        }
     }
 
     /// The columns of every view, and of every function that gives rows, of the current database, by object id: those that are kept, or

@@ -331,7 +331,7 @@ impl Database {
     }
 
     /// The transactions of in-memory tables.
-    pub(crate) fn memory(&self) -> &Arc<MemoryTransactions> {
+    pub fn memory(&self) -> &Arc<MemoryTransactions> {
         &self.memory
     }
 

@@ -54,6 +54,11 @@ pub(super) struct MemoryRows {
 }
 
 impl Table {
+    /// The rows of an in-memory table, for views; None: it is none, or was dropped.
+    pub fn rows_in_memory(&self) -> Option<Arc<MemoryTable>> {
+        self.in_memory.as_ref()?.get(&pikepole_memory::pin()).cloned()
+    }
+
     /// Pages that the rows of an in-memory table would fill.
     pub(super) fn pages_in_memory(&self) -> Option<u64> {
         let slot = self.in_memory.as_ref()?;
@@ -93,7 +98,8 @@ impl Database {
     /// The transaction's part in in-memory tables.
     #[inline]
     fn memory_of<'t>(&self, tx: &'t mut Transaction) -> &'t mut MemoryTransaction {
-        tx.memory.get_or_insert_with(|| Box::new(self.memory().session()))
+        let session_id = tx.session_id();
+        tx.memory.get_or_insert_with(|| Box::new(self.memory().session_of(session_id)))
     }
 
     /// The level at which a statement uses an in-memory table, with the hint that it gives.

@@ -75,6 +75,9 @@ pub const PLAN_CLERK: &str = "CACHESTORE_SQLCP";
 /// The name of the clerk for what statements sort and hash in, a part of the heap.
 pub const WORKSPACE_CLERK: &str = "MEMORYCLERK_SQLQERESERVATIONS";
 
+/// The name of the clerk for the rows and indexes of tables in memory, a part of the heap.
+pub const XTP_CLERK: &str = "MEMORYCLERK_XTP";
+
 /// Sizes below this are made without asking.
 pub const ASK_BYTES: usize = 64 << 10;
 

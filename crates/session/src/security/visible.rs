@@ -66,6 +66,8 @@ pub(crate) fn seen(view: &View, is_function: bool, context: &ExecutionContext) -
         "dm_db_index_usage_stats" if !state => {
             Err(SqlError::server_permission_denied(Permission::ViewServerState.name()))
         }
+        // Without that they show the tables that the session may read.
+        "dm_db_xtp_table_memory_stats" | "dm_db_xtp_memory_consumers" => Ok(Seen::All),
         // One that names no database is about the current one.
         _ if name.starts_with("dm_db_") && !is_function => {
             context.require_of_database(Permission::ViewDatabaseState).map(|()| Seen::All)

@@ -208,16 +208,6 @@ pub(super) const VIEWS: &[View] = &[
         ],
     ),
     empty(
-        "dm_db_xtp_table_memory_stats",
-        &[
-            ("object_id", Int, Yes),
-            ("memory_allocated_for_table_kb", BigInt, Yes),
-            ("memory_used_by_table_kb", BigInt, Yes),
-            ("memory_allocated_for_indexes_kb", BigInt, Yes),
-            ("memory_used_by_indexes_kb", BigInt, Yes),
-        ],
-    ),
-    empty(
         "openkeys",
         &[
             ("database_id", Int, Yes),

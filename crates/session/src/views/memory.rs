@@ -6,10 +6,12 @@
 use super::Kind::{BigInt, Bit, Bytes, Int, SmallInt, Text};
 use super::Nullable::{No, Yes};
 use super::machine::ADDRESSES_KB;
-use super::{Rows, Source, View};
-use pikepole_machine::memory::{Clerk, GENERAL_CLERK, PLAN_CLERK, WORKSPACE_CLERK};
+use super::{Rows, Source, View, in_memory, in_memory_transactions};
+use pikepole_engine::Database;
+use pikepole_machine::memory::{Clerk, GENERAL_CLERK, PLAN_CLERK, WORKSPACE_CLERK, XTP_CLERK};
 use pikepole_machine::{BLOCK, LARGE_PAGE, LargePageUse, MemoryGrant, Pages, SystemFiles};
 use pikepole_types::SqlError;
+use std::sync::Arc;
 
 pub(super) const VIEWS: &[View] = &[
     View {
@@ -147,15 +149,22 @@ fn memory_clerks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
             grant: Some(&of.log_buffer),
         }));
     }
-    // Parts of the heap: plans by a guess, workspaces as operators count them, and all else.
+    // Parts of the heap: plans by a guess, workspaces as operators count them, in-memory tables by database, and all else.
     let budget = source.server.budget();
     let (plans, workspace) = (source.registry.plans().bytes_held(), source.server.workspace().totals().used_bytes);
-    let general = (budget.heap() + budget.uncounted()).saturating_sub(plans + workspace);
-    let parts = [
+    let garbage = in_memory_transactions::garbage(source).allocated_bytes;
+    let in_memory =
+        |database: &Arc<Database>| Some((format!("DB_ID_{}", database.id()), in_memory::bytes_of(database)?));
+    let in_memory: Vec<(String, u64)> = source.every_database().iter().filter_map(in_memory).collect();
+    let named = plans + workspace + garbage + in_memory.iter().map(|(_, bytes)| bytes).sum::<u64>();
+    let general = (budget.heap() + budget.uncounted()).saturating_sub(named);
+    let mut parts = vec![
         (PLAN_CLERK, "SQL Plans", plans),
         (WORKSPACE_CLERK, "Default", workspace),
         (GENERAL_CLERK, "Default", general),
+        (XTP_CLERK, "Default", garbage),
     ];
+    parts.extend(in_memory.iter().map(|(name, bytes)| (XTP_CLERK, name.as_str(), *bytes)));
     rows.extend(parts.into_iter().zip(1..).map(|((kind, name, bytes), number)| {
         row(&ClerkRow { kind, name, number, pages_kb: bytes >> 10, grant: None })
     }));

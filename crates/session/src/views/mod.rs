@@ -30,6 +30,8 @@ mod execution;
 pub(crate) mod extended_properties;
 pub(crate) mod files;
 mod grants;
+pub(crate) mod in_memory;
+mod in_memory_transactions;
 mod index_operations;
 pub(crate) mod index_shapes;
 mod index_uses;
@@ -353,6 +355,8 @@ const VIEWS: &[&[View]] = &[
     indexes::VIEWS,
     table_statistics::VIEWS,
     index_uses::VIEWS,
+    in_memory::VIEWS,
+    in_memory_transactions::VIEWS,
     information_schema::VIEWS,
     information_usage::VIEWS,
     constraints::VIEWS,
@@ -467,6 +471,11 @@ impl View {
     /// Whether its rows are made of pages that are read for it: [`index_shapes::read`].
     pub(crate) fn reads_pages(&self) -> bool {
         self.name == "dm_db_index_physical_stats"
+    }
+
+    /// Tells if its rows are made by a walk along the rows of in-memory tables: [`in_memory::read_chains`].
+    pub(crate) fn walks_rows(&self) -> bool {
+        self.name == "dm_db_xtp_hash_index_stats"
     }
 
     /// Whether its rows tell of a text that is to be compiled: [`described::read`].
