@@ -299,7 +299,7 @@ canaries! {
     shuttle_canary_a_leaf_is_changed_as_it_was:
         same_key_ordered with "memory: a leaf is changed as it was",
         seen as ["indexes differ", "rows that were inserted are not there", "a key is there twice", "versions are left",
-            "garbage is left", ENDLESS];
+            "garbage is left", "index out of bounds", ENDLESS];
     shuttle_canary_changes_since_the_snapshot_are_overlooked:
         transfers with "memory: changes since the snapshot are overlooked",
         seen as ["the sum is another", "a row that is seen is gone"];
