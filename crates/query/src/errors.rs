@@ -151,7 +151,7 @@ pub(crate) fn reach(error: &SqlError) -> Reach {
         // Deadlock victim, doomed at the end, nesting, snapshot conflicts.
         1205 | 3960 | 3961 | 3998 => Reach::Transaction,
         // Conflicts and validation of in-memory tables, and levels that they are not read at.
-        41301 | 41302 | 41305 | 41325 | 41332 | 41333 | 41368 => Reach::Transaction,
+        41302 | 41305 | 41325 | 41332 | 41333 | 41368 => Reach::Transaction,
         10794 if error.state == ISOLATION_STATE => Reach::Transaction,
         // The end of the transaction around an INSERT ... EXEC.
         3915 | 3916 => Reach::Transaction,

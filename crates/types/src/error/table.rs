@@ -1225,11 +1225,9 @@ error_table! {
     35372 16 3 columnstore_beside_clustered(table) "You cannot create more than one clustered index on table '{table}'. Consider creating a new clustered index using 'with (drop_existing = on)' option.";
     40517 16 1 two_databases_changed() "Changing more than one database in a transaction is not supported in this version of Pikepole.";
     40517 16 1 xml_definition_unsupported() "A definition of a document's type in a value of type xml is not supported in this version of Pikepole.";
-    41301 16 1 memory_dependency_failed() "A transaction dependency failure occurred, and the current transaction can no longer commit. Please retry the transaction.";
     41302 16 110 memory_write_conflict() "The current transaction attempted to update a record that has been updated since this transaction started. The transaction was aborted.";
     41303 15 1 bucket_count_invalid(maximum) "The bucket count for a hash index must be a positive integer not exceeding {maximum}.";
     41305 16 1 memory_repeatable_read_failed() "The current transaction failed to commit due to a repeatable read validation failure.";
-    41317 16 1 memory_in_two_databases() "A user transaction that accesses memory optimized tables or natively compiled modules cannot access more than one user database or databases model and msdb, and it cannot write to master.";
     41325 16 1 memory_serializable_failed() "The current transaction failed to commit due to a serializable validation failure.";
     41327 16 7 index_missing_in_memory(table) "The memory optimized table '{table}' must have at least one index or a primary key.";
     41332 16 1 memory_under_snapshot() "Memory optimized tables and natively compiled modules cannot be accessed or created when the session TRANSACTION ISOLATION LEVEL is set to SNAPSHOT.";
