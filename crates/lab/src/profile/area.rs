@@ -17,11 +17,11 @@ pub enum Area {
     LogFlush,
     /// Dealing out transaction ids.
     Ids,
-    /// Transactions: status, versions, row and table locks, undo.
+    /// Transactions: status, versions, row and table locks, undo; those of in-memory tables.
     Transactions,
     /// Latches: taking, waiting, handing on.
     Latches,
-    /// Pages, trees, heaps, rows, catalog.
+    /// Pages, trees, heaps, rows, catalog; rows and indexes of in-memory tables.
     Storage,
     /// The language: parsing, planning, running statements, values.
     TSql,
@@ -134,8 +134,12 @@ const AREAS: &[(&str, Area)] = &[
     ("pikepole_storage::records", Area::LogCopy),
     ("pikepole_storage", Area::Storage),
     ("pikepole_engine", Area::Storage),
+    ("pikepole_memory", Area::Storage),
     ("pikepole_transaction", Area::Transactions),
     ("pikepole_transaction::id", Area::Ids),
+    ("pikepole_memory::transaction", Area::Transactions),
+    ("pikepole_memory::transactions", Area::Transactions),
+    ("pikepole_memory::writer", Area::Transactions),
     ("pikepole_types", Area::TSql),
     ("pikepole_clr", Area::TSql),
     ("pikepole_tsql", Area::TSql),

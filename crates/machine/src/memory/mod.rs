@@ -601,6 +601,22 @@ mod tests {
     }
 
     #[test]
+    fn what_stays_takes_the_room_of_caches_and_no_more() {
+        let budget = budget();
+        let cache = spare(&budget);
+        while budget.grow_cache(Clerk::BufferPool, 256 * MB, cache.bytes()) {
+            cache.0.fetch_add(256 * MB, Ordering::Relaxed);
+        }
+        let before = cache.bytes();
+        assert_eq!(budget.keep(1 << 30), Ok(()));
+        assert!(cache.bytes() <= before - (1 << 30) + 256 * MB, "the cache has given way");
+        budget.map(Clerk::LogPool, (budget.caches_most() - budget.used() + cache.bytes()) as i64);
+        assert_eq!(budget.keep(64 * MB), Err(Refused), "{budget:?}");
+        assert!(budget.has_room(64 * MB), "statements have room to work in");
+        assert_eq!((cache.bytes(), budget.totals().0), (0, 1));
+    }
+
+    #[test]
     fn a_cache_that_gives_a_part_is_asked_again() {
         let budget = budget();
         let cache = spare_of(&budget, 1 << 30);
