@@ -155,6 +155,39 @@ fn reads_that_must_hold_are_looked_at_by_the_commit() {
 }
 
 #[test]
+fn a_commit_that_fails_holds_nobody_up() {
+    with_server(&SimulatedDisk::new(7), async |_, db| {
+        elevate(&db);
+        let (mut a, mut b) = (Client::new(&db, 51), Client::new(&db, 52));
+        let (t, disk) = (a.create(in_memory("t")).await, a.create(definition("disk", primary_key())).await);
+        for k in 1..=2 {
+            a.insert(&t, &row(k, 0, "before")).await.expect("a row");
+        }
+        a.tx.begin();
+        read_all(&mut a, &t, MemoryLevel::RepeatableRead).await.expect("rows");
+        a.change(&t, 1, Some(&row(1, 1, "a"))).await.expect("a row");
+        b.change(&t, 2, Some(&row(2, 1, "b"))).await.expect("a row");
+        let failed = db.commit(&mut a.tx, Durability::Full).await.expect_err("what was read has changed");
+        assert_eq!(failed.number, 41305);
+        // The session is in a CATCH, and takes its time there. Others read what was before it, and do not wait.
+        let rows = b.rows(&t).await;
+        assert!(rows.len() == 2 && rows.contains(&row(1, 0, "before")) && rows.contains(&row(2, 1, "b")), "{rows:?}");
+        assert_eq!(b.change(&t, 1, None).await.expect_err("it has not ended").number, 41302);
+        a.rollback().await;
+        assert!(b.change(&t, 1, None).await.expect("it has"));
+        // A statement by itself: its row on disk does not commit before the promise is looked at.
+        read_all(&mut a, &t, MemoryLevel::Serializable).await.expect("rows");
+        b.insert(&t, &row(3, 0, "b")).await.expect("a row");
+        let mut writer = disk.writer();
+        let inserted =
+            db.run(&mut a.tx, |tx| db.try_insert(tx, &disk, &mut writer, &row(1, 0, "a"), RowCount::One)).await;
+        inserted.expect("a row");
+        assert_eq!(commit(&mut a).await, Err(41325));
+        assert_eq!(a.rows(&disk).await, Vec::<Vec<Value>>::new());
+    });
+}
+
+#[test]
 fn foreign_keys_hold_between_transactions() {
     with_server(&SimulatedDisk::new(4), async |_, db| {
         elevate(&db);

@@ -170,6 +170,10 @@ impl Transaction {
         }
     }
 
+    pub(crate) fn any_part(&self, is_it: impl Fn(&Transaction) -> bool) -> bool {
+        self.parts.iter().any(|part| is_it(part.transaction()))
+    }
+
     pub(crate) fn for_each_part(&mut self, mut visit: impl FnMut(&mut Transaction)) {
         for part in &mut self.parts {
             visit(part.both().1);

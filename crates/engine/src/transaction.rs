@@ -12,7 +12,7 @@ use std::sync::Arc;
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_log::Lsn;
-use pikepole_memory::{Invalid, MemoryTransaction};
+use pikepole_memory::MemoryTransaction;
 use pikepole_scheduler as scheduler;
 use pikepole_storage::StorageError;
 use pikepole_transaction::{Isolation, Need, NestedTransactions, Stop, TransactionError, TransactionId};
@@ -114,7 +114,7 @@ pub struct Transaction {
     /// The object that the data file is to grow for: error 1105 names it. Set with the need of space, taken by the next
     /// satisfying.
     growing_for: String,
-    /// What it does in in-memory tables; none before the first.
+    /// Its part in in-memory tables; none before the first.
     pub(crate) memory: Option<Box<MemoryTransaction>>,
     /// Bytes by which the session's rows in memory have grown since it asked for some.
     pub(crate) grown_in_memory: usize,
@@ -475,9 +475,32 @@ impl Database {
     /// the end of an autocommit statement, whether that changed anything or not.
     ///
     /// # Errors
-    /// Needs; 9001 when the log failed.
+    /// Needs; 41305 and 41325 for what was promised about rows in memory; 9001 when the log failed.
     #[inline(always)]
     pub fn try_commit(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
+        if tx.is_bound_in_memory() {
+            self.try_commit_bound(tx, durability)
+        } else {
+            self.try_commit_prepared(tx, durability)
+        }
+    }
+
+    /// What was promised about rows in memory is looked at before anything is committed, whichever database or table of the session it is in.
+    /// Other transactions wait for this one from then on, so they are released when the commit cannot go on.
+    #[inline(never)]
+    fn try_commit_bound(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
+        let committed = match tx.prepare_in_memory() {
+            Ok(()) => self.try_commit_prepared(tx, durability),
+            Err(error) => Err(error.into()),
+        };
+        if committed.is_err() {
+            tx.unprepare_in_memory();
+        }
+        committed
+    }
+
+    #[inline(always)]
+    fn try_commit_prepared(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
         if let Some(temporary) = &mut tx.temporary
             && let Err(blocked) = temporary.try_commit()
         {
@@ -514,9 +537,12 @@ impl Database {
             // The rows of a new storage were logged by whoever built it.
             inner.order_behind_all();
         }
-        let memory = memory.as_deref_mut();
-        try_commit_rows(inner, memory, || self.publish(definitions))?
+        inner
+            .try_commit(|| self.publish(definitions))
             .and_then(|()| {
+                if let Some(memory) = memory {
+                    memory.commit();
+                }
                 let full = self.is_full(durability);
                 if full && durability == Durability::Promised { Ok(()) } else { inner.try_harden(full) }
             })
@@ -741,32 +767,6 @@ impl Database {
             Interrupted::Stale => SqlError::snapshot_schema_changed(self.name()),
         })
     }
-}
-
-/// Commits the rows of both kinds of tables as one: what was promised about in-memory ones is looked at before the log has the commit, and
-/// they are seen by others once it has.
-///
-/// # Errors
-/// 41305 and 41325.
-#[inline(always)]
-fn try_commit_rows(
-    inner: &mut pikepole_transaction::Transaction,
-    memory: Option<&mut MemoryTransaction>,
-    publish: impl FnOnce(),
-) -> Result<Result<(), Stop>, Blocked> {
-    let Some(memory) = memory else { return Ok(inner.try_commit(publish)) };
-    if let Err(invalid) = memory.prepare() {
-        return Err(match invalid {
-            Invalid::RepeatableRead => SqlError::memory_repeatable_read_failed().into(),
-            Invalid::Serializable => SqlError::memory_serializable_failed().into(),
-        });
-    }
-    let committed = inner.try_commit(publish);
-    match committed {
-        Ok(()) => memory.commit(),
-        Err(_) => memory.unprepare(),
-    }
-    Ok(committed)
 }
 
 fn is_poisoned(error: &TransactionError) -> bool {

@@ -22,7 +22,7 @@ impl<'g, T> Guarded<'g, T> {
     /// The pointer as long as the guard is held.
     ///
     /// # Safety
-    /// What it leads to is alive, and goes through the epochs before it is freed, or stays by other means as long as the guard.
+    /// The place that it leads to is alive, and goes through the epochs before it is freed, or stays by other means as long as the guard.
     pub unsafe fn new(pointer: NonNull<T>, _guard: &'g Guard) -> Self {
         Self(pointer, PhantomData)
     }

@@ -34,7 +34,7 @@ const WRITER: u64 = 1 << 63;
 const DELETED: usize = usize::MAX;
 /// Bits of [`Version::made`] that count its nodes; the statement is above them.
 const NODES_BITS: u32 = 16;
-/// Statements of one transaction that are told apart.
+/// The largest number of a statement in its transaction; later ones share it.
 pub(crate) const STATEMENT_MAX: u64 = (1 << (64 - NODES_BITS)) - 1;
 /// Indexes that a table can have.
 pub(crate) const INDEXES_MAX: usize = (1 << NODES_BITS) - 1;

@@ -6,7 +6,7 @@ use pikepole_contention::sync::atomic::Ordering;
 
 use crate::table::MemoryTable;
 
-/// A table, until it is dropped: whoever keeps the slot keeps no rows.
+/// A table, until it is dropped: a plan that keeps the slot keeps no rows.
 pub struct TableSlot(Atomic<Arc<MemoryTable>>);
 
 impl TableSlot {

@@ -60,7 +60,7 @@ pub struct ChainCounts {
     pub used_buckets: u64,
     /// Places of rows in all chains.
     pub nodes: u64,
-    /// Those of the longest chain.
+    /// Places in the longest chain.
     pub longest: u64,
 }
 

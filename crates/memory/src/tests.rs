@@ -515,7 +515,7 @@ fn rows_that_stay_are_seen_by_scans_while_others_come_and_go_beside_them() {
     assert_eq!(home.sweep(), 0);
 }
 
-/// What an index has after all that was put into it has left: what it began with.
+/// An index has what it began with after all that was put into it has left.
 #[test]
 fn memory_of_indexes_is_counted_as_it_comes_and_goes() {
     let home = Arc::new(MemoryTransactions::default());

@@ -317,7 +317,7 @@ impl MemoryTransactions {
         }
         let guard = crossbeam_epoch::pin();
         for one in &*rows {
-            // SAFETY: the queue keeps the table until it is told below; the garbage has held the row.
+            // SAFETY: the queue keeps the table until `let_go` below; the garbage has held the row.
             unsafe {
                 one.table.as_ref().prune(one.row, oldest, &guard);
                 Row::release(one.row);

@@ -395,7 +395,7 @@ impl TableRecord {
         self.partitioned.into_iter().chain(of_indexes).any(|partitioned| partitioned.scheme == scheme)
     }
 
-    /// Whether its rows are versions in memory.
+    /// True when its rows are versions in memory.
     pub fn is_in_memory(&self) -> bool {
         self.memory.is_some()
     }

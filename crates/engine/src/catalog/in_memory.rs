@@ -12,7 +12,7 @@ pub struct InMemory {
     pub durability: InMemoryDurability,
 }
 
-/// What outlives a restart of an in-memory table.
+/// The parts of an in-memory table that outlive a restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InMemoryDurability {
     /// The definition; the table is empty then.

@@ -128,7 +128,7 @@ pub struct Database {
     log: Arc<Log>,
     store: Arc<Store>,
     transactions: Arc<Transactions>,
-    /// Those of in-memory tables.
+    /// The transactions of in-memory tables.
     memory: Arc<MemoryTransactions>,
     catalog_tree: Structure,
     catalog_lock: Arc<TableLock>,

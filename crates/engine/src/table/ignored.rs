@@ -65,6 +65,7 @@ impl Database {
         row: &[Value],
         count: RowCount,
     ) -> Result<Placed, Blocked> {
+        let count = tx.alone(count);
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.place_or_leave_out(tx, table, writer, row, count));
         }

@@ -14,14 +14,14 @@ use std::sync::Arc;
 
 use pikepole_machine::memory;
 use pikepole_memory::{
-    Guard, IndexShape, KeyRange, Keys, Level, MemoryScan, MemoryTable, MemoryTransaction, Refusal, TableSlot,
+    Guard, IndexShape, Invalid, KeyRange, Keys, Level, MemoryScan, MemoryTable, MemoryTransaction, Refusal, TableSlot,
 };
 use pikepole_transaction::{Isolation, LockMode};
 use pikepole_types::{ColumnReader, RowError, SqlError, Value};
 
 use super::read_lock::{ReadHints, ReadLevel};
 use super::scan::{Source, encode_bound};
-use super::{Locator, ScanRange, Table, TableScan, TableWriter};
+use super::{Locator, RowCount, ScanRange, Table, TableScan, TableWriter};
 use crate::catalog::definition::TableRecord;
 use crate::database::Database;
 use crate::error::{Blocked, Place};
@@ -88,9 +88,47 @@ impl Table {
 }
 
 impl Transaction {
-    /// Tells if a commit has more to see to in in-memory tables than the end of a snapshot.
+    /// Tells if a commit has more to see to in in-memory tables than the end of a snapshot, in any database.
+    #[inline]
     pub(crate) fn is_bound_in_memory(&self) -> bool {
-        self.memory.as_ref().is_some_and(|memory| memory.is_bound())
+        let is_bound =
+            |memory: &Option<Box<MemoryTransaction>>| memory.as_ref().is_some_and(|memory| memory.is_bound());
+        is_bound(&self.memory) || !self.parts.is_empty() && self.any_part(|part| is_bound(&part.memory))
+    }
+
+    /// The number of rows that a change may take itself to be: none commits by itself while a promise about rows in memory can fail.
+    #[inline]
+    pub(super) fn alone(&self, count: RowCount) -> RowCount {
+        if self.is_bound_in_memory() { RowCount::Many } else { count }
+    }
+
+    /// Looks at what was promised about rows in memory. Others wait for what becomes of the transaction until it commits or
+    /// [`Transaction::unprepare_in_memory`] is called, which is in the same call.
+    ///
+    /// # Errors
+    /// 41305 and 41325.
+    pub(crate) fn prepare_in_memory(&mut self) -> Result<(), SqlError> {
+        if let Some(memory) = &mut self.memory {
+            memory.prepare().map_err(|invalid| match invalid {
+                Invalid::RepeatableRead => SqlError::memory_repeatable_read_failed(),
+                Invalid::Serializable => SqlError::memory_serializable_failed(),
+            })?;
+        }
+        let mut prepared = Ok(());
+        self.for_each_part(|part| {
+            if prepared.is_ok() {
+                prepared = part.prepare_in_memory();
+            }
+        });
+        prepared
+    }
+
+    /// The commit could not go on.
+    pub(crate) fn unprepare_in_memory(&mut self) {
+        if let Some(memory) = &mut self.memory {
+            memory.unprepare();
+        }
+        self.for_each_part(Transaction::unprepare_in_memory);
     }
 }
 

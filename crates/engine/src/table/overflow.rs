@@ -81,7 +81,7 @@ impl Room {
     }
 }
 
-/// Whether a row of the table can be longer than a page has room for. Rows in memory are in no page.
+/// True when a row of the table can be longer than a page has room for. Rows in memory are in no page.
 pub(crate) fn can_outgrow(record: &TableRecord) -> bool {
     if record.is_in_memory() {
         return false;

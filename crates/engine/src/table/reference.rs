@@ -192,7 +192,7 @@ impl Database {
     }
 }
 
-/// Whether a row's values in some columns are those.
+/// True when a row's values in some columns are those.
 fn are_equal(table: &Table, columns: &[usize], row: &[Value], values: &[Value]) -> Result<bool, SqlError> {
     for ((own, value), column) in row.iter().zip(values).zip(columns) {
         let collation = table.columns[*column].collation;

@@ -126,7 +126,7 @@ pub struct TableScan {
     pub(super) source: Option<Source>,
     /// The last run's scan of a tree, for its buffers.
     spare: Option<Box<TreeScan>>,
-    /// That of rows in memory.
+    /// The last scan of rows in memory.
     pub(super) spare_memory: Option<Box<MemoryRows>>,
     /// The bytes that bound it.
     bounds: [Bound<Vec<u8>>; 2],

@@ -220,6 +220,7 @@ impl Database {
         count: RowCount,
     ) -> Result<(), Blocked> {
         assert_eq!(row.len(), table.columns.len(), "a row has every column");
+        let count = tx.alone(count);
         if tx.is_elsewhere(table) {
             return tx.elsewhere(table, |database, tx| database.try_insert(tx, table, writer, row, count));
         }
@@ -244,8 +245,7 @@ impl Database {
         }
         self.lock_for(tx, table, LockMode::IX)?;
         if table.secondary.is_empty() {
-            let single = count == RowCount::One && !tx.is_bound_in_memory();
-            let inserted = self.insert_base(tx, table, writer, row, single)?;
+            let inserted = self.insert_base(tx, table, writer, row, count == RowCount::One)?;
             return Ok((inserted == Inserted::Duplicate).then(|| table.clustered_at()));
         }
         self.insert_with_indexes(tx, table, writer, row)

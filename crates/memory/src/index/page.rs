@@ -326,7 +326,7 @@ impl<'g> Guarded<'g, Page> {
         self.inner().bounds[at].store(bound, Ordering::Release);
     }
 
-    /// What belongs to a key of the page.
+    /// The node of a leaf, or the bound of an inner page, at a key.
     fn payload(self, at: usize) -> *mut () {
         if self.is_leaf {
             self.leaf().nodes[at].load(Ordering::Relaxed).cast()

@@ -172,7 +172,7 @@ impl Index {
         self.leads_by_first() && self.tests.is_empty() && self.not_null.iter().all(|column| Some(*column) == first)
     }
 
-    /// Whether the first column of its key alone finds rows.
+    /// True when the first column of its key alone finds rows.
     pub(crate) fn leads_by_first(&self) -> bool {
         !self.hash || self.key.len() == 1
     }

@@ -16,7 +16,7 @@ use pikepole_engine::{ColumnDefinition, HashIndex, InMemory, InMemoryDurability,
 use pikepole_tsql::{self as tree, AlterTableAction, ObjectName, StatementKind, TableElement};
 use pikepole_types::{SqlError, SqlType};
 
-/// What MEMORY_OPTIMIZED makes of a table.
+/// The kinds of tables that MEMORY_OPTIMIZED tells apart.
 pub(super) enum TableKind {
     /// Nothing: it is not said.
     OnDisk,

@@ -135,7 +135,7 @@ struct InMemory<'c> {
 }
 
 impl<'c> InMemory<'c> {
-    /// Those of a catalog.
+    /// The in-memory tables of a catalog.
     fn all(catalog: &'c Catalog) -> impl Iterator<Item = InMemory<'c>> {
         catalog.tables().filter_map(|table| Some(InMemory { table, rows: table.rows_in_memory()? }))
     }

@@ -133,7 +133,7 @@ pub(super) const VIEWS: &[View] = &[
     },
 ];
 
-/// Those of the current database that have a snapshot. A transaction that validates what it has read is seen by no view before its end.
+/// The transactions of the current database that have a snapshot. A transaction that validates what it has read is seen by no view before its end.
 fn transactions(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let known = source.database.open_transactions();
     let mut open = source.database.memory().open();

@@ -60,7 +60,7 @@ pub(crate) fn key_range(
     best
 }
 
-/// Whether a range is of whole keys of so many columns, each of which a hash finds.
+/// True when a range is of whole keys of so many columns, each of which a hash finds.
 fn is_whole_key(range: &KeyRange, columns: usize) -> bool {
     let given = range.prefix.len() + usize::from(!range.among.is_empty());
     given == columns && is_exact(range) && range.among.iter().all(|key| !key.plain_only)
