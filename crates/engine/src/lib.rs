@@ -31,6 +31,7 @@ mod database;
 mod error;
 mod fault;
 mod file_operation;
+mod in_memory;
 #[cfg(test)]
 mod filegroup_tests;
 mod log_view;

@@ -180,6 +180,18 @@ impl Transaction {
         }
     }
 
+    /// Logs what the records of their commits do not take of the parts' changes in in-memory tables.
+    pub(crate) fn try_log_parts_in_memory(&mut self) -> Result<(), Blocked> {
+        for part in &mut self.parts {
+            let (database, transaction) = part.both();
+            if let Err(blocked) = database.try_log_in_memory(transaction) {
+                self.blocked_in = Residence::Other(database.id());
+                return Err(blocked);
+            }
+        }
+        Ok(())
+    }
+
     /// Commits the parts in tempdb, or the others.
     pub(crate) fn try_commit_parts(&mut self, in_tempdb: bool, durability: Durability) -> Result<(), Blocked> {
         for part in self.parts.iter_mut().filter(|part| (part.id() == TEMPDB_ID) == in_tempdb) {

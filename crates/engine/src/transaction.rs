@@ -21,6 +21,7 @@ use pikepole_types::SqlError;
 use crate::catalog::Catalog;
 use crate::database::{Database, Durability};
 use crate::error::{Blocked, Interrupted, Place};
+use crate::in_memory::LoggedInMemory;
 use crate::part::Part;
 use crate::patience::{Patience, is_for_lock};
 use crate::server::TraceFlag;
@@ -116,6 +117,8 @@ pub struct Transaction {
     growing_for: String,
     /// Its part in in-memory tables; none before the first.
     pub(crate) memory: Option<Box<MemoryTransaction>>,
+    /// That on its way into the log.
+    pub(crate) logged_in_memory: LoggedInMemory,
     /// Bytes by which the session's rows in memory have grown since it asked for some.
     pub(crate) grown_in_memory: usize,
     /// It was begun for one statement of a session that is in none.
@@ -144,6 +147,7 @@ impl Transaction {
             definitions: Definitions::default(),
             growing_for: String::new(),
             memory: None,
+            logged_in_memory: LoggedInMemory::default(),
             grown_in_memory: 0,
             is_of_statement: false,
             temporary: None,
@@ -489,6 +493,7 @@ impl Database {
     /// Other transactions wait for this one from then on, so they are released when the commit cannot go on.
     #[inline(never)]
     fn try_commit_bound(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
+        self.try_log_in_memory(tx)?;
         let committed = match tx.prepare_in_memory() {
             Ok(()) => self.try_commit_prepared(tx, durability),
             Err(error) => Err(error.into()),
@@ -532,17 +537,25 @@ impl Database {
 
     #[inline(always)]
     pub(crate) fn try_commit_own(&self, tx: &mut Transaction, durability: Durability) -> Result<(), Blocked> {
-        let Transaction { inner, definitions, memory, .. } = tx;
+        let Transaction { inner, definitions, memory, logged_in_memory, .. } = tx;
+        let mut changes = None;
+        if let Some(memory) = memory {
+            inner.order_behind(Lsn(memory.after()));
+            changes = if memory.logs() { logged_in_memory.last(memory) } else { None };
+        }
         if definitions.catalog.is_some() {
             // The rows of a new storage were logged by whoever built it.
             inner.order_behind_all();
         }
         inner
-            .try_commit(|| self.publish(definitions))
-            .and_then(|()| {
+            .try_commit(changes, |end| {
+                self.publish(definitions);
                 if let Some(memory) = memory {
-                    memory.commit();
+                    memory.commit(end.0);
                 }
+            })
+            .and_then(|()| {
+                logged_in_memory.clear();
                 let full = self.is_full(durability);
                 if full && durability == Durability::Promised { Ok(()) } else { inner.try_harden(full) }
             })
@@ -595,6 +608,7 @@ impl Database {
     ) -> Result<(), SqlError> {
         if let Some(memory) = &mut tx.memory {
             memory.rollback_to_savepoint(in_memory);
+            tx.logged_in_memory.undone_to(in_memory);
         }
         self.run(tx, |tx| {
             let undone = tx.inner.try_rollback_to(mark);
@@ -622,6 +636,7 @@ impl Database {
     pub(crate) async fn rollback_own(&self, tx: &mut Transaction) -> Result<(), SqlError> {
         if let Some(memory) = &mut tx.memory {
             memory.rollback();
+            tx.logged_in_memory.clear();
         }
         loop {
             match tx.inner.try_rollback() {

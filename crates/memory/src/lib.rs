@@ -47,6 +47,6 @@ pub use index::{IndexKind, KeyRange};
 pub use scan::MemoryScan;
 pub use slot::TableSlot;
 pub use statistics::{ChainCounts, IndexMemory, PageCounts, TableCounts};
-pub use table::{IndexShape, Keys, MemoryTable, Refusal};
-pub use transaction::{Invalid, Level, MemoryTransaction};
+pub use table::{IndexShape, Keys, LoggedAs, MemoryTable, Refusal};
+pub use transaction::{Change, Invalid, Level, MemoryTransaction};
 pub use transactions::{GarbageMemory, MemoryCounts, MemoryTransactions, OpenMemoryTransaction};

@@ -32,8 +32,10 @@ use crate::writer::Writer;
 const WRITER: u64 = 1 << 63;
 /// The length of the bytes of a deleted row.
 const DELETED: usize = usize::MAX;
-/// Bits of [`Version::made`] that count its nodes; the statement is above them.
-const NODES_BITS: u32 = 16;
+/// Bits of [`Version::made`] that count its nodes; the statement, or the position in the log, is above them.
+const NODES_BITS: u32 = 12;
+/// The largest position in the log that fits there: four petabytes of log.
+const POSITION_MAX: u64 = (1 << (64 - NODES_BITS)) - 1;
 /// The largest number of a statement in its transaction; later ones share it.
 pub(crate) const STATEMENT_MAX: u64 = (1 << (64 - NODES_BITS)) - 1;
 /// Indexes that a table can have.
@@ -79,8 +81,8 @@ pub(crate) enum Begin<'g> {
 pub(crate) struct Version {
     begin: AtomicU64,
     pub older: AtomicPtr<Version>,
-    /// The statement of its writer that has made it, and the number of its nodes.
-    made: u64,
+    /// The number of its nodes, and the statement of its writer that has made it; once it is committed, the position of that in the log.
+    made: AtomicU64,
     len: usize,
 }
 
@@ -105,7 +107,7 @@ impl Version {
         let head = Version {
             begin: AtomicU64::new(writer.as_ptr().expose_provenance() as u64 | WRITER),
             older: AtomicPtr::new(std::ptr::null_mut()),
-            made: statement << NODES_BITS | nodes as u64,
+            made: AtomicU64::new(statement << NODES_BITS | nodes as u64),
             len: body.map_or(DELETED, <[u8]>::len),
         };
         // SAFETY: there is room for the head, and for the nodes and the bytes behind it.
@@ -137,7 +139,7 @@ impl Version {
         // SAFETY: the caller has it alone.
         let own = unsafe { version.as_ref() };
         let size = Version::size(own.nodes_count(), own.body_len());
-        // SAFETY: `new` has allocated it with this size: neither the count nor the length ever changes.
+        // SAFETY: `new` has allocated it with this size: neither the count of its nodes nor its length ever changes.
         unsafe { free(version.cast(), size) };
     }
 
@@ -158,12 +160,21 @@ impl Version {
     }
 
     fn nodes_count(&self) -> usize {
-        (self.made & ((1 << NODES_BITS) - 1)) as usize
+        (self.made.load(Ordering::Relaxed) & ((1 << NODES_BITS) - 1)) as usize
     }
 
-    /// The statement of its writer that has made it.
+    /// The statement of its writer that has made it, which has not committed it.
     pub fn statement(&self) -> u64 {
-        self.made >> NODES_BITS
+        self.made.load(Ordering::Relaxed) >> NODES_BITS
+    }
+
+    /// The position in the log of what has committed it, see [`MemoryTransaction::after`](crate::MemoryTransaction::after); zero as long as
+    /// it is not committed.
+    pub fn position(&self, guard: &Guard) -> u64 {
+        match self.begin(guard) {
+            Begin::Time(_) => self.made.load(Ordering::Relaxed) >> NODES_BITS,
+            Begin::Writer(writer) => writer.position(),
+        }
     }
 
     /// The length of the row's bytes; None: the row was deleted.
@@ -171,7 +182,7 @@ impl Version {
         (self.len != DELETED).then_some(self.len)
     }
 
-    /// Its time, or its writer. Acquire pairs with the Release of [`Version::set_time`].
+    /// Its time, or its writer. Acquire pairs with the Release of [`Version::set_committed`].
     pub fn begin<'g>(&self, _guard: &'g Guard) -> Begin<'g> {
         let word = self.begin.load(Ordering::Acquire);
         if word & WRITER == 0 {
@@ -191,8 +202,10 @@ impl Version {
         self.older.swap(std::ptr::null_mut(), Ordering::AcqRel)
     }
 
-    /// The writer has committed at `time`. Release pairs with the Acquire of [`Version::begin`].
-    pub fn set_time(&self, time: u64) {
+    /// The writer has committed at `time`, and `position` in the log. Release pairs with the Acquire of [`Version::begin`].
+    pub fn set_committed(&self, time: u64, position: u64) {
+        let made = position.min(POSITION_MAX) << NODES_BITS | self.nodes_count() as u64;
+        self.made.store(made, Ordering::Relaxed);
         self.begin.store(time, Ordering::Release);
     }
 

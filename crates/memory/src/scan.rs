@@ -138,6 +138,7 @@ impl MemoryScan {
             }
             self.nodes = (self.nodes * 2).min(NODES_MAX);
         }
+        tx.note_seen(&sight);
         !self.rows.is_empty()
     }
 

@@ -91,7 +91,7 @@ fn set(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, row: &(u8, u8, Vec<
 
 fn end(tx: &mut MemoryTransaction, done: Result<(), Refusal>) {
     match done {
-        Ok(()) if tx.prepare().is_ok() => tx.commit(),
+        Ok(()) if tx.prepare().is_ok() => tx.commit(0),
         _ => tx.rollback(),
     }
 }

@@ -1,5 +1,6 @@
 //! A table in memory: its indexes, and what transactions do with its rows.
 
+use std::cell::Cell;
 use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
@@ -92,9 +93,20 @@ pub(crate) fn suffix_of(id: u64) -> [u8; ID_BYTES] {
     (!id).to_be_bytes()
 }
 
+/// The names that a table and its rows have in the log.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct LoggedAs {
+    /// The number of the table.
+    pub object: u32,
+    /// The position of the unique index whose keys are the names of rows.
+    pub primary: usize,
+}
+
 /// A table in memory.
 pub struct MemoryTable {
     pub(crate) indexes: Box<[TableIndex]>,
+    /// None: its rows are not logged.
+    pub(crate) logged: Option<LoggedAs>,
     /// On lines of its own: inserts of other threads change it, and all threads read the rest. So the count of the table's owners, which is
     /// before the table, is on others, too.
     next_id: CachePadded<AtomicU64>,
@@ -124,6 +136,7 @@ impl MemoryTable {
         };
         MemoryTable {
             indexes: shapes.iter().map(index).collect(),
+            logged: None,
             next_id: CachePadded::new(AtomicU64::new(1)),
             made: SlotCounter::new(),
             let_go: SlotCounter::new(),
@@ -131,6 +144,17 @@ impl MemoryTable {
             rows_let_go: SlotCounter::new(),
             counters: TableCounters::default(),
         }
+    }
+
+    /// The same for a table whose rows are logged.
+    pub fn logged(shapes: &[IndexShape], logged: LoggedAs) -> MemoryTable {
+        assert!(shapes[logged.primary].unique, "a row's name is its own");
+        MemoryTable { logged: Some(logged), ..MemoryTable::new(shapes) }
+    }
+
+    /// The number of the table in the log; None: its rows are not logged.
+    pub fn logged_object(&self) -> Option<u32> {
+        self.logged.map(|logged| logged.object)
     }
 
     /// Versions of rows that it holds, those too that only old snapshots see.
@@ -228,12 +252,16 @@ impl MemoryTable {
     }
 
     /// Lets go of the versions of a row that no snapshot from `oldest` on sees.
-    pub(crate) fn prune(&self, row: NonNull<Row>, oldest: u64, guard: &Guard) {
+    pub(crate) fn prune(&self, row: NonNull<Row>, oldest: u64, removed: &AtomicU64, guard: &Guard) {
         // SAFETY: the caller holds it.
         let row = unsafe { Guarded::new(row, guard) };
         let mut at = row.newest(guard);
         while let Some(version) = at {
             if matches!(version.begin(guard), Begin::Time(time) if time <= oldest) {
+                if version.body_len().is_none() {
+                    // Before its nodes go, which who finds the key free has seen: so he finds this, too. Relaxed: those reads come behind it.
+                    removed.fetch_max(version.position(guard), Ordering::Relaxed);
+                }
                 let mut newer = version;
                 // SAFETY: taken out of the chain here, and read under the guard.
                 while let Some(old) = unsafe { Guarded::of_raw(newer.take_older(), guard) } {
@@ -270,7 +298,6 @@ impl MemoryTable {
 }
 
 /// The sight of a transaction: which versions it sees.
-#[derive(Clone, Copy)]
 pub(crate) struct Sight {
     /// Versions that were committed up to this time.
     pub time: u64,
@@ -278,6 +305,8 @@ pub(crate) struct Sight {
     pub writer: Option<NonNull<Writer>>,
     /// Of its own, what was made before this statement.
     pub statement: u64,
+    /// The highest position in the log of what it has seen.
+    pub after: Cell<u64>,
 }
 
 impl Sight {
@@ -287,11 +316,18 @@ impl Sight {
         let mut at = row.newest(guard);
         while let Some(version) = at {
             if self.sees(&version, guard) {
+                self.note(&version, guard);
                 return Some(version);
             }
             at = version.older(guard);
         }
         None
+    }
+
+    /// Notes the position of a version that the transaction acts on.
+    #[inline]
+    fn note(&self, version: &Version, guard: &Guard) {
+        self.after.set(self.after.get().max(version.position(guard)));
     }
 
     #[inline]
@@ -322,7 +358,11 @@ impl Sight {
             }
             match this.committed_by(u64::MAX, guard) {
                 Some(time) if time > self.time => return Err(Refusal::Conflict),
-                Some(_) => return if has_key(this) { Err(Refusal::Duplicate(at)) } else { Ok(()) },
+                Some(_) if has_key(this) => return Err(Refusal::Duplicate(at)),
+                Some(_) => {
+                    self.note(&this, guard);
+                    return Ok(());
+                }
                 // Somebody is changing it. What it comes to is not known: a conflict, if it had the key or gets it.
                 None if has_key(this) => return Err(Refusal::Conflict),
                 None if this.older(guard).is_some_and(has_key) => return Err(Refusal::Conflict),

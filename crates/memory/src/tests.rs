@@ -117,7 +117,7 @@ fn change(
 fn commit(tx: &mut MemoryTransaction) -> Result<(), Invalid> {
     let valid = tx.prepare();
     match valid {
-        Ok(()) => tx.commit(),
+        Ok(()) => tx.commit(0),
         Err(_) => tx.rollback(),
     }
     valid

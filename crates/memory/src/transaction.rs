@@ -9,6 +9,7 @@
 //! ```
 //! Nothing here waits but for a transaction between its time and its end, which is doing nothing else then.
 
+use std::cell::Cell;
 use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
@@ -21,7 +22,7 @@ use crate::index::{KeyRange, Position, Wish};
 use crate::node::Node;
 use crate::row::{Row, STATEMENT_MAX, Version};
 use crate::scan::MemoryScan;
-use crate::table::{Keys, MemoryTable, Refusal, Sight, suffix_of};
+use crate::table::{Keys, LoggedAs, MemoryTable, Refusal, Sight, suffix_of};
 use crate::transactions::{Garbage, MemoryTransactions, NO_SNAPSHOT, Snapshot, free_left, retire};
 use crate::writer::{State, Writer, Writers};
 
@@ -47,6 +48,15 @@ pub enum Invalid {
     RepeatableRead,
     /// A row has come to a range that it has looked through: error 41325.
     Serializable,
+}
+
+/// A change of a row that is logged.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Change<'a> {
+    /// The row has these bytes from now on, whether it was there or not.
+    Put(&'a [u8]),
+    /// The row of this key is gone.
+    Delete(&'a [u8]),
 }
 
 /// A new version at the head of a row.
@@ -86,6 +96,10 @@ pub struct MemoryTransaction {
     writers: Writers,
     writer: Option<NonNull<Writer>>,
     statement: u64,
+    /// The highest position in the log of what it has seen of others, but for rows that it found gone.
+    after: u64,
+    /// It may have changed rows that are logged.
+    logs: bool,
     /// The tables of its writes and reads.
     tables: Vec<Arc<MemoryTable>>,
     writes: Vec<Write>,
@@ -121,6 +135,8 @@ impl MemoryTransaction {
             writers: Writers::default(),
             writer: None,
             statement: 0,
+            after: 0,
+            logs: false,
             tables: Vec::new(),
             writes: Vec::new(),
             reads: Vec::new(),
@@ -154,7 +170,18 @@ impl MemoryTransaction {
     }
 
     pub(crate) fn sight(&mut self) -> Sight {
-        Sight { time: self.begin(), writer: self.writer, statement: self.statement }
+        Sight { time: self.begin(), writer: self.writer, statement: self.statement, after: Cell::new(0) }
+    }
+
+    /// Notes what was seen.
+    pub(crate) fn note_seen(&mut self, sight: &Sight) {
+        self.after = self.after.max(sight.after.get());
+    }
+
+    /// What this transaction logs must come behind this position in the log: behind the commits of all that it has seen, and has found gone.
+    /// Otherwise a crash could leave it without them, and recovery would do again in another order what was done to one key.
+    pub fn after(&self) -> u64 {
+        self.after.max(self.home.removed())
     }
 
     /// The same with what the running statement has changed.
@@ -204,6 +231,7 @@ impl MemoryTransaction {
         body: Option<usize>,
     ) {
         table.count_made(body);
+        self.logs |= table.logged.is_some();
         self.keep_table(table);
         // SAFETY: the address of what an `Arc` has is not null.
         let table = unsafe { NonNull::new_unchecked(Arc::as_ptr(table).cast_mut()) };
@@ -260,6 +288,7 @@ impl MemoryTransaction {
                 table.count_refusal(Refusal::Conflict);
                 return Err(Refusal::Conflict);
             }
+            self.after = self.after.max(newest.position(guard));
         }
         Ok(newest.body_len().map(|_| newest))
     }
@@ -311,6 +340,7 @@ impl MemoryTransaction {
                 return put;
             }
         }
+        self.note_seen(&sight);
         Ok(())
     }
 
@@ -429,6 +459,7 @@ impl MemoryTransaction {
         let sight = self.sight();
         let Some(row) = table.row(name, &guard) else { return false };
         let Some(version) = sight.version(row, &guard) else { return false };
+        self.note_seen(&sight);
         let Some(bytes) = version.body() else { return false };
         body.clear();
         body.extend_from_slice(bytes);
@@ -446,6 +477,7 @@ impl MemoryTransaction {
         if let Some(row) = table.row(name, &guard)
             && let Some(version) = sight.version(row, &guard)
         {
+            self.note_seen(&sight);
             self.note_read(row, version, Level::RepeatableRead, &guard);
             self.keep_table(table);
         }
@@ -609,18 +641,58 @@ impl MemoryTransaction {
         self.others_version(row, time, guard).map(|(since, _)| since)
     }
 
-    /// Commits what was prepared, and ends.
-    pub fn commit(&mut self) {
+    /// The time that it has got to commit at, while it is prepared.
+    pub fn prepared(&self) -> Option<u64> {
+        self.prepared
+    }
+
+    /// Tells if it may have changed rows that are logged.
+    pub fn logs(&self) -> bool {
+        self.logs
+    }
+
+    /// Goes through its changes of rows that are logged, from the one of number `from` on, as long as `visit` says so; the number of the next
+    /// one. A row that was changed twice is there as it is now, where it was changed last.
+    pub fn changes(&self, from: usize, mut visit: impl FnMut(u32, Change<'_>) -> bool) -> usize {
+        let guard = crossbeam_epoch::pin();
+        for (at, write) in self.writes.iter().enumerate().skip(from) {
+            // SAFETY: the transaction keeps its tables until it ends.
+            let table = unsafe { write.table.as_ref() };
+            let Some(LoggedAs { object, primary }) = table.logged else { continue };
+            // SAFETY: the write holds the row, and the version is the transaction's own.
+            let (row, version) = unsafe { (Guarded::new(write.row, &guard), Guarded::new(write.version, &guard)) };
+            if row.newest(&guard).is_some_and(|newest| newest.pointer() != write.version) {
+                continue;
+            }
+            let change = match version.body() {
+                Some(body) => Change::Put(body),
+                None => {
+                    // The version before a deletion has the nodes of the row.
+                    let node = version.older(&guard).and_then(|older| older.node(primary, &guard));
+                    let Some(node) = node else { continue };
+                    Change::Delete(table.indexes[primary].group(node.key()))
+                }
+            };
+            if !visit(object, change) {
+                return at + 1;
+            }
+        }
+        self.writes.len()
+    }
+
+    /// Commits what was prepared, and ends. `position` is that of the commit in the log; of one that is not there, the position of what
+    /// it acts on.
+    pub fn commit(&mut self, position: u64) {
         if self.writes.is_empty() && self.time.is_some() {
             self.home.reads.add(1);
         }
         if let (Some(time), Some(writer)) = (self.prepared.take(), self.writer) {
             // SAFETY: the writer is the transaction's own until `end`.
-            unsafe { writer.as_ref() }.set(State::Committed(time));
+            unsafe { writer.as_ref() }.commit(time, position);
             if !self.writes.is_empty() {
                 let changed = self.writes.len();
                 self.home.commits.add(1);
-                self.commit_writes(time);
+                self.commit_writes(time, position);
                 free_left(changed);
             }
         }
@@ -628,10 +700,10 @@ impl MemoryTransaction {
     }
 
     /// Gives the versions their time, and leaves the rows that have older ones as garbage.
-    fn commit_writes(&mut self, time: u64) {
+    fn commit_writes(&mut self, time: u64, position: u64) {
         for write in &self.writes {
             // SAFETY: as below.
-            unsafe { write.version.as_ref() }.set_time(time);
+            unsafe { write.version.as_ref() }.set_committed(time, position);
         }
         for Write { table, row, version } in self.writes.drain(..) {
             // SAFETY: no prune takes a version that is younger than a snapshot in use, and the transaction's own is.
@@ -657,6 +729,8 @@ impl MemoryTransaction {
         self.current = None;
         self.time = None;
         self.statement = 0;
+        self.after = 0;
+        self.logs = false;
         // Release pairs with the load of `ask_oldest`: who finds the snapshot gone comes behind its reads.
         self.snapshot.store(NO_SNAPSHOT, Ordering::Release);
         empty(&mut self.writes);

@@ -161,6 +161,8 @@ pub struct MemoryTransactions {
     snapshots: Mutex<Vec<(i32, Arc<Snapshot>)>>,
     /// No snapshot is older: too low at worst.
     oldest: AtomicU64,
+    /// The highest position in the log of a deletion whose row is in no index any more.
+    removed: AtomicU64,
     garbage: [CachePadded<Mutex<Queue>>; QUEUES],
     pub(crate) commits: SlotCounter,
     pub(crate) aborts: SlotCounter,
@@ -180,6 +182,7 @@ impl Default for MemoryTransactions {
             clock: Clock::default(),
             snapshots: Mutex::default(),
             oldest: AtomicU64::new(0),
+            removed: AtomicU64::new(0),
             garbage: std::array::from_fn(|_| CachePadded::default()),
             commits: SlotCounter::new(),
             aborts: SlotCounter::new(),
@@ -210,6 +213,17 @@ impl MemoryTransactions {
         let snapshot = Arc::new(Snapshot::new(AtomicU64::new(NO_SNAPSHOT)));
         lock(&self.snapshots).push((session_id, snapshot.clone()));
         MemoryTransaction::new(self.clone(), snapshot)
+    }
+
+    /// The position in the log behind which rows were deleted that no index leads to any more.
+    pub(crate) fn removed(&self) -> u64 {
+        // Relaxed: who has found a key free came behind what `prune` wrote there.
+        self.removed.load(Ordering::Relaxed)
+    }
+
+    /// All commits from now on have a later time: those up to `time` were made before a restart.
+    pub fn begin_after(&self, time: u64) {
+        self.clock.0.fetch_max(time, Ordering::SeqCst);
     }
 
     /// The transactions that have a snapshot.
@@ -319,7 +333,7 @@ impl MemoryTransactions {
         for one in &*rows {
             // SAFETY: the queue keeps the table until `let_go` below; the garbage has held the row.
             unsafe {
-                one.table.as_ref().prune(one.row, oldest, &guard);
+                one.table.as_ref().prune(one.row, oldest, &self.removed, &guard);
                 Row::release(one.row);
             }
         }

@@ -29,12 +29,31 @@ pub(crate) enum State {
 }
 
 /// The state of a transaction, which its versions lead to until it has ended.
-pub(crate) struct Writer(AtomicU64);
+pub(crate) struct Writer {
+    state: AtomicU64,
+    /// See [`Version::position`](crate::row::Version::position); set before the state says that it has committed.
+    position: AtomicU64,
+}
 
 impl Writer {
+    fn new() -> Writer {
+        Writer { state: AtomicU64::new(ACTIVE), position: AtomicU64::new(0) }
+    }
+
+    /// The position in the log of its commit; zero before that.
+    pub fn position(&self) -> u64 {
+        self.position.load(Ordering::Relaxed)
+    }
+
+    /// Commits at `time`, and `position` in the log. Release by [`Writer::set`]: who finds it committed finds the position.
+    pub fn commit(&self, time: u64, position: u64) {
+        self.position.store(position, Ordering::Relaxed);
+        self.set(State::Committed(time));
+    }
+
     /// Acquire pairs with the Release of [`Writer::set`]: who finds a transaction committed sees all that it has put.
     pub fn state(&self) -> State {
-        let word = self.0.load(Ordering::Acquire);
+        let word = self.state.load(Ordering::Acquire);
         match word & ((1 << STATE_BITS) - 1) {
             ACTIVE => State::Active,
             ENTERING => State::Entering,
@@ -54,7 +73,7 @@ impl Writer {
             State::Preparing(time) => time << STATE_BITS | PREPARING,
             State::Committed(time) => time << STATE_BITS | COMMITTED,
         };
-        self.0.store(word, Ordering::Release);
+        self.state.store(word, Ordering::Release);
     }
 
     /// The time at which it has committed, if that is `latest` or before; None: later, or not. A writer that has got such a time is
@@ -85,7 +104,7 @@ pub(crate) struct Writers {
 impl Writers {
     /// A writer that no transaction has had.
     pub fn take(&mut self) -> NonNull<Writer> {
-        let new = || NonNull::from(Box::leak(Box::new(std::array::from_fn(|_| Writer(AtomicU64::new(ACTIVE))))));
+        let new = || NonNull::from(Box::leak(Box::new(std::array::from_fn(|_| Writer::new()))));
         let block = *self.block.get_or_insert_with(new);
         let at = self.used;
         debug_assert!(at < WRITERS, "a block that is used up was given back");

@@ -266,6 +266,18 @@ record_table! {
             /// The part after.
             part: Rest,
         },
+        /// Changes of rows in memory, which redo leaves alone: they count when the transaction has committed, and there is no undo. A
+        /// transaction of many has several such records, and the last one commits it.
+        15 = InMemory {
+            /// Flags of the transaction; FIRST: what the transaction has logged of rows in memory before does not count.
+            flags: Byte,
+            /// The transaction.
+            xid: Xid,
+            /// The time of the commit in the order of transactions in memory; 0 in records before the last.
+            time: Varint,
+            /// The changes, one after the other, cut anywhere.
+            changes: Rest,
+        },
     }
 }
 
@@ -381,6 +393,7 @@ impl<'a> Record<'a> {
             | Record::UsePage { xid, .. }
             | Record::FreePage { xid, .. }
             | Record::Commit { xid, .. }
+            | Record::InMemory { xid, .. }
             | Record::Abort { xid } => Some(xid),
             Record::Structure { .. }
             | Record::FreeExtents { .. }
@@ -402,7 +415,11 @@ impl<'a> Record<'a> {
             | Record::FreePage { page, .. }
             | Record::FreeExtents { page, .. }
             | Record::BulkPages { page, .. } => Some(PageId(page)),
-            Record::Structure { .. } | Record::Commit { .. } | Record::Abort { .. } | Record::Checkpoint { .. } => None,
+            Record::Structure { .. }
+            | Record::Commit { .. }
+            | Record::Abort { .. }
+            | Record::Checkpoint { .. }
+            | Record::InMemory { .. } => None,
         }
     }
 
@@ -418,6 +435,7 @@ impl<'a> Record<'a> {
     pub fn ends_transaction(&self) -> bool {
         match *self {
             Record::Commit { .. } | Record::Abort { .. } => true,
+            Record::InMemory { flags, .. } => flags & LogContext::COMMIT != 0,
             _ => self.row_change().is_some_and(|change| change.flags & LogContext::COMMIT != 0),
         }
     }

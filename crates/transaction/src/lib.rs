@@ -64,6 +64,6 @@ pub use registry::{LockRow, LockedThing, OpenTransaction, TransactionRow};
 pub use rows::{Inserted, RowStanding, Seen, View};
 pub use status::Status;
 pub use structure::{RID_BYTES, Structure};
-pub use transaction::{Isolation, Mark, Transaction};
+pub use transaction::{ChangesInMemory, Isolation, Mark, Transaction};
 pub use transactions::Transactions;
 pub use wait::WaitGraph;

@@ -84,6 +84,13 @@ impl Analysis {
                 self.open.remove(&xid);
                 return Ok(());
             }
+            Record::InMemory { flags, xid, .. } => {
+                self.id_max = self.id_max.max(xid);
+                if flags & LogContext::COMMIT != 0 {
+                    self.open.remove(&xid);
+                }
+                return Ok(());
+            }
             Record::InsertPage { xid, page, .. } => return self.page(xid, PageId(page), false),
             Record::UsePage { xid, page, .. } => return self.page(xid, PageId(page), true),
             // The system's: a page whose only row nobody needed any more.

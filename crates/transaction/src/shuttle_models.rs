@@ -197,7 +197,7 @@ impl World {
 
     fn end(&self, tx: &mut Transaction, outcome: Result<(), TransactionError>) {
         match outcome {
-            Ok(()) => self.drive(tx, |tx| tx.try_commit(|| ())).expect("it commits"),
+            Ok(()) => self.drive(tx, |tx| tx.try_commit(None, |_| ())).expect("it commits"),
             Err(TransactionError::Deadlock) => self.drive(tx, Transaction::try_rollback).expect("it rolls back"),
             Err(error) => panic!("{error}"),
         }

@@ -15,28 +15,30 @@
 //! - the table locks of a session that rests or waits are those that its open transaction needs; while it runs from statement
 //!   to statement it keeps the weak ones it used last, as long as nobody wants the table for himself.
 
+mod end;
 mod locking;
+
+pub use end::ChangesInMemory;
 
 use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_contention::{CachePadded, Counter};
-use pikepole_log::{Lsn, LsnRange, Refused};
+use pikepole_log::{Lsn, LsnRange};
 use pikepole_machine::clock;
 use pikepole_scheduler as scheduler;
-use pikepole_storage::records::Record;
 use pikepole_storage::{LogContext, TreeCursor};
 
 use crate::bulk::Unlogged;
 use crate::deadlock::Standing;
-use crate::error::{Need, Stop, TransactionError};
+use crate::error::{Need, TransactionError};
 use crate::id::{Dealt, TransactionId};
 use crate::key_lock::{Kept, KeyLock, KeyWait};
 use crate::lock::{Grant, LockMode, LockWait, TableLock};
 use crate::nested::{Family, Handed, Kinship};
 use crate::registry::{NONE, SessionCell};
 use crate::status::{Status, WordPlace};
-use crate::transactions::{Ghost, Transactions};
-use crate::undo::{UndoKind, UndoLog, undo_one};
+use crate::transactions::Transactions;
+use crate::undo::UndoLog;
 use crate::wait::{Edge, EndWait, WaitedFor};
 
 /// Log space kept back for the undo of a change, beyond the length of its record, in bytes.
@@ -449,6 +451,12 @@ impl Transaction {
         }
     }
 
+    /// What is logged from now on comes behind this position: for what depends on rows in memory that others have committed.
+    #[inline]
+    pub fn order_behind(&mut self, position: Lsn) {
+        self.after = self.after.max(position);
+    }
+
     /// What is logged from now on comes behind everything that has been: for what depends on more than rows that were
     /// read and pages that were changed.
     pub fn order_behind_all(&mut self) {
@@ -511,179 +519,6 @@ impl Transaction {
         self.home.log.undo_reserve(bytes);
         self.undo_bytes += bytes;
         self.cell.reserved_bytes.store(self.undo_bytes.unsigned_abs(), Ordering::Relaxed);
-    }
-
-    fn append_end(&self, record: &Record<'_>) -> Result<LsnRange, Stop> {
-        let appended = self.home.log.append_record_reserved_after(self.after, record);
-        appended.map_err(|refused| match refused {
-            Refused::BufferFull | Refused::LogFull => Stop::Need(Need::Storage(pikepole_storage::Need::LogBuffer)),
-            Refused::Poisoned => TransactionError::Poisoned(pikepole_log::Poisoned).into(),
-        })
-    }
-
-    /// Commits what was changed; with nothing changed it only ends the transaction. The commit is in the log, and everybody
-    /// sees it; [`Transaction::try_harden`] makes it durable. `publish` is called once it has committed, while its locks are
-    /// still held.
-    ///
-    /// # Errors
-    /// A need of room in the log buffer, or a log that failed earlier; nothing has ended then.
-    #[inline]
-    pub fn try_commit(&mut self, publish: impl FnOnce()) -> Result<(), Stop> {
-        assert!(!self.is_child(), "a child ends with its parent");
-        self.try_adopt()?;
-        if let Some(unlogged) = &self.unlogged {
-            unlogged.try_settled()?;
-        }
-        if !self.logged {
-            publish();
-            self.ended();
-            return Ok(());
-        }
-        let (dealt, place) = self.dealt.expect("a change has an id");
-        let record = Record::Commit { xid: dealt.id.0, time_us: clock::unix_time_us().unsigned_abs() };
-        self.home.status.committing(place);
-        let range = match self.append_end(&record) {
-            Ok(range) => range,
-            Err(stop) => {
-                self.home.status.not_committing(place);
-                return Err(stop);
-            }
-        };
-        self.remember_ghosts();
-        self.end_word(dealt, place, range.end, true);
-        self.unhardened = range.end;
-        self.after = range.end;
-        self.count_write();
-        publish();
-        self.ended();
-        Ok(())
-    }
-
-    fn end_word(&mut self, dealt: Dealt, place: WordPlace, lsn: Lsn, committed: bool) {
-        self.dealt = None;
-        if self.home.status.end(place, lsn, committed) {
-            self.home.sleepers.wake(dealt.id);
-        }
-        self.home.dealer.retire(dealt);
-    }
-
-    /// The deleted rows of a committing transaction are removed once nobody needs them.
-    fn remember_ghosts(&mut self) {
-        if self.undo.ghosts == 0 {
-            return;
-        }
-        let (id, _) = self.own_id();
-        let mut at = self.undo.position();
-        while let Some((structure, entry, start)) = self.undo.before(at) {
-            at = start;
-            if entry.kind != UndoKind::SetHeader || entry.old_header.is_ghost() {
-                continue;
-            }
-            self.home.add_ghost(Ghost {
-                structure: structure.clone(),
-                name: entry.name.into(),
-                header: crate::rows::ghost_header(entry.old_header, id),
-            });
-        }
-    }
-
-    /// What both ends have in common.
-    fn ended(&mut self) {
-        if self.announced {
-            self.announced = false;
-            self.cell.id.store(0, Ordering::Relaxed);
-            self.cell.log_bytes.store(0, Ordering::Relaxed);
-            self.cell.log_records.store(0, Ordering::Relaxed);
-            // Release: the checkpoint that no longer sees the transaction sees its end in the log.
-            self.cell.first_lsn.store(NONE, Ordering::Release);
-            self.cell.last_lsn.store(NONE, Ordering::Relaxed);
-            self.cell.reserved_bytes.store(0, Ordering::Relaxed);
-            self.home.statistics.subtract(Counter::ActiveTransactions, 1);
-            self.home.log.undo_reserve(-self.undo_bytes);
-            self.undo_bytes = 0;
-            self.records = 0;
-            self.undo.clear();
-            self.unlogged = None;
-        }
-        if std::mem::take(&mut self.numbered) {
-            // Release: who no longer sees the number sees the transaction's end. Pairs with the Acquire in `oldest_number`.
-            self.cell.first_number.store(NONE, Ordering::Release);
-        }
-        self.logged = false;
-        self.begun = false;
-        if self.explicit {
-            self.explicit = false;
-            self.cell.explicit_id.store(0, Ordering::Relaxed);
-        }
-        self.drop_snapshot();
-        self.end_locks();
-        if !self.keys.is_empty() {
-            self.unlock_keys();
-        }
-    }
-
-    /// Makes the last commit durable when `full`; otherwise that is left to the next flush.
-    ///
-    /// # Errors
-    /// The need to wait for the log.
-    #[inline]
-    pub fn try_harden(&mut self, full: bool) -> Result<(), Stop> {
-        if full && self.unhardened > self.home.log.durable() {
-            return Err(Stop::Need(Need::Durable(self.unhardened)));
-        }
-        self.unhardened = Lsn::ZERO;
-        Ok(())
-    }
-
-    /// Where the last commit ends that nobody has waited for; zero when there is none.
-    pub fn unhardened(&self) -> Lsn {
-        self.unhardened
-    }
-
-    /// Undoes all changes made since `mark`.
-    ///
-    /// # Errors
-    /// Needs; what was undone so far stays undone, and the next call goes on.
-    pub fn try_rollback_to(&mut self, mark: Mark) -> Result<(), Stop> {
-        self.try_adopt()?;
-        let Some((dealt, _)) = self.dealt else {
-            return Ok(());
-        };
-        while self.undo.position() > mark.0 {
-            let Some((structure, entry, start)) = self.undo.before(self.undo.position()) else {
-                break;
-            };
-            undo_one(structure, &mut self.cursor, dealt.id, self.after, &entry)?;
-            self.undo.truncate(start);
-        }
-        Ok(())
-    }
-
-    /// Undoes all changes and ends the transaction.
-    ///
-    /// # Errors
-    /// Needs, as [`Transaction::try_rollback_to`]; a store that takes no more changes: then [`Transaction::abandon`].
-    pub fn try_rollback(&mut self) -> Result<(), Stop> {
-        assert!(!self.is_child(), "a child ends with its parent");
-        self.try_rollback_to(Mark::START)?;
-        if self.logged {
-            let (dealt, place) = self.dealt.expect("a change has an id");
-            let range = self.append_end(&Record::Abort { xid: dealt.id.0 })?;
-            self.end_word(dealt, place, range.end, false);
-        }
-        self.ended();
-        Ok(())
-    }
-
-    /// Ends a transaction whose changes cannot be undone because the log failed. Its rows stay invisible; the database
-    /// takes no changes any more, and the next start undoes them.
-    pub fn abandon(&mut self) {
-        // Children that are at work cannot change anything either; what they hand in is of no use any more.
-        self.kinship = Kinship::Alone;
-        if let Some((dealt, place)) = self.dealt.filter(|_| self.logged) {
-            self.end_word(dealt, place, Lsn(u64::MAX >> 8), false);
-        }
-        self.ended();
     }
 
     /// Waits for the end of another transaction, for a lock or for the log, under the wait's type. Needs of the store and

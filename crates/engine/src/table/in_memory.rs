@@ -12,6 +12,7 @@
 use std::ops::Bound;
 use std::sync::Arc;
 
+use pikepole_log::Lsn;
 use pikepole_machine::memory;
 use pikepole_memory::{
     Guard, IndexShape, Invalid, KeyRange, Keys, Level, MemoryScan, MemoryTable, MemoryTransaction, Refusal, TableSlot,
@@ -133,6 +134,25 @@ impl Transaction {
 }
 
 impl Database {
+    /// Logs what the record of the commit does not take of the changes in in-memory tables, in all databases.
+    ///
+    /// # Errors
+    /// Needs; 9001 when the log failed.
+    pub(crate) fn try_log_in_memory(&self, tx: &mut Transaction) -> Result<(), Blocked> {
+        if let Some(memory) = tx.memory.as_ref().filter(|memory| memory.logs()) {
+            let logged = tx.logged_in_memory.try_log(&mut tx.inner, memory);
+            logged.map_err(|stop| self.place(tx, "").stop(stop))?;
+        }
+        tx.try_log_parts_in_memory()
+    }
+
+    /// What the transaction logs from now on comes behind what it has seen in in-memory tables.
+    fn order_behind_seen(tx: &mut Transaction) {
+        if let Some(memory) = &tx.memory {
+            tx.inner.order_behind(Lsn(memory.after()));
+        }
+    }
+
     /// The transaction's part in in-memory tables.
     #[inline]
     fn memory_of<'t>(&self, tx: &'t mut Transaction) -> &'t mut MemoryTransaction {
@@ -301,7 +321,9 @@ impl Database {
         let Some(Source::Memory(own)) = &mut scan.source else { return Ok(false) };
         let guard = pikepole_memory::pin();
         let rows = rows_at(slot, &guard)?;
-        Ok(self.memory_of(tx).scan(&mut own.scan, rows, own.level))
+        let more = self.memory_of(tx).scan(&mut own.scan, rows, own.level);
+        Self::order_behind_seen(tx);
+        Ok(more)
     }
 
     /// Reads the row of the name at `scan.locator` into `scan.rest`. False: the transaction sees none.
@@ -316,7 +338,9 @@ impl Database {
         let level = self.memory_level_of_scan(tx, &scan.hints)?;
         let guard = pikepole_memory::pin();
         let rows = rows_at(slot, &guard)?;
-        Ok(self.memory_of(tx).read(rows, &scan.locator.0, level, &mut scan.rest))
+        let is_there = self.memory_of(tx).read(rows, &scan.locator.0, level, &mut scan.rest);
+        Self::order_behind_seen(tx);
+        Ok(is_there)
     }
 
     /// Inserts a row; the position of the index that has its key already, if one has.

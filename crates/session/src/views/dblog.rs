@@ -179,6 +179,7 @@ fn operation(record: &Record<'_>, change: Option<&RowChange<'_>>) -> &'static st
         Record::UsePage { .. } => "LOP_USE_PAGE",
         Record::FreePage { .. } => "LOP_FREE_PAGE",
         Record::BulkPages { .. } => "LOP_BULK_PAGES",
+        Record::InMemory { .. } => "LOP_HK",
         Record::Commit { .. } => "LOP_COMMIT_XACT",
         Record::Abort { .. } => "LOP_ABORT_XACT",
         Record::Checkpoint { .. } => "LOP_BEGIN_CKPT",

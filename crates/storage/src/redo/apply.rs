@@ -114,7 +114,8 @@ impl Applier {
             | Record::Commit { .. }
             | Record::Abort { .. }
             | Record::Checkpoint { .. }
-            | Record::BulkPages { .. } => Ok(()),
+            | Record::BulkPages { .. }
+            | Record::InMemory { .. } => Ok(()),
         }
     }
 
