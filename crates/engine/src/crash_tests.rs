@@ -45,7 +45,8 @@ impl Random {
 struct Session {
     db: Arc<Database>,
     tx: Transaction,
-    table: Arc<Table>,
+    /// All have the same rows: what is done to one is done to the others in the same transaction.
+    tables: Vec<Arc<Table>>,
     first_key: i64,
     random: Random,
     known: Arc<Mutex<Known>>,
@@ -61,6 +62,8 @@ enum Base {
     Heap,
     /// In the order of their texts, of which many are the same.
     Repeated,
+    /// In memory, and the same rows in a table on disk.
+    InMemory,
 }
 
 /// What the rows of a run have in their text column.
@@ -109,12 +112,14 @@ impl Session {
         model.insert(key, value);
         self.known().under_way = Some(model);
         self.db.begin_statement(&mut self.tx);
-        let mut writer = self.table.writer();
         let new = row(key, value, &self.texts.of(value));
-        let (db, table) = (self.db.clone(), self.table.clone());
-        db.drive(&mut self.tx, |tx| db.try_insert(tx, &table, &mut writer, &new, RowCount::One))
-            .await
-            .map_err(|_| ())?;
+        let (db, tables) = (self.db.clone(), self.tables.clone());
+        let count = if tables.len() == 1 { RowCount::One } else { RowCount::Many };
+        for table in &tables {
+            let mut writer = table.writer();
+            let inserted = db.drive(&mut self.tx, |tx| db.try_insert(tx, table, &mut writer, &new, count)).await;
+            inserted.map_err(|_| ())?;
+        }
         self.db.end_statement(&mut self.tx);
         self.acknowledge().await
     }
@@ -135,7 +140,14 @@ impl Session {
         for _ in 0..1 + self.random.next(5) {
             self.pause().await;
             let (mark, before) = (self.tx.mark(), model.clone());
-            self.change(&mut model).await?;
+            let (key, value) = (self.first_key + self.random.next(12) as i64, self.random.next(1_000) as i32);
+            for table in self.tables.clone() {
+                self.change(&table, &model, (key, value)).await?;
+            }
+            match model.contains_key(&key) && value % 3 == 0 {
+                true => model.remove(&key),
+                false => model.insert(key, value),
+            };
             if self.random.next(5) == 0 {
                 self.pause().await;
                 self.db.rollback_to(&mut self.tx, mark).await.map_err(|_| ())?;
@@ -158,30 +170,23 @@ impl Session {
         }
     }
 
-    /// Inserts, updates or deletes a row, and the model's with it.
-    async fn change(&mut self, model: &mut Model) -> Result<(), ()> {
-        let (db, table) = (self.db.clone(), self.table.clone());
-        let key = self.first_key + self.random.next(12) as i64;
-        let value = self.random.next(1_000) as i32;
+    /// Inserts a row, or updates or deletes the one that is there.
+    async fn change(&mut self, table: &Arc<Table>, model: &Model, (key, value): (i64, i32)) -> Result<(), ()> {
+        let db = self.db.clone();
         let new = row(key, value, &self.texts.of(value));
         let mut writer = table.writer();
         let mark = db.begin_statement(&mut self.tx);
         let tx = &mut self.tx;
-        let inserted = db.drive(tx, |tx| db.try_insert(tx, &table, &mut writer, &new, RowCount::One)).await;
+        let inserted = db.drive(tx, |tx| db.try_insert(tx, table, &mut writer, &new, RowCount::One)).await;
         match inserted {
             Ok(()) => {
-                assert!(model.insert(key, value).is_none(), "the key was free");
+                assert!(!model.contains_key(&key), "the key was free");
             }
             Err(Interrupted::Error(error)) if error.number == 2627 => {
                 assert!(model.contains_key(&key), "the session's own key");
                 db.rollback_to(tx, mark).await.map_err(|_| ())?;
                 let delete = value % 3 == 0;
-                self.change_row(&table, key, (!delete).then_some(&new)).await?;
-                if delete {
-                    model.remove(&key);
-                } else {
-                    model.insert(key, value);
-                }
+                self.change_row(table, key, (!delete).then_some(&new)).await?;
             }
             Err(_) => return Err(()),
         }
@@ -217,6 +222,12 @@ impl Session {
 fn table_definition(base: Base, texts: Texts) -> TableDefinition {
     let mut indexes = primary_key();
     indexes[0].clustered = base == Base::Clustered;
+    if base == Base::InMemory {
+        let memory = Some(InMemory::new(InMemoryDurability::SchemaAndData));
+        indexes[0].extras.hash = HashIndex::with_buckets(16);
+        indexes.push(IndexDefinition { name: Some("by_v".into()), ..index(IndexKind::Index, false, &["v"]) });
+        return TableDefinition { memory, ..definition("t", indexes) };
+    }
     if base == Base::Repeated {
         indexes.push(IndexDefinition { name: Some("by_s".into()), ..index(IndexKind::Index, true, &["s"]) });
     }
@@ -234,6 +245,10 @@ fn fresh_disk(seed: u64, base: Base, texts: Texts) -> SimulatedDisk {
     server.schedulers().block_on(async {
         let mut tx = db.transaction(50);
         db.create_table(&mut tx, table_definition(base, texts)).await.expect("a new table");
+        if base == Base::InMemory {
+            crate::in_memory_tests::elevate(&db);
+            db.create_table(&mut tx, definition(TWIN, primary_key())).await.expect("a new table");
+        }
         db.commit(&mut tx, Durability::Full).await.expect("a commit");
         drop(tx);
         server.shutdown().await.expect("a clean shutdown");
@@ -266,8 +281,8 @@ fn run_sessions(
     server
         .set_database_option(MASTER, DatabaseOption::DelayedDurability(DelayedDurability::Allowed))
         .unwrap_or_default();
-    let table = db.current_catalog().table("dbo", "t").cloned();
-    let table = table.expect("it was made before");
+    let tables = tables_of(db);
+    assert!(!tables.is_empty(), "they were made before");
     let handles: Vec<_> = known
         .iter()
         .enumerate()
@@ -275,7 +290,7 @@ fn run_sessions(
             let session = Session {
                 db: db.clone(),
                 tx: db.transaction(51 + at as i32),
-                table: table.clone(),
+                tables: tables.clone(),
                 first_key: at as i64 * 100,
                 random: Random(seed * 31 + at as u64),
                 known: known.clone(),
@@ -311,33 +326,28 @@ fn server_disk(server: &Server) -> SimulatedDisk {
     server.disk().as_simulated().expect("a simulated disk").clone()
 }
 
-/// The rows of the table after a restart, by session; each row must be whole.
+/// The name of the table on disk that has the rows of one in memory.
+const TWIN: &str = "twin";
+
+fn tables_of(db: &Database) -> Vec<Arc<Table>> {
+    let catalog = db.current_catalog();
+    ["t", TWIN].iter().filter_map(|name| catalog.table("dbo", name).cloned()).collect()
+}
+
+/// The rows of the tables, which are the same, after a restart, by session; each row must be whole.
 fn read_back(disk: &SimulatedDisk, texts: Texts) -> Result<Vec<Model>, String> {
     let server = Server::open(options(disk)).map_err(|e| e.to_string())?;
     let db = server.database(MASTER).map_err(|e| e.to_string())?;
     let mut models = vec![Model::new(); SESSIONS];
-    let table = db.current_catalog().table("dbo", "t").cloned().ok_or("the table is gone")?;
     let result = server.schedulers().block_on(async {
-        let mut tx = db.transaction(50);
-        let mut scan = table.scan(ScanRange::all(), &[0, 1, 2]);
-        let mut out = row(0, 0, "");
-        while db
-            .drive(&mut tx, |tx| db.try_next(tx, &table, &mut scan, &mut out))
-            .await
-            .map_err(|e| format!("{e:?}"))?
-        {
-            let [Value::BigInt(key), Value::Int(value), Value::Str(text)] = &out[..] else {
-                return Err(format!("{out:?} is no row"));
-            };
-            if *text != texts.of(*value) {
-                return Err(format!("row {key} is not whole"));
+        let tables = tables_of(&db);
+        for (at, table) in tables.iter().enumerate() {
+            let rows = rows_of(&db, table, texts).await?;
+            if at > 0 && rows != models {
+                return Err(format!("{} has {rows:?}, and {} {models:?}", table.name, tables[0].name));
             }
-            if models[(*key / 100) as usize].insert(*key, *value).is_some() {
-                return Err(format!("row {key} is there twice"));
-            }
+            models = rows;
         }
-        db.end_statement(&mut tx);
-        drop(tx);
         server.shutdown().await.map_err(|e| e.to_string())
     });
     server.schedulers().shutdown();
@@ -349,6 +359,27 @@ fn read_back(disk: &SimulatedDisk, texts: Texts) -> Result<Vec<Model>, String> {
         Some(damage) => Err(damage.clone()),
         None => Ok(models),
     }
+}
+
+/// The rows of a table, by session.
+async fn rows_of(db: &Arc<Database>, table: &Arc<Table>, texts: Texts) -> Result<Vec<Model>, String> {
+    let mut models = vec![Model::new(); SESSIONS];
+    let mut tx = db.transaction(50);
+    let mut scan = table.scan(ScanRange::all(), &[0, 1, 2]);
+    let mut out = row(0, 0, "");
+    while db.drive(&mut tx, |tx| db.try_next(tx, table, &mut scan, &mut out)).await.map_err(|e| format!("{e:?}"))? {
+        let [Value::BigInt(key), Value::Int(value), Value::Str(text)] = &out[..] else {
+            return Err(format!("{out:?} is no row"));
+        };
+        if *text != texts.of(*value) {
+            return Err(format!("row {key} is not whole"));
+        }
+        if models[(*key / 100) as usize].insert(*key, *value).is_some() {
+            return Err(format!("row {key} is there twice"));
+        }
+    }
+    db.end_statement(&mut tx);
+    Ok(models)
 }
 
 /// Compares; what does not hold, for people.
@@ -456,6 +487,14 @@ fn the_same_with_values_longer_than_a_page() {
     for seed in 2_001..2_001 + seeds {
         crash_everywhere(seed, Base::Clustered, Texts::Long, step);
         crash_everywhere(seed + 500, Base::Heap, Texts::Long, step);
+    }
+}
+
+#[test]
+fn the_same_in_memory_and_on_disk_as_one() {
+    let (seeds, step) = extent(2, 7);
+    for seed in 5_001..5_001 + seeds {
+        crash_everywhere(seed, Base::InMemory, Texts::Short, step);
     }
 }
 

@@ -7,7 +7,7 @@ use pikepole_storage::StorageError;
 use pikepole_transaction::{Need, Stop, TransactionError};
 use pikepole_types::{RowError, SqlError};
 
-use crate::database::{Database, LogFullReason};
+use crate::database::Database;
 
 /// Why a `try_*` operation stopped before it was done.
 #[derive(Debug)]
@@ -105,7 +105,7 @@ impl Place<'_> {
         match error {
             StorageError::LogFull => {
                 let reason = self.database.log_full_reason();
-                if reason == LogFullReason::Checkpoint {
+                if reason.is_for_checkpoint() {
                     self.database.want_checkpoint();
                 }
                 SqlError::log_is_full(name, reason.name())

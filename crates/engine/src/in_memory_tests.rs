@@ -9,7 +9,7 @@ use crate::database::DatabaseOptions;
 use crate::tests::{Client, definition, index, primary_key, row, server, stop, table_of, with_server};
 use crate::*;
 
-const SCHEMA_ONLY: InMemory = InMemory { durability: InMemoryDurability::SchemaOnly };
+const SCHEMA_ONLY: InMemory = InMemory { durability: InMemoryDurability::SchemaOnly, since: 0 };
 
 /// A table with a hash index of a thousand buckets for its primary key, and an ordered index.
 fn in_memory(name: &str) -> TableDefinition {
@@ -45,7 +45,7 @@ fn a_definition_is_kept_over_a_restart() {
 }
 
 /// Statements in explicit transactions read in-memory tables as of SNAPSHOT.
-fn elevate(db: &Database) {
+pub(crate) fn elevate(db: &Database) {
     let options = db.options();
     let switches = options.switches.with("MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT", true);
     db.set_options(DatabaseOptions { switches, ..options }).expect("options");

@@ -27,6 +27,7 @@
 
 mod backup;
 mod catalog;
+mod chunk;
 mod database;
 mod error;
 mod fault;

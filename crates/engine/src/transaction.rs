@@ -543,6 +543,9 @@ impl Database {
             inner.order_behind(Lsn(memory.after()));
             changes = if memory.logs() { logged_in_memory.last(memory) } else { None };
         }
+        if let Some(changes) = &changes {
+            self.in_memory_checkpoints().count_logged(changes.bytes.len());
+        }
         if definitions.catalog.is_some() {
             // The rows of a new storage were logged by whoever built it.
             inner.order_behind_all();

@@ -15,6 +15,7 @@ pub type Entry<'a> = (Lsn, &'a [u8], Lsn);
 ///
 /// It reads the segments itself: a truncation that frees what is still to be read makes it fail with
 /// [`LogError::Corrupt`].
+#[derive(Clone)]
 pub struct Reader {
     log_id: u64,
     /// The segments that are still to be read, youngest first; the last one is being read.

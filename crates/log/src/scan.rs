@@ -72,6 +72,7 @@ impl From<Lsn> for OpenFrom {
 }
 
 /// A window over a segment's file, for reading blocks one after the other.
+#[derive(Clone)]
 pub(crate) struct BlockReader {
     window: AlignedBuffer,
     start: u64,

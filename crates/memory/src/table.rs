@@ -152,9 +152,9 @@ impl MemoryTable {
         MemoryTable { logged: Some(logged), ..MemoryTable::new(shapes) }
     }
 
-    /// The number of the table in the log; None: its rows are not logged.
-    pub fn logged_object(&self) -> Option<u32> {
-        self.logged.map(|logged| logged.object)
+    /// Its name in the log; None: its rows are not logged.
+    pub fn logged_as(&self) -> Option<LoggedAs> {
+        self.logged
     }
 
     /// Versions of rows that it holds, those too that only old snapshots see.

@@ -159,6 +159,11 @@ impl MemoryTransaction {
     }
 
     /// The time of its snapshot, which it takes now if it has none.
+    pub fn take_snapshot(&mut self) -> u64 {
+        self.begin()
+    }
+
+    #[inline]
     fn begin(&mut self) -> u64 {
         match self.time {
             Some(time) => time,

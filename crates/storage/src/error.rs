@@ -120,7 +120,8 @@ impl StorageError {
         StorageError::Corrupt { page, why: why.into() }
     }
 
-    pub(crate) fn io(what: impl Into<String>, error: std::io::Error) -> StorageError {
+    /// A failed operation of the disk.
+    pub fn io(what: impl Into<String>, error: std::io::Error) -> StorageError {
         StorageError::Io { what: what.into(), error: Arc::new(error) }
     }
 

@@ -24,7 +24,7 @@ use std::path::PathBuf;
 use pikepole_machine::{AlignedBuffer, BLOCK, ConfinedFolder, File, Found, OpenOptions, is_full};
 use pikepole_types::SqlError;
 
-use super::chunk::{ChunkKind, ChunkReader, ChunkWriter, ReadError};
+use crate::chunk::{ChunkKind, ChunkReader, ChunkWriter, ReadError};
 use super::set::MediaRow;
 
 const MAGIC: &[u8; 8] = b"PIKEBACK";
@@ -253,8 +253,8 @@ impl Media {
         self.file.read_at(&mut block, (place.offset + place.bytes).checked_sub(BLOCK as u64)?).ok()?;
         let short = |at: usize| u32::from_le_bytes(block[at..at + 4].try_into().expect("four bytes"));
         let whole = crc32c::crc32c(&block[8..]) == short(4) && short(24) == ChunkKind::Tail as u32;
-        let end = super::chunk::CHUNK_HEADER_BYTES + short(28) as usize;
-        (whole && end <= BLOCK).then(|| block[super::chunk::CHUNK_HEADER_BYTES..end].to_vec())
+        let end = crate::chunk::CHUNK_HEADER_BYTES + short(28) as usize;
+        (whole && end <= BLOCK).then(|| block[crate::chunk::CHUNK_HEADER_BYTES..end].to_vec())
     }
 }
 

@@ -21,7 +21,6 @@
 //! - A database that is restored over another one is made beside it, in a folder of its own. `database.toml`, written last,
 //!   makes it the database and names the folder it replaces; an error or a crash before that leaves the old one.
 
-mod chunk;
 mod media;
 mod restore;
 mod set;

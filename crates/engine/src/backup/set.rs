@@ -3,7 +3,7 @@
 use pikepole_types::SqlError;
 use serde::{Deserialize, Serialize};
 
-use super::chunk::{Chunk, ChunkKind, ChunkReader};
+use crate::chunk::{Chunk, ChunkKind, ChunkReader};
 use super::media::{Device, Media};
 use crate::database::{DatabaseOptions, RecoveryModel};
 

@@ -8,7 +8,7 @@ use pikepole_storage::{Master, PagesInUse, StorageError};
 use pikepole_types::SqlError;
 use serde::Serialize;
 
-use super::chunk::ChunkKind;
+use crate::chunk::ChunkKind;
 use super::media::{Begin, Device, SetWriter, VERSION};
 use super::set::{BackupKind, SetHead, SetTail, row_of};
 use super::{BackupOptions, BackupOutcome, MadeBackup, pages_of};

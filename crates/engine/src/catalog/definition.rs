@@ -400,6 +400,11 @@ impl TableRecord {
         self.memory.is_some()
     }
 
+    /// True when they are, and are logged.
+    pub fn is_logged_in_memory(&self) -> bool {
+        self.memory.is_some_and(InMemory::is_durable)
+    }
+
     /// Whether the rows are in a heap.
     pub fn is_heap(&self) -> bool {
         self.heap.is_some()

@@ -10,11 +10,32 @@ use serde::{Deserialize, Serialize};
 pub struct InMemory {
     /// `DURABILITY`
     pub durability: InMemoryDurability,
+    /// The LSN behind which the table was made, in whose log its rows are; zero where they are in none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    pub since: u64,
+}
+
+fn is_zero(number: &u64) -> bool {
+    *number == 0
+}
+
+impl InMemory {
+    /// The mark of a table to be made.
+    pub fn new(durability: InMemoryDurability) -> InMemory {
+        InMemory { durability, since: 0 }
+    }
+
+    /// True when its rows are logged.
+    pub fn is_durable(self) -> bool {
+        self.durability == InMemoryDurability::SchemaAndData
+    }
 }
 
 /// The parts of an in-memory table that outlive a restart.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
 pub enum InMemoryDurability {
+    /// The definition and the rows.
+    SchemaAndData,
     /// The definition; the table is empty then.
     SchemaOnly,
 }
@@ -23,6 +44,7 @@ impl InMemoryDurability {
     /// Its number in the views.
     pub fn number(self) -> u8 {
         match self {
+            InMemoryDurability::SchemaAndData => 0,
             InMemoryDurability::SchemaOnly => 1,
         }
     }
@@ -30,6 +52,7 @@ impl InMemoryDurability {
     /// Its name in T-SQL and in the views.
     pub fn name(self) -> &'static str {
         match self {
+            InMemoryDurability::SchemaAndData => "SCHEMA_AND_DATA",
             InMemoryDurability::SchemaOnly => "SCHEMA_ONLY",
         }
     }

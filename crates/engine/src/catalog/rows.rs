@@ -71,8 +71,10 @@ const FORMAT_FILEGROUPS: u8 = 13;
 const FORMAT_STATISTICS: u8 = 14;
 /// An in-memory table: programs before it would look for its rows in pages. What the formats of tables above tell it may have too.
 const FORMAT_IN_MEMORY: u8 = 15;
+/// A durable in-memory table: programs before it would not find its rows.
+const FORMAT_DURABLE_IN_MEMORY: u8 = 16;
 /// The newest format that is read.
-const FORMAT_NEWEST: u8 = FORMAT_IN_MEMORY;
+const FORMAT_NEWEST: u8 = FORMAT_DURABLE_IN_MEMORY;
 
 /// What a catalog row is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,6 +124,7 @@ fn format_of(object: &StoredObject) -> u8 {
         StoredObject::Properties(own) if own.has_files() => FORMAT_FILE_PROPERTIES,
         StoredObject::Properties(own) if own.has_parameters() => FORMAT_PARAMETER_PROPERTIES,
         StoredObject::Type(of) if of.is_collection() => FORMAT_COLLECTIONS,
+        StoredObject::Table(table) if table.is_logged_in_memory() => FORMAT_DURABLE_IN_MEMORY,
         StoredObject::Table(table) if table.is_in_memory() => FORMAT_IN_MEMORY,
         StoredObject::Table(table) if table.has_masks() => FORMAT_MASKED,
         StoredObject::Type(of) if of.table().is_some_and(TableRecord::has_masks) => FORMAT_MASKED,

@@ -18,6 +18,7 @@ use pikepole_transaction::{Need, Stop};
 use pikepole_types::SqlError;
 
 use super::{Database, LogFullReason, lock};
+use crate::in_memory::Occasion;
 use crate::temporary::TEMPDB_ID;
 use crate::transaction::Transaction;
 
@@ -102,7 +103,7 @@ impl Database {
     }
 
     /// Bytes that the log can have: as configured, or what it has when the disk gives it no more.
-    pub(super) fn log_room(&self) -> u64 {
+    pub(crate) fn log_room(&self) -> u64 {
         let log = self.log.stats();
         if log.growth_failed.is_some() { log.bytes } else { log.bytes_max }
     }
@@ -116,7 +117,7 @@ impl Database {
     /// Whether a full log will have room after a checkpoint, as far as can be told: one that failed just now is no hope.
     pub(crate) fn can_make_log_space(&self) -> bool {
         let failed = self.checkpoint_failed.load(Ordering::Relaxed);
-        !self.is_stopping() && !failed && self.log_full_reason() == LogFullReason::Checkpoint
+        !self.is_stopping() && !failed && self.log_full_reason().is_for_checkpoint()
     }
 
     /// Waits for the next checkpoint.
@@ -163,10 +164,15 @@ impl Database {
         self.checkpoint_wanted.store(true, Ordering::Relaxed);
     }
 
-    fn is_checkpoint_due(&self) -> bool {
-        self.checkpoint_wanted.swap(false, Ordering::Relaxed)
-            || self.store.redo_bytes() >= self.checkpoint_bytes
-            || self.log_since_checkpoint() >= self.log_room() / 4
+    /// The occasion of a checkpoint, if one is due.
+    fn checkpoint_due(&self) -> Option<Occasion> {
+        if self.checkpoint_wanted.swap(false, Ordering::Relaxed) {
+            let is_for_memory = self.log_full_reason() == LogFullReason::XtpCheckpoint;
+            return Some(if is_for_memory { Occasion::LogSpace } else { Occasion::Checkpoint });
+        }
+        let is_due = self.store.redo_bytes() >= self.checkpoint_bytes
+            || self.log_since_checkpoint() >= self.log_room() / 4;
+        is_due.then_some(Occasion::Checkpoint)
     }
 
     async fn run_checkpoints(self: Arc<Self>) {
@@ -183,8 +189,8 @@ impl Database {
                 self.let_go_of_log();
             } else if pause > 0 {
                 pause = pause.saturating_sub(passed);
-            } else if self.is_checkpoint_due() {
-                let failed = self.checkpoint_in_background().await.is_err();
+            } else if let Some(occasion) = self.checkpoint_due() {
+                let failed = self.checkpoint_in_background(occasion).await.is_err();
                 pause = if failed { LOOKS_AFTER_FAILURE } else { 0 };
                 self.checkpoints.fetch_add(1, Ordering::Relaxed);
             }
@@ -215,10 +221,13 @@ impl Database {
         }
     }
 
-    async fn checkpoint_in_background(self: &Arc<Self>) -> Result<(), StorageError> {
+    async fn checkpoint_in_background(self: &Arc<Self>, occasion: Occasion) -> Result<(), StorageError> {
         let (oldest, next) = (self.transactions.clone(), self.transactions.clone());
         let written = self.log.stats().bytes_written;
+        let database = self.clone();
+        let in_memory = scheduler::run_blocking(move || database.checkpoint_in_memory(occasion)).await;
         let truncate = self.store.checkpoint(move || oldest.oldest_first_lsn(), move || next.next_id().0, false).await;
+        let truncate = in_memory.and(truncate);
         // After a failure too: whoever finds the log full is told so then, and does not wait again and again.
         self.written_at_checkpoint.store(written, Ordering::Relaxed);
         *lock(&self.checkpoint_error) = truncate.as_ref().err().cloned();
@@ -271,7 +280,7 @@ impl Database {
     /// 9001 when the log failed; what writing pages ends with.
     pub async fn checkpoint(self: &Arc<Self>, tx: &mut Transaction) -> Result<(), SqlError> {
         tx.rest();
-        let checkpoint = self.checkpoint_in_background();
+        let checkpoint = self.checkpoint_in_background(Occasion::Asked);
         let done = scheduler::wait(WaitType::SLEEP_BPOOL_FLUSH, checkpoint).await;
         done.map_err(|error| self.place(tx, "").storage(&error))
     }

@@ -8,6 +8,7 @@
 //!       the last checkpoint's recovery start          always
 //!       where the next log backup begins              FULL and BULK_LOGGED, once a full backup has begun a chain
 //!       where the backup under way reads              while one is
+//!       what in-memory tables' file of rows lacks     where there are durable ones
 //! ```
 
 use std::sync::Arc;
@@ -31,9 +32,16 @@ pub enum LogFullReason {
     ActiveBackupOrRestore,
     /// The oldest open transaction.
     ActiveTransaction,
+    /// A checkpoint of in-memory tables has to be written.
+    XtpCheckpoint,
 }
 
 impl LogFullReason {
+    /// True when a checkpoint makes room.
+    pub fn is_for_checkpoint(self) -> bool {
+        matches!(self, LogFullReason::Checkpoint | LogFullReason::XtpCheckpoint)
+    }
+
     /// As error 9002 names it.
     pub fn name(self) -> &'static str {
         match self {
@@ -42,6 +50,7 @@ impl LogFullReason {
             LogFullReason::LogBackup => "LOG_BACKUP",
             LogFullReason::ActiveBackupOrRestore => "ACTIVE_BACKUP_OR_RESTORE",
             LogFullReason::ActiveTransaction => "ACTIVE_TRANSACTION",
+            LogFullReason::XtpCheckpoint => "XTP_CHECKPOINT",
         }
     }
 
@@ -53,6 +62,7 @@ impl LogFullReason {
             LogFullReason::LogBackup => 2,
             LogFullReason::ActiveBackupOrRestore => 3,
             LogFullReason::ActiveTransaction => 4,
+            LogFullReason::XtpCheckpoint => 16,
         }
     }
 }
@@ -105,6 +115,7 @@ impl Database {
     pub(crate) fn begin_backup(self: &Arc<Self>) -> Result<Hold, SqlError> {
         // Whatever checkpoint truncates at this moment: the backup's own checkpoint comes later, and reads from behind.
         let from = self.store.master().recovery_lsn;
+        let from = self.in_memory.log_from().map_or(from, |own| own.min(from));
         let mut kept = lock(&self.chain);
         if kept.hold.is_some() {
             return Err(SqlError::backup_is_under_way());
@@ -147,7 +158,8 @@ impl Database {
     /// Says that recovery needs no record below `before`; what is kept for backups stays.
     pub(crate) fn truncate_log(&self, before: Lsn) {
         let before = self.needed_for_backups(before);
-        self.log.truncate(before);
+        let in_memory = self.in_memory.log_from();
+        self.log.truncate(in_memory.map_or(before, |from| from.min(before)));
     }
 
     /// What keeps the log from being reused: error 9002 names it, and `log_reuse_wait` shows it at any time.
@@ -156,7 +168,9 @@ impl Database {
         let recovery = oldest.unwrap_or(self.log.reserved());
         // A checkpoint now would free what lies below all of them.
         if self.log.would_free(self.needed_for_backups(recovery)) {
-            return LogFullReason::Checkpoint;
+            let store = self.store.master().recovery_lsn;
+            let of_memory = self.in_memory.log_from().is_some_and(|from| from < store);
+            return if of_memory { LogFullReason::XtpCheckpoint } else { LogFullReason::Checkpoint };
         }
         match self.kept_for_backups(recovery) {
             Some(reason) => reason,

@@ -455,7 +455,7 @@ impl Database {
             versioning: None,
             text_filegroup: table.text_filegroup,
             partitioned: None,
-            memory: table.memory,
+            memory: self.mark_in_memory(table.memory)?,
             options: StorageOptions::in_filegroup(table.filegroup.unwrap_or(catalog.default_filegroup())),
             column_number_max: 0,
             created_us: now,

@@ -62,6 +62,7 @@ use pikepole_storage::{LevelShape, PageId, ShapeDepth, StorageError, Store};
 use pikepole_transaction::{LockRow, OpenTransaction, Structure, TableLock, TransactionRow, Transactions};
 use pikepole_types::{CodePage, SqlError};
 
+use crate::in_memory::InMemoryCheckpoints;
 use crate::catalog::definition::StorageRef;
 use crate::catalog::{Catalog, Object};
 use crate::error::Place;
@@ -130,6 +131,7 @@ pub struct Database {
     transactions: Arc<Transactions>,
     /// The transactions of in-memory tables.
     memory: Arc<MemoryTransactions>,
+    in_memory: InMemoryCheckpoints,
     catalog_tree: Structure,
     catalog_lock: Arc<TableLock>,
     named_locks: Mutex<named::NamedLocks>,
@@ -333,6 +335,11 @@ impl Database {
     /// The transactions of in-memory tables.
     pub fn memory(&self) -> &Arc<MemoryTransactions> {
         &self.memory
+    }
+
+    /// The checkpoints of in-memory tables.
+    pub(crate) fn in_memory_checkpoints(&self) -> &InMemoryCheckpoints {
+        &self.in_memory
     }
 
     /// The log's figures.

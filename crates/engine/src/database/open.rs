@@ -7,11 +7,11 @@ use crate::server::TraceFlags;
 use pikepole_contention::Statistics;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
-use pikepole_log::{Log, LogOptions};
+use pikepole_log::{Log, LogOptions, Lsn, OpenFrom};
 use pikepole_machine::Disk;
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{
-    Direction, HeapInsertTargets, PageId, ScanRange, StorageError, Store, StoreOptions, TornPages, Tree,
+    Direction, HeapInsertTargets, Master, PageId, ScanRange, StorageError, Store, StoreOptions, TornPages, Tree,
 };
 use pikepole_transaction::{
     Analysis, NestedTransactions, Structure, TableLock, TransactionId, TransactionIds, Transactions, WaitGraph,
@@ -29,6 +29,7 @@ use crate::catalog::definition::{Schema, StoredObject, TableRecord};
 use crate::catalog::rows::{CATALOG_KEY_BYTES, CATALOG_OBJECT, Decoder, RowKind, STORAGE_FIRST, encode, row_key};
 use crate::catalog::sequence::{Sequence, SequenceState};
 use crate::catalog::{BUILT_IN_SCHEMAS, Catalog, OBJECT_ID_FIRST, Object};
+use crate::in_memory::{InMemoryCheckpoints, Manifest, Occasion};
 use crate::security::{Level, Principals};
 use crate::table::{Table, TableState, open_storage};
 
@@ -167,8 +168,11 @@ impl Database {
         let (data, logs) = (folder.join("data"), folder.join("log"));
         let statistics = &context.statistics.of_database(&file.name);
         let master = Store::read_master(&context.disk, &data).map_err(|e| e.to_string())?;
-        let (log, mut reader) = Log::open(&context.disk, &logs, context.log.clone(), statistics, master.log_from())
-            .map_err(|e| e.to_string())?;
+        let in_memory = Manifest::read(&context.disk, folder)?;
+        let from = log_from(&master, in_memory.as_ref());
+        let (log, mut reader) =
+            Log::open(&context.disk, &logs, context.log.clone(), statistics, from).map_err(|e| e.to_string())?;
+        let in_memory_log = in_memory.as_ref().map(|_| reader.clone());
         let log = Arc::new(log);
         let store = Store::open(&context.disk, &data, context.store.clone(), log, statistics.clone())
             .map_err(|e| e.to_string())?;
@@ -179,6 +183,9 @@ impl Database {
         let tree = Tree::open(&store, CATALOG_OBJECT, root, CATALOG_KEY_BYTES);
         undo(&store, &tree, analysis)?;
         let database = Self::assemble(context, folder, file, store, &tree, next)?;
+        if let (Some(manifest), Some(log)) = (&in_memory, in_memory_log) {
+            database.load_in_memory(manifest, log)?;
+        }
         if !master.clean {
             database.finish_recovery()?;
         }
@@ -244,6 +251,7 @@ impl Database {
             object_id_next: AtomicI32::new(object_id_next),
             storage_next: AtomicU32::new(storage_max.map_or(STORAGE_FIRST, |max| max + 1)),
             memory: Arc::default(),
+            in_memory: InMemoryCheckpoints::new(Manifest::read(&context.disk, folder)?),
             elevates: AtomicBool::new(file.options.switches.is_on(switches::ELEVATE)),
             delayed_durability: AtomicU8::new(file.options.delayed_durability as u8),
             code_page: AtomicU32::new(file.options.collation.code_page().number().into()),
@@ -303,6 +311,7 @@ impl Database {
     /// The blocking pool's part of a database being closed: nothing else runs any more.
     pub(crate) fn close_files(&self) -> Result<(), String> {
         self.free_now().map_err(|e| e.to_string())?;
+        self.checkpoint_in_memory(Occasion::Checkpoint).map_err(|e| e.to_string())?;
         let clean = lock(&self.deferred).is_empty();
         self.checkpoint_now(clean).map_err(|e| e.to_string())?;
         self.log.shutdown().map_err(|e| e.to_string())
@@ -328,6 +337,15 @@ impl Database {
     /// Whether the database is being closed.
     pub(crate) fn is_stopping(&self) -> bool {
         self.stopping.load(Ordering::Relaxed)
+    }
+}
+
+/// The place to open the log at: where the pages need it from, or in-memory tables, if that is lower.
+fn log_from(master: &Master, in_memory: Option<&Manifest>) -> OpenFrom {
+    let from = master.log_from();
+    match in_memory.map(|manifest| Lsn(manifest.log_from)).filter(|lsn| *lsn < from.start) {
+        Some(start) => OpenFrom { start, place: None, ..from },
+        None => from,
     }
 }
 
@@ -443,6 +461,10 @@ pub(crate) fn check_database(context: &OpenContext, folder: &Path, lines: &mut V
         }
         Err(error) => damage.push(format!("pages: {error}")),
     }
+    // Opening has read it.
+    lines.extend(database.in_memory_checkpoints().manifest().map(|manifest| {
+        format!("in-memory tables: {} rows in {} bytes, the log from LSN {}", manifest.rows, manifest.bytes, manifest.log_from)
+    }));
     if let Err(error) = database.check_long_values(damage) {
         damage.push(format!("long values: {error}"));
     }

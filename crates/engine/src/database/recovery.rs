@@ -98,6 +98,10 @@ pub(super) fn pass_over_log(
             Ok(None) => break Ok(()),
             Err(error) => break Err(error.to_string()),
         };
+        if start < master.recovery_lsn {
+            // It is for in-memory tables.
+            continue;
+        }
         if start >= master.redo_lsn {
             redo.record(LsnRange { start, end }, record).map_err(|e| e.to_string())?;
         }

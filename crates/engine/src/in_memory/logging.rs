@@ -11,6 +11,7 @@ use pikepole_log::Lsn;
 use pikepole_memory::MemoryTransaction;
 use pikepole_transaction::{ChangesInMemory, Stop};
 
+use super::InMemoryCheckpoints;
 use super::changes::ChangeWriter;
 
 /// Bytes of changes in one record.
@@ -82,9 +83,11 @@ impl LoggedInMemory {
         &mut self,
         inner: &mut pikepole_transaction::Transaction,
         memory: &MemoryTransaction,
+        checkpoints: &InMemoryCheckpoints,
     ) -> Result<(), Stop> {
         while self.gather(memory) > RECORD_BYTES {
             inner.order_behind(Lsn(memory.after()));
+            checkpoints.count_logged(RECORD_BYTES);
             inner.try_log_in_memory(self.record(RECORD_BYTES, 0))?;
             self.logged += RECORD_BYTES;
             (self.has_logged, self.begins_again) = (true, false);

@@ -8,6 +8,11 @@
 //! Indexes are neither logged nor written: they come about as rows are loaded.
 
 mod changes;
+mod checkpoint;
+mod files;
+mod load;
 mod logging;
 
+pub(crate) use checkpoint::{InMemoryCheckpoints, Occasion};
+pub(crate) use files::{Manifest, create_rows};
 pub(crate) use logging::LoggedInMemory;

@@ -15,7 +15,7 @@ use std::sync::Arc;
 use pikepole_log::Lsn;
 use pikepole_machine::memory;
 use pikepole_memory::{
-    Guard, IndexShape, Invalid, KeyRange, Keys, Level, MemoryScan, MemoryTable, MemoryTransaction, Refusal, TableSlot,
+    Guard, IndexShape, Invalid, KeyRange, Keys, Level, LoggedAs, MemoryScan, MemoryTable, MemoryTransaction, Refusal, TableSlot,
 };
 use pikepole_transaction::{Isolation, LockMode};
 use pikepole_types::{ColumnReader, RowError, SqlError, Value};
@@ -45,7 +45,17 @@ pub(super) fn rows_of(record: &TableRecord) -> MemoryTable {
         unique: index.unique,
     };
     let shapes: Vec<IndexShape> = record.live_indexes().map(shape).collect();
-    MemoryTable::new(&shapes)
+    match logged_as(record) {
+        Some(logged) => MemoryTable::logged(&shapes, logged),
+        None => MemoryTable::new(&shapes),
+    }
+}
+
+/// The names by which a table's rows are logged; None: they are not.
+fn logged_as(record: &TableRecord) -> Option<LoggedAs> {
+    let primary = record.live_indexes().position(|index| index.primary_key)?;
+    let object = record.heap.filter(|_| record.is_logged_in_memory())?.object;
+    Some(LoggedAs { object, primary })
 }
 
 /// A scan's place among the rows of an in-memory table.
@@ -64,6 +74,17 @@ impl Table {
     pub(super) fn pages_in_memory(&self) -> Option<u64> {
         let slot = self.in_memory.as_ref()?;
         Some(slot.get(&pikepole_memory::pin()).map_or(0, |rows| rows.bytes()) / PAGE_BYTES)
+    }
+
+    /// The keys of a row that is there as bytes. `row` is room for its values.
+    pub(crate) fn keys_of_row(&self, body: &[u8], row: &mut Vec<Value>, keys: &mut Keys) -> Result<(), RowError> {
+        row.resize(self.columns.len(), Value::Null);
+        self.layout.decode_all(&[], body, row)?;
+        keys.clear();
+        for index in &self.secondary {
+            keys.push(|key| index.layout.encode_key(|i| &row[i], key))?;
+        }
+        Ok(())
     }
 
     /// The keys that a scan's range has in the index at this position.
@@ -140,7 +161,7 @@ impl Database {
     /// Needs; 9001 when the log failed.
     pub(crate) fn try_log_in_memory(&self, tx: &mut Transaction) -> Result<(), Blocked> {
         if let Some(memory) = tx.memory.as_ref().filter(|memory| memory.logs()) {
-            let logged = tx.logged_in_memory.try_log(&mut tx.inner, memory);
+            let logged = tx.logged_in_memory.try_log(&mut tx.inner, memory, self.in_memory_checkpoints());
             logged.map_err(|stop| self.place(tx, "").stop(stop))?;
         }
         tx.try_log_parts_in_memory()

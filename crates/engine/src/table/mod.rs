@@ -41,7 +41,6 @@ use pikepole_types::{ColumnType, KeyColumn, Length, RowError, RowLayout, SqlErro
 
 use crate::catalog::definition::{Column, StorageRef, TableRecord};
 use crate::catalog::filter::{ConstantLayout, RowTest};
-use crate::catalog::in_memory::InMemoryDurability;
 use crate::catalog::index::{Index, IndexColumn};
 use crate::database::limits;
 use crate::temporary::Residence;
@@ -229,7 +228,7 @@ impl Table {
 
     /// Tells if its rows are there after a restart.
     pub(crate) fn outlives_restart(&self) -> bool {
-        let is_emptied = self.record.memory.is_some_and(|memory| memory.durability == InMemoryDurability::SchemaOnly);
+        let is_emptied = self.record.memory.is_some_and(|memory| !memory.is_durable());
         !self.residence.is_session() && !is_emptied
     }
 

@@ -1,7 +1,7 @@
 //! Tables WITH (MEMORY_OPTIMIZED = ON): in-memory ones, and those that are like any others.
 //!
-//! A table with DURABILITY = SCHEMA_ONLY is an in-memory table. Others, and table types, are ordinary: their rows are in pages, logged and
-//! locked, and a hash index, which finds equal keys and nothing else, is an ordered one.
+//! Such a table is an in-memory table. Table types, and tables with DURABILITY = SCHEMA_AND_DATA that have a period or a columnstore index,
+//! are ordinary: their rows are in pages, logged and locked, and a hash index, which finds equal keys and nothing else, is an ordered one.
 //!
 //! ```text
 //!   CREATE TABLE ──► kind_of ──► Ordinary    the definition without HASH and BUCKET_COUNT
@@ -31,8 +31,8 @@ const BUCKET_COUNT: &str = "BUCKET_COUNT";
 /// The kind of a table to be made.
 ///
 /// # Errors
-/// 10779 for the DURABILITY of a table on disk, 12322 for a temporary table; 10789, 10790 and 41303 for the buckets of indexes; as of
-/// [`check`].
+/// 10779 for the DURABILITY of a table on disk, 12322 for a temporary table; 10789, 10790 and 41303 for the buckets of indexes; 41321 for a
+/// durable table without a primary key; as of [`check`].
 pub(super) fn kind_of(create: &tree::CreateTable) -> Result<TableKind, Fault> {
     let is_on = |option: &tree::SettingOption| option.name == "MEMORY_OPTIMIZED" && option.on_off() == Some(true);
     let durability = create.options.iter().find(|option| option.name == "DURABILITY");
@@ -53,14 +53,30 @@ pub(super) fn kind_of(create: &tree::CreateTable) -> Result<TableKind, Fault> {
     for index in &indexes {
         check_buckets(index, &create.name.name.text)?;
     }
-    match word {
-        None | Some("SCHEMA_AND_DATA") => Ok(TableKind::Ordinary(Box::new(without_hashes(create)))),
-        Some("SCHEMA_ONLY") => {
-            check(create, &indexes)?;
-            Ok(TableKind::InMemory(InMemory { durability: InMemoryDurability::SchemaOnly }))
-        }
-        Some(other) => Err(Box::new(SqlError::incorrect_syntax(other))),
+    let durability = match word {
+        None | Some("SCHEMA_AND_DATA") => InMemoryDurability::SchemaAndData,
+        Some("SCHEMA_ONLY") => InMemoryDurability::SchemaOnly,
+        Some(other) => return Err(Box::new(SqlError::incorrect_syntax(other))),
+    };
+    if durability == InMemoryDurability::SchemaAndData && stays_ordinary(create, &indexes) {
+        return Ok(TableKind::Ordinary(Box::new(without_hashes(create))));
     }
+    check(create, &indexes)?;
+    if durability == InMemoryDurability::SchemaAndData && !indexes.iter().any(|index| index.primary) {
+        return Err(Box::new(SqlError::primary_key_missing_in_memory(&create.name.name.text)));
+    }
+    Ok(TableKind::InMemory(InMemory::new(durability)))
+}
+
+/// Tells if a table has a period or is ordered by columns, neither of which in-memory tables have.
+fn stays_ordinary(create: &tree::CreateTable, indexes: &[Declared<'_>]) -> bool {
+    let of_period = |element: &TableElement| match element {
+        TableElement::Period(..) => true,
+        TableElement::Column(column) => column.generated.is_some(),
+        TableElement::Constraint(_) | TableElement::Index(_) => false,
+    };
+    let is_versioned = create.options.iter().any(|option| option.name == "SYSTEM_VERSIONING");
+    is_versioned || create.elements.iter().any(of_period) || indexes.iter().any(|index| index.columnstore)
 }
 
 /// A key or an index as a table's text declares it.

@@ -1,4 +1,4 @@
-//! The pieces that a backup is made of: each whole, in its place, and of its own set.
+//! The pieces that a backup, or a checkpoint file of in-memory tables, is made of: each whole, in its place, and of its own set.
 //!
 //! ```text
 //!   0        4     8        16         24     28        32  40  48   56       64
@@ -16,7 +16,7 @@ use flate2::{Compress, Compression, Decompress, FlushCompress, FlushDecompress, 
 use pikepole_machine::{AlignedBuffer, BLOCK, File};
 
 /// Bytes of a chunk's header.
-pub(super) const CHUNK_HEADER_BYTES: usize = 64;
+pub(crate) const CHUNK_HEADER_BYTES: usize = 64;
 const MAGIC: &[u8; 4] = b"PKBC";
 const MAGIC_DEFLATED: &[u8; 4] = b"PKBZ";
 /// Bytes of payload at most: a block of the log has up to 16 MB.
@@ -27,7 +27,7 @@ const BATCH_BYTES: usize = 4 << 20;
 /// What a chunk holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[repr(u32)]
-pub(super) enum ChunkKind {
+pub(crate) enum ChunkKind {
     /// What the set is: JSON.
     Head = 1,
     /// Whole pages.
@@ -36,17 +36,22 @@ pub(super) enum ChunkKind {
     Log = 3,
     /// What the set came to: JSON. The last one.
     Tail = 4,
+    /// Rows of in-memory tables: 1 if they go on in the next chunk.
+    Rows = 5,
+    /// In a backup, bytes of the checkpoint file of in-memory tables.
+    InMemory = 6,
 }
 
 impl ChunkKind {
     fn of(number: u32) -> Option<ChunkKind> {
-        [ChunkKind::Head, ChunkKind::Pages, ChunkKind::Log, ChunkKind::Tail].into_iter().find(|k| *k as u32 == number)
+        use ChunkKind::{Head, InMemory, Log, Pages, Rows, Tail};
+        [Head, Pages, Log, Tail, Rows, InMemory].into_iter().find(|kind| *kind as u32 == number)
     }
 }
 
 /// Why chunks could not be read.
 #[derive(Debug)]
-pub(super) enum ReadError {
+pub(crate) enum ReadError {
     /// The device said so.
     Io(io::Error),
     /// The bytes from `offset` on are not what was written.
@@ -57,27 +62,27 @@ impl std::fmt::Display for ReadError {
     fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
         match self {
             ReadError::Io(error) => error.fmt(f),
-            ReadError::Damaged { offset, why } => write!(f, "the backup is damaged at byte {offset}: {why}"),
+            ReadError::Damaged { offset, why } => write!(f, "it is damaged at byte {offset}: {why}"),
         }
     }
 }
 
 /// A chunk as its reader lends it.
-pub(super) struct Chunk<'a> {
+pub(crate) struct Chunk<'a> {
     pub kind: ChunkKind,
     pub fields: [u64; 3],
     pub payload: &'a [u8],
 }
 
 /// Writes chunks one behind the other, many at once.
-pub(super) struct ChunkWriter {
+pub(crate) struct ChunkWriter {
     file: File,
     /// Where `buffer` goes.
     offset: u64,
     set_id: u64,
     sequence: u64,
     buffer: AlignedBuffer,
-    /// Pages and log are deflated.
+    /// All but heads and tails are deflated.
     compresses: bool,
     deflated: Vec<u8>,
     /// Bytes that all chunks would have if none were deflated.
@@ -98,7 +103,7 @@ impl ChunkWriter {
         }
     }
 
-    /// From here on pages and log are deflated.
+    /// From here on all but heads and tails are deflated.
     pub fn compress(&mut self) {
         self.compresses = true;
     }
@@ -118,7 +123,7 @@ impl ChunkWriter {
         assert!(payload.len() <= PAYLOAD_MAX, "a chunk has a largest size");
         let start = self.buffer.len();
         self.plain_bytes += (CHUNK_HEADER_BYTES + payload.len()).next_multiple_of(BLOCK) as u64;
-        let may_deflate = self.compresses && matches!(kind, ChunkKind::Pages | ChunkKind::Log);
+        let may_deflate = self.compresses && matches!(kind, ChunkKind::Pages | ChunkKind::Log | ChunkKind::InMemory);
         let is_deflated = may_deflate && deflate(payload, &mut self.deflated);
         let (magic, plain) = if is_deflated { (MAGIC_DEFLATED, payload.len() as u64) } else { (MAGIC, 0) };
         let payload = if is_deflated { self.deflated.as_slice() } else { payload };
@@ -172,7 +177,7 @@ fn inflate(deflated: &[u8], plain: usize, into: &mut Vec<u8>) -> bool {
 }
 
 /// Reads chunks one after the other and checks them.
-pub(super) struct ChunkReader {
+pub(crate) struct ChunkReader {
     file: File,
     offset: u64,
     end: u64,
@@ -213,7 +218,7 @@ impl ChunkReader {
         let short = |at: usize| u32::from_le_bytes(header[at..at + 4].try_into().expect("four bytes"));
         let is_deflated = &header[..4] == MAGIC_DEFLATED;
         if !is_deflated && &header[..4] != MAGIC {
-            return Err(damaged("no piece of a backup begins here"));
+            return Err(damaged("no piece begins here"));
         }
         let (kind, len) = (ChunkKind::of(short(24)), short(28) as usize);
         let (crc, set_id, sequence) = (short(4), number(8), number(16));
@@ -230,7 +235,7 @@ impl ChunkReader {
         }
         let Some(kind) = kind else { return Err(damaged("a piece of an unknown kind")) };
         if sequence != self.sequence || self.set_id.is_some_and(|known| known != set_id) {
-            return Err(damaged("a piece of another backup, or out of its order"));
+            return Err(damaged("a piece of another set, or out of its order"));
         }
         self.set_id = Some(set_id);
         self.sequence += 1;
