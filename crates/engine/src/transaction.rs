@@ -562,10 +562,7 @@ impl Database {
                 let full = self.is_full(durability);
                 if full && durability == Durability::Promised { Ok(()) } else { inner.try_harden(full) }
             })
-            .map_err(|stop| match stop {
-                Stop::Need(need) => Blocked::Need(need),
-                Stop::Error(error) => self.place(tx, "").transaction(&error).into(),
-            })
+            .map_err(|stop| self.place(tx, "").stop(stop))
     }
 
     /// Commits; see [`Database::try_commit`].

@@ -4,7 +4,7 @@ use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_log::{Lsn, LsnRange, Refused};
 use pikepole_machine::clock;
-use pikepole_storage::LogContext;
+use pikepole_storage::{LogContext, StorageError};
 use pikepole_storage::records::Record;
 
 use super::{Mark, Transaction};
@@ -41,7 +41,7 @@ impl Transaction {
         let appended = self.home.log.append_record_after(self.after, record);
         appended.map_err(|refused| match refused {
             Refused::BufferFull => Stop::Need(Need::Storage(pikepole_storage::Need::LogBuffer)),
-            Refused::LogFull => Stop::Need(Need::LogSpace),
+            Refused::LogFull => TransactionError::Storage(StorageError::LogFull).into(),
             Refused::Poisoned => TransactionError::Poisoned(pikepole_log::Poisoned).into(),
         })
     }
@@ -57,7 +57,7 @@ impl Transaction {
     /// Logs changes of rows in memory, of a transaction that has too many of them for the record of its commit.
     ///
     /// # Errors
-    /// A need of room in the log; a log that failed earlier.
+    /// A need of room in the log buffer; a log that is full, or failed earlier.
     pub fn try_log_in_memory(&mut self, changes: ChangesInMemory<'_>) -> Result<(), Stop> {
         self.try_adopt()?;
         let context = self.announce();
@@ -72,7 +72,7 @@ impl Transaction {
     /// once it has committed, while its locks are still held, with the end of its record, or what it has to come behind.
     ///
     /// # Errors
-    /// A need of room in the log, or a log that failed earlier; nothing has ended then.
+    /// A need of room in the log buffer; a log that is full, or failed earlier. Nothing has ended then.
     #[inline]
     pub fn try_commit(
         &mut self,
