@@ -106,7 +106,7 @@ impl Place<'_> {
             StorageError::LogFull => {
                 let reason = self.database.log_full_reason();
                 if reason.is_for_checkpoint() {
-                    self.database.want_checkpoint();
+                    self.database.want_log_space();
                 }
                 SqlError::log_is_full(name, reason.name())
             }

@@ -123,7 +123,7 @@ impl Database {
     /// Waits for the next checkpoint.
     pub(crate) async fn make_log_space(&self) {
         let done = self.checkpoints.load(Ordering::Relaxed);
-        self.want_checkpoint();
+        self.want_log_space();
         let made = async {
             while self.checkpoints.load(Ordering::Relaxed) == done && !self.is_stopping() {
                 scheduler::sleep(SPACE_EVERY).await;
@@ -159,15 +159,21 @@ impl Database {
         Ok(())
     }
 
-    /// A statement found the log full: a checkpoint may make room.
-    pub(crate) fn want_checkpoint(&self) {
+    /// A statement found the log full: a checkpoint may make room, of the pages or of in-memory tables.
+    pub(crate) fn want_log_space(&self) {
+        self.log_space_wanted.store(true, Ordering::Relaxed);
+        self.want_checkpoint();
+    }
+
+    fn want_checkpoint(&self) {
         self.checkpoint_wanted.store(true, Ordering::Relaxed);
     }
 
     /// The occasion of a checkpoint, if one is due.
     fn checkpoint_due(&self) -> Option<Occasion> {
         if self.checkpoint_wanted.swap(false, Ordering::Relaxed) {
-            let is_for_memory = self.log_full_reason() == LogFullReason::XtpCheckpoint;
+            let is_for_memory = self.log_space_wanted.swap(false, Ordering::Relaxed)
+                && self.log_full_reason() == LogFullReason::XtpCheckpoint;
             return Some(if is_for_memory { Occasion::LogSpace } else { Occasion::Checkpoint });
         }
         let is_due = self.store.redo_bytes() >= self.checkpoint_bytes

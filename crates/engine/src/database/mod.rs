@@ -163,6 +163,8 @@ pub struct Database {
     left_behind: Mutex<Vec<u32>>,
     stopping: AtomicBool,
     checkpoint_wanted: AtomicBool,
+    /// For want of room in the log.
+    log_space_wanted: AtomicBool,
     /// Checkpoints that the checkpoint task has tried.
     checkpoints: AtomicU64,
     /// Bytes of log written up to the last checkpoint.

@@ -263,6 +263,7 @@ impl Database {
             left_behind: Mutex::new(Vec::new()),
             stopping: AtomicBool::new(false),
             checkpoint_wanted: AtomicBool::new(false),
+            log_space_wanted: AtomicBool::new(false),
             checkpoints: AtomicU64::new(0),
             written_at_checkpoint: AtomicU64::new(0),
             checkpoint_failed: AtomicBool::new(false),

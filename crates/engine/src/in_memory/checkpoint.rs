@@ -135,12 +135,13 @@ impl Database {
     fn is_in_memory_checkpoint_due(&self, occasion: Occasion) -> bool {
         let Some(manifest) = self.in_memory_checkpoints().manifest() else { return false };
         let logged = self.in_memory_checkpoints().logged_since();
+        let held = self.log().reserved().0.saturating_sub(manifest.log_from);
+        let room = self.log_room();
         match occasion {
-            Occasion::LogSpace | Occasion::Asked => true,
-            Occasion::Checkpoint => {
-                let held = self.log().reserved().0.saturating_sub(manifest.log_from);
-                logged == 0 || logged >= LOGGED_BYTES.max(manifest.bytes) || held >= self.log_room() / 2
-            }
+            Occasion::Asked => true,
+            // A log that is held by less is full for the moment alone, while it grows.
+            Occasion::LogSpace => held >= room / 4,
+            Occasion::Checkpoint => logged == 0 || logged >= LOGGED_BYTES.max(manifest.bytes) || held >= room / 2,
         }
     }
 

@@ -12,7 +12,9 @@ mod checkpoint;
 mod files;
 mod load;
 mod logging;
+#[cfg(test)]
+mod tests;
 
 pub(crate) use checkpoint::{InMemoryCheckpoints, Occasion};
-pub(crate) use files::{Manifest, create_rows};
+pub(crate) use files::Manifest;
 pub(crate) use logging::LoggedInMemory;

@@ -1,0 +1,263 @@
+//! What is in durable in-memory tables after restarts and power losses.
+
+use std::sync::Arc;
+
+use pikepole_machine::SimulatedDisk;
+use pikepole_types::Value;
+
+use super::Occasion;
+use crate::in_memory_tests::elevate;
+use crate::tests::{Client, assert_sound, definition, index, master, options, row, server, stop, table_of};
+use crate::*;
+
+/// A durable table with a hash index for its primary key, and an ordered index.
+fn durable(name: &str) -> TableDefinition {
+    let mut key = index(IndexKind::PrimaryKey, false, &["k"]);
+    key.extras.hash = HashIndex::with_buckets(16);
+    let by_v = IndexDefinition { name: Some("by_v".into()), ..index(IndexKind::Index, false, &["v"]) };
+    let memory = Some(InMemory::new(InMemoryDurability::SchemaAndData));
+    TableDefinition { memory, ..definition(name, vec![key, by_v]) }
+}
+
+/// Runs `work`, takes the power away, and opens the server again for `look`.
+fn over_a_power_loss(
+    seed: u64,
+    work: impl AsyncFnOnce(Arc<Database>, Client),
+    look: impl AsyncFnOnce(Arc<Database>, Client),
+) {
+    let disk = SimulatedDisk::new(seed);
+    let first = server(&disk);
+    let db = master(&first);
+    first.schedulers().block_on(work(db.clone(), Client::new(&db, 51)));
+    disk.power_off();
+    drop(db);
+    first.schedulers().shutdown();
+    drop(first);
+    let after = disk.crash(seed);
+    let second = server(&after);
+    let db = master(&second);
+    second.schedulers().block_on(look(db.clone(), Client::new(&db, 52)));
+    drop(db);
+    stop(&second);
+    drop(second);
+    assert_sound(&after);
+}
+
+/// Runs `work` on a server of this disk, which is closed in order afterwards.
+fn with_client<T>(disk: &SimulatedDisk, work: impl AsyncFnOnce(Arc<Database>, Client) -> T) -> T {
+    let server = server(disk);
+    let db = master(&server);
+    let done = server.schedulers().block_on(work(db.clone(), Client::new(&db, 51)));
+    drop(db);
+    stop(&server);
+    done
+}
+
+/// The number of a table in the log.
+fn number_of(table: &Table) -> u32 {
+    let rows = table.rows_in_memory().expect("it is in memory");
+    rows.logged_as().expect("it is logged").object
+}
+
+/// The keys of a table, in order, which its hash index does not give.
+async fn keys(client: &mut Client, table: &Table) -> Vec<i64> {
+    let mut keys = client.keys(table).await;
+    keys.sort_unstable();
+    keys
+}
+
+async fn insert_all(client: &mut Client, table: &Table, keys: std::ops::Range<i64>) {
+    for k in keys {
+        client.insert(table, &row(k, k as i32 % 7, &"text".repeat(10))).await.expect("a row");
+    }
+}
+
+#[test]
+fn rows_outlive_restarts_of_any_kind() {
+    let disk = SimulatedDisk::new(1);
+    let mut expected: Vec<i64> = Vec::new();
+    for round in 0..6_i64 {
+        expected = with_client(&disk, async |db, mut a| {
+            if round == 0 {
+                a.create(durable("t")).await;
+            }
+            let t = table_of(&db, "t");
+            assert_eq!(keys(&mut a, &t).await, expected, "round {round}");
+            let first = round * 100;
+            insert_all(&mut a, &t, first..first + 50).await;
+            a.change(&t, first, None).await.expect("a row");
+            a.change(&t, first + 1, Some(&row(first + 1, 9, "changed"))).await.expect("a row");
+            if round % 2 == 1 {
+                db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+                a.change(&t, first + 2, None).await.expect("a row");
+                a.change(&t, first - 97, None).await.expect("a row that the file has");
+            }
+            keys(&mut a, &t).await
+        });
+    }
+    assert_eq!(expected.len(), 6 * 49 - 6);
+    assert_sound(&disk);
+}
+
+#[test]
+fn a_checkpoint_between_the_records_of_a_transaction_loses_none() {
+    over_a_power_loss(
+        2,
+        async |db, mut a| {
+            elevate(&db);
+            let t = a.create(durable("t")).await;
+            a.tx.begin();
+            insert_all(&mut a, &t, 0..1_000).await;
+            db.run(&mut a.tx, |tx| db.try_log_in_memory(tx)).await.expect("records before the commit");
+            let mut b = Client::new(&db, 52);
+            insert_all(&mut b, &t, 2_000..2_001).await;
+            db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+            a.commit().await;
+        },
+        async |db, mut a| {
+            let t = table_of(&db, "t");
+            assert_eq!(a.keys(&t).await.len(), 1_001);
+        },
+    );
+}
+
+#[test]
+fn what_was_undone_after_it_was_logged_does_not_count() {
+    over_a_power_loss(
+        3,
+        async |db, mut a| {
+            elevate(&db);
+            let t = a.create(durable("t")).await;
+            insert_all(&mut a, &t, 0..1).await;
+            a.tx.begin();
+            insert_all(&mut a, &t, 1..2).await;
+            let mark = a.tx.mark();
+            insert_all(&mut a, &t, 2..1_000).await;
+            db.run(&mut a.tx, |tx| db.try_log_in_memory(tx)).await.expect("records before the commit");
+            db.rollback_to(&mut a.tx, mark).await.expect("a rollback");
+            a.commit().await;
+            a.tx.begin();
+            insert_all(&mut a, &t, 2..1_000).await;
+            db.run(&mut a.tx, |tx| db.try_log_in_memory(tx)).await.expect("records before the commit");
+            a.rollback().await;
+            insert_all(&mut a, &t, 5_000..5_001).await;
+        },
+        async |db, mut a| assert_eq!(keys(&mut a, &table_of(&db, "t")).await, [0, 1, 5_000]),
+    );
+}
+
+#[test]
+fn a_table_gets_no_rows_of_one_that_had_its_number() {
+    let disk = SimulatedDisk::new(4);
+    let number = with_client(&disk, async |db, mut a| {
+        let t = a.create(durable("t")).await;
+        insert_all(&mut a, &t, 0..20).await;
+        db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+        insert_all(&mut a, &t, 20..40).await;
+        let number = number_of(&t);
+        db.drop_table(&mut a.tx, "dbo", "t").await.expect("it is there");
+        a.commit().await;
+        number
+    });
+    // Numbers go on behind the highest that there is when a database is opened.
+    with_client(&disk, async |_, mut a| {
+        let t = a.create(durable("t")).await;
+        assert_eq!(number_of(&t), number);
+        insert_all(&mut a, &t, 7..8).await;
+    });
+    with_client(&disk, async |db, mut a| assert_eq!(a.keys(&table_of(&db, "t")).await, [7]));
+}
+
+#[test]
+fn the_log_is_let_go_behind_a_file_of_rows() {
+    let disk = SimulatedDisk::new(5);
+    with_client(&disk, async |db, mut a| {
+        let t = a.create(durable("t")).await;
+        let begun = db.in_memory_checkpoints().log_from().expect("there is a durable table");
+        insert_all(&mut a, &t, 0..500).await;
+        db.checkpoint_now(false).expect("a checkpoint");
+        assert_eq!(db.in_memory_checkpoints().log_from(), Some(begun), "the log has the rows, and the disk not yet");
+        db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+        let manifest = db.in_memory_checkpoints().manifest().expect("there is a durable table");
+        assert_eq!((manifest.file, manifest.rows), (1, 500));
+        assert!(manifest.log_from > begun.0);
+        // Nothing of the table is logged from here on: the file stays, and the log goes.
+        let disk_table = a.create(definition("disk", crate::tests::primary_key())).await;
+        insert_all(&mut a, &disk_table, 0..100).await;
+        db.checkpoint_in_memory(Occasion::Checkpoint).expect("a checkpoint");
+        let later = db.in_memory_checkpoints().manifest().expect("there is a durable table");
+        assert_eq!(later.file, 1);
+        assert!(later.log_from > manifest.log_from);
+        assert_eq!(a.keys(&t).await.len(), 500);
+    });
+    assert_sound(&disk);
+}
+
+#[test]
+fn bad_bytes_in_the_file_of_rows_are_told() {
+    let disk = SimulatedDisk::new(6);
+    let path = with_client(&disk, async |db, mut a| {
+        let t = a.create(durable("t")).await;
+        insert_all(&mut a, &t, 0..500).await;
+        db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+        db.in_memory_checkpoints().manifest().and_then(|own| own.path(db.folder())).expect("a file")
+    });
+    let plain = pikepole_machine::Disk::simulated(disk.clone());
+    let file = plain.open(&path, pikepole_machine::OpenOptions::default()).expect("it is there");
+    let mut bytes = vec![0; file.len().expect("a length") as usize];
+    file.read_at(&mut bytes, 0).expect("it is read");
+    for at in [0, 70, 5_000, bytes.len() - 4_000] {
+        let mut bad = bytes.clone();
+        bad[at] ^= 0x40;
+        file.write_at(&bad, 0).expect("it is written");
+        let Err(why) = Server::open(options(&disk)).and_then(|server| {
+            let opened = server.database(MASTER).map(|_| ()).map_err(OpenError::Option);
+            server.schedulers().shutdown();
+            opened
+        }) else {
+            panic!("byte {at} has changed, and nobody said so")
+        };
+        assert!(why.to_string().contains("rows-1"), "{why}");
+    }
+    file.write_at(&bytes, 0).expect("it is written");
+    assert_sound(&disk);
+}
+
+#[test]
+fn unique_keys_that_change_hands_are_loaded() {
+    over_a_power_loss(
+        7,
+        async |db, mut a| {
+            elevate(&db);
+            let mut table = durable("t");
+            let unique = index(IndexKind::UniqueConstraint, false, &["v"]);
+            table.indexes[1] = unique;
+            let t = a.create(table).await;
+            for k in 0..10 {
+                a.insert(&t, &row(k, k as i32, "first")).await.expect("a row");
+            }
+            db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+            for round in 0..5 {
+                a.tx.begin();
+                a.change(&t, 1, Some(&row(1, 100 + round, "away"))).await.expect("a change");
+                a.change(&t, 2, Some(&row(2, 1, "taken"))).await.expect("a change");
+                a.change(&t, 1, Some(&row(1, 2, "taken"))).await.expect("a change");
+                a.change(&t, 2, Some(&row(2, 200, "away"))).await.expect("a change");
+                a.change(&t, 1, Some(&row(1, 1, "back"))).await.expect("a change");
+                a.change(&t, 2, Some(&row(2, 2, "back"))).await.expect("a change");
+                a.change(&t, 3, None).await.expect("a change");
+                a.insert(&t, &row(3, 3, "again")).await.expect("a row");
+                a.commit().await;
+            }
+        },
+        async |db, mut a| {
+            let t = table_of(&db, "t");
+            let rows = a.rows(&t).await;
+            assert_eq!(rows.len(), 10);
+            for found in rows {
+                let [Value::BigInt(k), Value::Int(v), _] = &found[..] else { panic!("{found:?}") };
+                assert_eq!(*k, i64::from(*v));
+            }
+        },
+    );
+}
