@@ -53,7 +53,7 @@ async fn state_of(db: &Arc<Database>) -> Result<State, String> {
 }
 
 /// Restores `t.bak` and then these log backups as the database `name`.
-async fn restore(server: &Arc<Server>, name: &str, logs: &[&str]) -> Result<Arc<Database>, SqlError> {
+pub(crate) async fn restore(server: &Arc<Server>, name: &str, logs: &[&str]) -> Result<Arc<Database>, SqlError> {
     let full = RestoreOptions { recovery: false, replace: true, ..RestoreOptions::new("t.bak") };
     server.restore_database(name, full, &mut |_| ()).await?;
     for log in logs {

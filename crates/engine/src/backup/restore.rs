@@ -22,6 +22,7 @@ use super::set::{BackupKind, SetHead, SetReader, SetTail, check_pages};
 use super::{BackupOutcome, RestoreOptions, pages_of};
 use crate::database::{DatabaseFile, Restoring};
 use crate::fault;
+use crate::in_memory::RestoredRows;
 
 /// The folder of what was restored of the log.
 const RESTORE_FOLDER: &str = "restore";
@@ -114,6 +115,7 @@ struct Target {
     disk: Disk,
     folder: PathBuf,
     pages: RestoredPages,
+    in_memory: Option<RestoredRows>,
     log: Staged,
 }
 
@@ -153,7 +155,9 @@ impl PageRestore {
         let pages = RestoredPages::create(disk, &data, head.file_pages, direct);
         let pages = pages.map_err(|error| store_not_written(folder, &error))?;
         let log = Staged::create(disk, folder, 1, head.first_lsn, head.set_id)?;
-        self.target = Some(Target { disk: disk.clone(), folder: folder.to_path_buf(), pages, log });
+        let in_memory = head.in_memory.clone().map(|manifest| RestoredRows::create(disk, folder, manifest));
+        let in_memory = in_memory.transpose().map_err(|error| not_written(folder, &error))?;
+        self.target = Some(Target { disk: disk.clone(), folder: folder.to_path_buf(), pages, in_memory, log });
         Ok(())
     }
 
@@ -167,13 +171,18 @@ impl PageRestore {
         let database = self.set.head.database.clone();
         while self.set.bytes_read() < until {
             let Some(chunk) = self.set.next()? else { return Ok(None) };
-            if chunk.kind == ChunkKind::Pages {
-                check_pages(chunk.payload, &database)?;
-                let written = target.pages.write(chunk.payload);
-                written.map_err(|error| store_not_written(&target.folder, &error))?;
-                self.pages += (chunk.payload.len() / pikepole_storage::PAGE_BYTES) as u64;
-            } else {
-                target.log.add(chunk.fields, chunk.payload)?;
+            match (chunk.kind, &mut target.in_memory) {
+                (ChunkKind::Pages, _) => {
+                    check_pages(chunk.payload, &database)?;
+                    let written = target.pages.write(chunk.payload);
+                    written.map_err(|error| store_not_written(&target.folder, &error))?;
+                    self.pages += (chunk.payload.len() / pikepole_storage::PAGE_BYTES) as u64;
+                }
+                (ChunkKind::InMemory, Some(rows)) => {
+                    rows.add(chunk.payload).map_err(|error| not_written(&target.folder, &error))?;
+                }
+                (ChunkKind::Log, _) => target.log.add(chunk.fields, chunk.payload)?,
+                _ => return Err(SqlError::backup_set_damaged()),
             }
         }
         Ok(Some((self.set.bytes_read() * 100 / self.media.bytes(self.position).max(1)).min(99) as u8))
@@ -184,13 +193,19 @@ impl PageRestore {
     /// # Errors
     /// 3202; 3189 for a backup whose parts do not fit together.
     pub fn finish(self, name: &str, id: i32) -> Result<(DatabaseFile, BackupOutcome), SqlError> {
-        let Target { disk, folder, pages, mut log } = self.target.expect("begin comes first");
+        let Target { disk, folder, pages, in_memory, mut log } = self.target.expect("begin comes first");
         let tail = self.set.tail.as_ref().ok_or_else(SqlError::backup_set_damaged)?;
         let head = self.set.head;
         if log.end != tail.last_lsn || self.pages != tail.pages || head.redo < head.first_lsn || head.redo > log.end {
             return Err(SqlError::backup_set_damaged());
         }
         log.finish(&disk)?;
+        if let Some(rows) = in_memory {
+            let is_whole = rows.finish(&disk, &folder).map_err(|error| not_written(&folder, &error))?;
+            if !is_whole {
+                return Err(SqlError::backup_set_damaged());
+            }
+        }
         let restoring = Restoring {
             log_id: format!("{:016x}", head.log_id),
             restored_to: log.end,

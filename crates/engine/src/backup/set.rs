@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::chunk::{Chunk, ChunkKind, ChunkReader};
 use super::media::{Device, Media};
 use crate::database::{DatabaseOptions, RecoveryModel};
+use crate::in_memory::Manifest;
 
 /// What a backup is of.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Serialize, Deserialize)]
@@ -54,6 +55,9 @@ pub(crate) struct SetHead {
     /// The logical names of the files, by number; empty in sets of programs that knew none.
     #[serde(default)]
     pub files: Vec<String>,
+    /// Of a full backup: the manifest of durable in-memory tables, if there have been any.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub in_memory: Option<Manifest>,
     /// Of a full backup: the master of the checkpoint that it begins with.
     pub checkpoint: u64,
     pub redo: u64,

@@ -3,7 +3,7 @@
 use std::sync::Arc;
 
 use pikepole_log::{Block, Blocks, Lsn};
-use pikepole_machine::{AlignedBuffer, clock};
+use pikepole_machine::{AlignedBuffer, File, clock};
 use pikepole_storage::{Master, PagesInUse, StorageError};
 use pikepole_types::SqlError;
 use serde::Serialize;
@@ -18,11 +18,15 @@ use crate::fault;
 
 /// Bytes of log that a step copies.
 const STEP_LOG_BYTES: u64 = 8 << 20;
+/// Bytes of the file of rows of in-memory tables that are copied at once.
+const ROWS_BYTES: u64 = 4 << 20;
 /// Reads of pages that a step does.
 const STEP_READS: usize = 8;
 
 /// What is left to do.
 enum Phase {
+    /// The file of rows of in-memory tables, from this byte on.
+    InMemory(File, u64),
     /// Pages from this extent on.
     Pages(u32),
     /// The log.
@@ -52,6 +56,11 @@ fn json(value: &impl Serialize) -> Vec<u8> {
     serde_json::to_vec(value).expect("plain structs of numbers and texts have JSON")
 }
 
+/// The file of rows of in-memory tables could not be read.
+fn rows_not_read(database: &Database, error: &std::io::Error) -> SqlError {
+    SqlError::device_not_read(database.folder().display(), error)
+}
+
 /// The log could not be read.
 fn log_not_read(database: &Database, error: impl std::fmt::Display) -> SqlError {
     let mut damaged = SqlError::log_is_damaged(database.name());
@@ -72,6 +81,11 @@ impl BackupJob {
         set_id: u64,
     ) -> Result<BackupJob, SqlError> {
         let hold = database.begin_backup()?;
+        // Behind the turn's beginning: the log is kept from where this manifest, or an earlier one, needs it.
+        let in_memory = match options.kind {
+            BackupKind::Database => database.in_memory_to_copy().map_err(|error| rows_not_read(&database, &error))?,
+            BackupKind::Log => None,
+        };
         let chain = database.log_chain();
         if options.kind == BackupKind::Log {
             if database.options().recovery == RecoveryModel::Simple {
@@ -98,7 +112,10 @@ impl BackupJob {
             (BackupKind::Log, None) => None,
         };
         let first_lsn = match (&master, chain) {
-            (Some(master), _) => master.recovery_lsn.0,
+            (Some(master), _) => {
+                let in_memory = in_memory.as_ref().map(|(manifest, _)| manifest.log_from);
+                in_memory.map_or(master.recovery_lsn.0, |from| from.min(master.recovery_lsn.0))
+            }
             (None, chain) => chain.map_or(0, |chain| chain.backed_up_to),
         };
         hold.release_before(Lsn(first_lsn));
@@ -120,7 +137,9 @@ impl BackupJob {
             bulk_logged,
             plain_bytes: 0,
         };
-        let phase = Phase::Pages(0);
+        let (manifest, rows) = in_memory.unzip();
+        head.in_memory = manifest;
+        let phase = rows.flatten().map_or(Phase::Pages(0), |rows| Phase::InMemory(rows, 0));
         let mut job = BackupJob { database, options, hold, writer, head, tail, pages, phase, begun_us };
         job.writer.add(ChunkKind::Head, [0; 3], &json(&job.head))?;
         Ok(job)
@@ -133,6 +152,7 @@ impl BackupJob {
     pub fn step(&mut self) -> Result<u8, SqlError> {
         let before = self.writer.bytes();
         match &mut self.phase {
+            Phase::InMemory(..) => while self.writer.bytes() - before < STEP_LOG_BYTES && self.copy_rows()? {},
             Phase::Pages(first) => {
                 let first = *first;
                 self.copy_pages(first)?;
@@ -154,6 +174,7 @@ impl BackupJob {
         let pages = u64::from(self.pages.count());
         let done = match (&self.phase, self.options.kind) {
             (Phase::End, _) => 100,
+            (Phase::InMemory(..), _) => 0,
             (Phase::Pages(_), BackupKind::Database) => part(self.tail.pages, pages).min(98),
             (Phase::Log(_), BackupKind::Database) => 99,
             (_, BackupKind::Log) => {
@@ -166,6 +187,23 @@ impl BackupJob {
             }
         };
         done as u8
+    }
+
+    /// Copies a piece of the file of rows of in-memory tables; false when there is none left.
+    fn copy_rows(&mut self) -> Result<bool, SqlError> {
+        let Phase::InMemory(file, at) = &mut self.phase else { return Ok(false) };
+        let not_read = |error| rows_not_read(&self.database, &error);
+        let left = file.len().map_err(not_read)?.saturating_sub(*at);
+        if left == 0 {
+            self.phase = Phase::Pages(0);
+            return Ok(false);
+        }
+        let mut piece = AlignedBuffer::new();
+        piece.resize(left.min(ROWS_BYTES) as usize, 0);
+        file.read_at(&mut piece, *at).map_err(not_read)?;
+        *at += piece.len() as u64;
+        self.writer.add(ChunkKind::InMemory, [0; 3], &piece)?;
+        Ok(true)
     }
 
     fn copy_pages(&mut self, mut first: u32) -> Result<(), SqlError> {
@@ -277,6 +315,7 @@ fn head_of(database: &Database, options: &BackupOptions, set_id: u64) -> SetHead
         catalog_root: file.catalog_root,
         options: file.options,
         files: database.files().into_iter().map(|own| own.name).collect(),
+        in_memory: None,
         checkpoint: 0,
         redo: 0,
         next_transaction: 0,

@@ -132,6 +132,50 @@ pub(crate) fn create_rows(disk: &Disk, database: &Path, number: u64) -> std::io:
     Ok(file)
 }
 
+/// A file of rows that comes from a backup.
+pub(crate) struct RestoredRows {
+    manifest: Manifest,
+    /// Absent when there are no rows.
+    file: Option<File>,
+    bytes: u64,
+}
+
+impl RestoredRows {
+    /// Makes the file in the folder of a database.
+    ///
+    /// # Errors
+    /// Failed I/O.
+    pub fn create(disk: &Disk, database: &Path, manifest: Manifest) -> std::io::Result<RestoredRows> {
+        disk.create_dir_all(folder(database))?;
+        let file = (manifest.file > 0).then(|| create_rows(disk, database, manifest.file)).transpose()?;
+        Ok(RestoredRows { manifest, file, bytes: 0 })
+    }
+
+    /// Takes the next bytes.
+    ///
+    /// # Errors
+    /// Failed I/O.
+    pub fn add(&mut self, bytes: &[u8]) -> std::io::Result<()> {
+        if let Some(file) = &self.file {
+            file.write_at(bytes, self.bytes)?;
+            self.bytes += bytes.len() as u64;
+        }
+        Ok(())
+    }
+
+    /// Makes it durable. False: it is not as long as it was.
+    ///
+    /// # Errors
+    /// Failed I/O.
+    pub fn finish(self, disk: &Disk, database: &Path) -> std::io::Result<bool> {
+        if let Some(file) = &self.file {
+            file.sync()?;
+        }
+        self.manifest.write(disk, database)?;
+        Ok(self.bytes == self.manifest.bytes)
+    }
+}
+
 /// Removes all files of rows but the one that counts.
 pub(super) fn remove_others(disk: &Disk, database: &Path, keep: u64) -> std::io::Result<()> {
     let folder = folder(database);

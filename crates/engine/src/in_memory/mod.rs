@@ -16,5 +16,5 @@ mod logging;
 mod tests;
 
 pub(crate) use checkpoint::{InMemoryCheckpoints, Occasion};
-pub(crate) use files::Manifest;
+pub(crate) use files::{Manifest, RestoredRows};
 pub(crate) use logging::LoggedInMemory;

@@ -7,7 +7,11 @@ use pikepole_types::Value;
 
 use super::Occasion;
 use crate::in_memory_tests::elevate;
-use crate::tests::{Client, assert_sound, definition, index, master, options, row, server, stop, table_of};
+use crate::database::DatabaseOptions;
+use crate::tests::{
+    Client, assert_sound, definition, index, master, options, row, server, stop, table_of, with_server,
+};
+use crate::unlogged_tests::{begin_backup, end_backup};
 use crate::*;
 
 /// A durable table with a hash index for its primary key, and an ordered index.
@@ -260,4 +264,59 @@ fn unique_keys_that_change_hands_are_loaded() {
             }
         },
     );
+}
+
+#[test]
+fn backups_have_the_rows_and_logs_go_on_behind_them() {
+    let disk = SimulatedDisk::new(8);
+    with_server(&disk, async |server, db| {
+        let mut a = Client::new(&db, 51);
+        let t = a.create(durable("t")).await;
+        db.set_options(DatabaseOptions { recovery: RecoveryModel::Full, ..db.options() }).expect("an option");
+        insert_all(&mut a, &t, 0..100).await;
+        db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+        insert_all(&mut a, &t, 100..200).await;
+        let job = begin_backup(&disk, &db, BackupKind::Database, "t.bak");
+        // Another file takes the place of the one that is being copied.
+        insert_all(&mut a, &t, 200..210).await;
+        db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+        db.checkpoint_now(false).expect("a checkpoint");
+        end_backup(job);
+        insert_all(&mut a, &t, 210..300).await;
+        a.change(&t, 5, None).await.expect("a row");
+        end_backup(begin_backup(&disk, &db, BackupKind::Log, "1.trn"));
+        db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+        insert_all(&mut a, &t, 5..6).await;
+        insert_all(&mut a, &t, 300..400).await;
+        end_backup(begin_backup(&disk, &db, BackupKind::Log, "2.trn"));
+        for (logs, rows) in [(&[][..], 210), (&["1.trn"], 299), (&["1.trn", "2.trn"], 400)] {
+            let copy = crate::bulk_logged_tests::restore(&server, "copy", logs).await.expect("a restore");
+            let mut b = Client::new(&copy, 60);
+            assert_eq!(keys(&mut b, &table_of(&copy, "t")).await.len(), rows, "{logs:?}");
+            insert_all(&mut b, &table_of(&copy, "t"), 1_000..1_010).await;
+        }
+    });
+    assert_sound(&disk);
+}
+
+#[test]
+fn a_backup_whose_rows_were_changed_is_damaged() {
+    let disk = SimulatedDisk::new(9);
+    with_server(&disk, async |server, db| {
+        let mut a = Client::new(&db, 51);
+        let t = a.create(durable("t")).await;
+        insert_all(&mut a, &t, 0..300).await;
+        db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+        let manifest = db.in_memory_checkpoints().manifest().expect("there is a durable table");
+        let path = manifest.path(db.folder()).expect("it has rows");
+        // Bytes that change on the disk go into the backup as they are: the restored database tells.
+        let file = db.disk().open(path, pikepole_machine::OpenOptions::default()).expect("it is there");
+        let mut bytes = vec![0; 64];
+        file.read_at(&mut bytes, 4_096).expect("it is read");
+        bytes[50] ^= 1;
+        file.write_at(&bytes, 4_096).expect("it is written");
+        end_backup(begin_backup(&disk, &db, BackupKind::Database, "t.bak"));
+        let restored = crate::bulk_logged_tests::restore(&server, "copy", &[]).await;
+        assert!(restored.is_err(), "a bit has changed, and nobody said so");
+    });
 }
