@@ -253,7 +253,7 @@ fn a_dropped_table_gives_its_rows_back() {
             a.insert(&t, &row(k, 1, "row")).await.expect("a row");
         }
         a.change(&t, 1, None).await.expect("a row");
-        let slot = t.state.rows_in_memory(|| unreachable!("it has rows"));
+        let slot = t.in_memory.clone().expect("it has rows");
         let rows = Arc::downgrade(slot.get(&pikepole_memory::pin()).expect("it is there"));
         db.drop_table(&mut a.tx, "dbo", "t").await.expect("it is there");
         a.commit().await;

@@ -221,6 +221,11 @@ impl MemoryTransactions {
         self.removed.load(Ordering::Relaxed)
     }
 
+    /// The present time: that of the last commit, or later.
+    pub fn now(&self) -> u64 {
+        self.clock.now()
+    }
+
     /// All commits from now on have a later time: those up to `time` were made before a restart.
     pub fn begin_after(&self, time: u64) {
         self.clock.0.fetch_max(time, Ordering::SeqCst);

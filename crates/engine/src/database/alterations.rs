@@ -109,6 +109,7 @@ impl Database {
             false => None,
         };
         self.add_index(tx, &catalog, &mut record, &definition).await?;
+        self.move_in_memory(tx, &mut record).await?;
         if let Some(replaced) = replaced {
             replaced.give(&mut record, definition.name.as_deref().unwrap_or_default());
         }
@@ -189,6 +190,15 @@ impl Database {
         Ok(table)
     }
 
+    /// Gives an in-memory table whose columns or indexes change new places for its rows, and with them a new name in the log.
+    async fn move_in_memory(&self, tx: &mut Transaction, record: &mut TableRecord) -> Result<(), SqlError> {
+        if record.is_in_memory() {
+            record.memory = self.mark_in_memory(record.memory)?;
+            record.heap = Some(self.create_storage(tx, None).await?);
+        }
+        Ok(())
+    }
+
     /// Gives every nonclustered index new storage, for locators of the present base.
     async fn renew_secondary(&self, tx: &mut Transaction, record: &mut TableRecord) -> Result<(), SqlError> {
         for at in 0..record.indexes.len() {
@@ -261,10 +271,9 @@ impl Database {
                     record.heap = Some(self.create_storage(tx, None).await?);
                     self.renew_secondary(tx, &mut record).await?;
                     self.renew_overflow(tx, &mut record).await?;
-                    Some(&same_row)
-                } else {
-                    None
                 }
+                self.move_in_memory(tx, &mut record).await?;
+                if removed.clustered || record.is_in_memory() { Some(&same_row) } else { None }
             }
             None if constraint && drop_condition(&mut record, &lower) => None,
             None => {
@@ -347,9 +356,10 @@ impl Database {
                     new.ok_or_else(|| SqlError::column_is_in_use("ALTER TABLE DROP COLUMN", &table.columns[old].name))?;
             }
         }
-        if record.heap.is_some() {
+        if record.heap.is_some() && !record.is_in_memory() {
             record.heap = Some(self.create_storage(tx, None).await?);
         }
+        self.move_in_memory(tx, &mut record).await?;
         for at in 0..record.indexes.len() {
             let index = &record.indexes[at];
             if index.disabled {

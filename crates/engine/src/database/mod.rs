@@ -447,8 +447,8 @@ impl Database {
             if !new.is_some_and(|new| Arc::ptr_eq(new, table)) {
                 gone.extend(table.storages().map(|storage| storage.object));
                 table.state.publish(new.map_or(u64::MAX, |new| new.version), log_end);
-                if new.is_none() {
-                    table.state.forget_rows();
+                if table.forget_rows_unless_kept(new) && new.is_some() {
+                    table.state.note_moved(self.memory.now());
                 }
             }
         }

@@ -10,6 +10,7 @@ use pikepole_types::{SqlError, SqlType, Value};
 use super::unlogged::NewTrees;
 use super::{ColumnDefinition, Database};
 use crate::error::Interrupted;
+use crate::memory_level::MemoryLevel;
 use crate::table::{Copied, ReadHints, ScanRange, Table};
 use crate::transaction::Transaction;
 
@@ -37,6 +38,9 @@ impl Database {
         new: &Table,
         map: RowMap<'_>,
     ) -> Result<(), SqlError> {
+        if new.is_in_memory() {
+            return self.fill_in_memory(tx, old, new, map).await;
+        }
         let wanted: Vec<usize> = (0..old.columns.len()).collect();
         let mut scan = old.scan(ScanRange::all(), &wanted).with_hints(ReadHints::VERSIONS);
         let mut row: Vec<Value> = wanted.iter().map(|_| Value::Null).collect();
@@ -70,9 +74,7 @@ impl Database {
                 mapped[at] = Value::Bin(number.to_be_bytes().to_vec());
             }
             if let Some(at) = dealt {
-                let (value, ty) = (self.run(tx, |tx| self.try_next_identity_own(tx, new)).await?, &new.columns[at].ty);
-                let value = pikepole_types::convert(&Value::BigInt(value), &SqlType::BigInt, ty, None);
-                mapped[at] = value.map_err(|_| SqlError::arithmetic_overflow("IDENTITY", ty.error_name()))?;
+                mapped[at] = self.dealt_value(tx, new, at).await?;
             }
             locator.clear();
             if base_is_new {
@@ -107,6 +109,55 @@ impl Database {
         }
         self.end_statement(tx);
         self.settle(tx, &trees).await
+    }
+
+    /// The same for an in-memory table: `new` has none of the places of `old`. That no other transaction has changed a row of `old` since the
+    /// transaction's snapshot is looked at when it commits.
+    async fn fill_in_memory(
+        &self,
+        tx: &mut Transaction,
+        old: &Table,
+        new: &Table,
+        map: RowMap<'_>,
+    ) -> Result<(), SqlError> {
+        let wanted: Vec<usize> = (0..old.columns.len()).collect();
+        let hints = ReadHints { memory: Some(MemoryLevel::Serializable), ..ReadHints::VERSIONS };
+        let mut scan = old.scan(ScanRange::all(), &wanted).with_hints(hints);
+        let mut row = vec![Value::Null; old.columns.len()];
+        let mut mapped = vec![Value::Null; new.columns.len()];
+        let dealt = new.identity_column().filter(|_| old.identity_column().is_none());
+        if dealt.is_some() {
+            new.state.begin_anew();
+        }
+        let mut writer = new.writer();
+        self.begin_statement(tx);
+        loop {
+            match self.drive(tx, |tx| self.try_next(tx, old, &mut scan, &mut row)).await {
+                Ok(true) => (),
+                Ok(false) => break,
+                Err(Interrupted::Error(error)) => return Err(*error),
+                Err(Interrupted::Stale) => return Err(SqlError::snapshot_schema_changed(self.name())),
+            }
+            map(&row, &mut mapped)?;
+            if let Some(at) = dealt {
+                mapped[at] = self.dealt_value(tx, new, at).await?;
+            }
+            let taken = self.run(tx, |tx| self.try_copy_in_memory(tx, new, &mut writer, &mapped)).await?;
+            if let Some(index) = taken.map(|at| &new.indexes[at]) {
+                let text = new.key_text(index, |i| &mapped[i]);
+                return Err(SqlError::duplicate_key_at_create(new.full_name(), &index.name, text));
+            }
+            pikepole_scheduler::yield_if_due().await;
+        }
+        self.end_statement(tx);
+        Ok(())
+    }
+
+    /// The next value of a new identity column, as its type has it.
+    async fn dealt_value(&self, tx: &mut Transaction, new: &Table, at: usize) -> Result<Value, SqlError> {
+        let (value, ty) = (self.run(tx, |tx| self.try_next_identity_own(tx, new)).await?, &new.columns[at].ty);
+        let value = pikepole_types::convert(&Value::BigInt(value), &SqlType::BigInt, ty, None);
+        value.map_err(|_| SqlError::arithmetic_overflow("IDENTITY", ty.error_name()))
     }
 
     /// Puts one copy into a new tree or, without one, into the table's heap; there, `key` gets the row's rid.

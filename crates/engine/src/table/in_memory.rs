@@ -70,6 +70,23 @@ impl Table {
         self.in_memory.as_ref()?.get(&pikepole_memory::pin()).cloned()
     }
 
+    /// The table was dropped, or its rows are in the places of `new` from now on: plans that lead to it still keep none of its rows in
+    /// memory. False: its rows are where they were.
+    pub(crate) fn forget_rows_unless_kept(&self, new: Option<&Arc<Table>>) -> bool {
+        let Some(slot) = &self.in_memory else { return false };
+        if new.and_then(|new| new.in_memory.as_ref()).is_some_and(|kept| Arc::ptr_eq(kept, slot)) {
+            return false;
+        }
+        slot.empty();
+        true
+    }
+
+    /// The places of its rows, for a version of the table with this record; None: they get others.
+    pub(super) fn kept_rows(&self, record: &TableRecord) -> Option<Arc<TableSlot>> {
+        let is_kept = self.record().heap.map(|heap| heap.object) == record.heap.map(|heap| heap.object);
+        self.in_memory.clone().filter(|_| is_kept)
+    }
+
     /// Pages that the rows of an in-memory table would fill.
     pub(super) fn pages_in_memory(&self) -> Option<u64> {
         let slot = self.in_memory.as_ref()?;
@@ -192,8 +209,7 @@ impl Database {
             (Isolation::Snapshot, _) => Err(SqlError::memory_under_snapshot()),
             (_, Some(MemoryLevel::Snapshot)) => Ok(Level::Snapshot),
             (Isolation::RepeatableRead | Isolation::Serializable, _) => Err(SqlError::memory_needs_snapshot()),
-            (_, Some(MemoryLevel::RepeatableRead)) => Ok(Level::RepeatableRead),
-            (_, Some(MemoryLevel::Serializable)) => Ok(Level::Serializable),
+            (_, Some(hint)) => Ok(level_of(hint)),
             (_, None) if elevates() => Ok(Level::Snapshot),
             (Isolation::ReadUncommitted, None) => Err(SqlError::isolation_not_in_memory("READ UNCOMMITTED")),
             (Isolation::ReadCommitted, None) if tx.is_of_user() => Err(SqlError::memory_needs_level()),
@@ -204,7 +220,7 @@ impl Database {
     /// The level of a scan with these hints. One beside the statements of users reads a snapshot, whatever their level is.
     fn memory_level_of_scan(&self, tx: &Transaction, hints: &ReadHints) -> Result<Level, SqlError> {
         match hints.level {
-            Some(ReadLevel::Versions) => Ok(Level::Snapshot),
+            Some(ReadLevel::Versions) => Ok(hints.memory.map_or(Level::Snapshot, level_of)),
             _ => self.memory_level(tx, hints.memory),
         }
     }
@@ -234,7 +250,11 @@ impl Database {
     }
 
     fn lock_in_memory(&self, tx: &mut Transaction, table: &Table) -> Result<(), Blocked> {
-        self.lock_for(tx, table, LockMode::SchS)
+        self.lock_for(tx, table, LockMode::SchS)?;
+        if table.state.is_moved_since(|| self.memory_of(tx).take_snapshot()) {
+            return Err(SqlError::snapshot_schema_changed(self.name()).into());
+        }
+        Ok(())
     }
 
     /// The same before a change.
@@ -375,6 +395,23 @@ impl Database {
     ) -> Result<Option<usize>, Blocked> {
         self.lock_to_change_in_memory(tx, table)?;
         self.memory_level(tx, writer.memory_level)?;
+        let TableWriter { keys, rest, key, .. } = writer;
+        self.memory_keys(table, row, keys)?;
+        rest.clear();
+        table.layout.encode_rest(|i| &row[i], rest).map_err(|error| self.row_error(tx, table, error))?;
+        self.put_in_memory(tx, table, slot, keys, rest, key)
+    }
+
+    /// Puts a row into a table that is being filled, which no other transaction knows; the position of the index that has its key already,
+    /// if one has.
+    pub(crate) fn try_copy_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        row: &[Value],
+    ) -> Result<Option<usize>, Blocked> {
+        let Some(slot) = &table.in_memory else { return Ok(None) };
         let TableWriter { keys, rest, key, .. } = writer;
         self.memory_keys(table, row, keys)?;
         rest.clear();
@@ -531,6 +568,15 @@ impl Database {
                 }
             }
         }
+    }
+}
+
+/// The promises of a level.
+fn level_of(level: MemoryLevel) -> Level {
+    match level {
+        MemoryLevel::Snapshot => Level::Snapshot,
+        MemoryLevel::RepeatableRead => Level::RepeatableRead,
+        MemoryLevel::Serializable => Level::Serializable,
     }
 }
 

@@ -158,7 +158,7 @@ impl Table {
     }
 
     pub(crate) fn new(record: TableRecord, version: u64, state: Arc<TableState>, store: &Arc<Store>) -> Table {
-        Self::with_structures(record, version, state, |at, of_parts| open_storage(store, at, of_parts))
+        Self::with_structures(record, version, state, None, |at, of_parts| open_storage(store, at, of_parts))
     }
 
     /// The same table as one of a session's own.
@@ -175,7 +175,7 @@ impl Table {
     /// The same version of the table once more.
     pub(crate) fn same(&self) -> Table {
         let state = self.state.clone();
-        Self::with_structures(self.record.clone(), self.version, state, |at, _| {
+        Self::with_structures(self.record.clone(), self.version, state, None, |at, _| {
             let own = self.structures().find(|structure| structure.object() == at.object);
             own.cloned().unwrap_or_else(|| unreachable!("a table has handles of all its storage"))
         })
@@ -239,7 +239,8 @@ impl Table {
 
     /// The next version of `former`: trees and heaps that both have keep their handles.
     pub(crate) fn succeeding(former: &Table, record: TableRecord, version: u64, store: &Arc<Store>) -> Table {
-        Self::with_structures(record, version, former.state.clone(), |at, of_parts| {
+        let rows = former.kept_rows(&record);
+        Self::with_structures(record, version, former.state.clone(), rows, |at, of_parts| {
             let kept = former.structures().find(|structure| structure.object() == at.object);
             kept.cloned().unwrap_or_else(|| open_storage(store, at, of_parts))
         })
@@ -250,6 +251,7 @@ impl Table {
         record: TableRecord,
         version: u64,
         state: Arc<TableState>,
+        former_rows: Option<Arc<TableSlot>>,
         open: impl Fn(StorageRef, bool) -> Structure,
     ) -> Table {
         let clustered = record.clustered();
@@ -286,7 +288,8 @@ impl Table {
             .collect();
         let residence = Residence::default();
         let ignores_duplicates = record.live_indexes().any(|index| index.ignores_duplicates);
-        let in_memory = record.is_in_memory().then(|| state.rows_in_memory(|| in_memory::rows_of(&record)));
+        let new_rows = || Arc::new(TableSlot::new(in_memory::rows_of(&record)));
+        let in_memory = record.is_in_memory().then(|| former_rows.unwrap_or_else(new_rows));
         Table {
             residence,
             version,

@@ -5,7 +5,6 @@ use std::sync::{Arc, OnceLock};
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::{SlotCounter, Spinlock, SpinlockClass, Statistics};
 use pikepole_log::Lsn;
-use pikepole_memory::{MemoryTable, TableSlot};
 use pikepole_transaction::TableLock;
 
 use super::IndexUses;
@@ -41,8 +40,8 @@ pub(crate) struct TableState {
     pub uses: IndexUses,
     /// Rows that statements have changed since the database was opened; none before the first.
     changes: OnceLock<SlotCounter>,
-    /// The rows of an in-memory table.
-    in_memory: OnceLock<Arc<TableSlot>>,
+    /// The time, in the order of transactions in memory, of the last change that has put all rows of an in-memory table into new places.
+    moved_at: AtomicU64,
 }
 
 impl TableState {
@@ -55,19 +54,21 @@ impl TableState {
             value_id: AtomicU64::new(0),
             uses: IndexUses::default(),
             changes: OnceLock::new(),
-            in_memory: OnceLock::new(),
+            moved_at: AtomicU64::new(0),
         })
     }
 
-    /// The rows of an in-memory table, made when they are first asked for.
-    pub fn rows_in_memory(&self, make: impl FnOnce() -> MemoryTable) -> Arc<TableSlot> {
-        Arc::clone(self.in_memory.get_or_init(|| Arc::new(TableSlot::new(make()))))
+    /// The rows of an in-memory table are in new places from this time on.
+    pub fn note_moved(&self, time: u64) {
+        self.moved_at.store(time, Ordering::Relaxed);
     }
 
-    /// The table was dropped: plans that lead to it still keep none of its rows in memory.
-    pub fn forget_rows(&self) {
-        if let Some(slot) = self.in_memory.get() {
-            slot.empty();
+    /// Tells if a snapshot of this time is older than the places of an in-memory table's rows, and so sees none of them. Asked once the
+    /// definition is known not to be stale.
+    pub fn is_moved_since(&self, time: impl FnOnce() -> u64) -> bool {
+        match self.moved_at.load(Ordering::Relaxed) {
+            0 => false,
+            moved_at => time() < moved_at,
         }
     }
 
