@@ -529,7 +529,8 @@ fn delayed_commits_in_memory_and_on_disk_are_lost_as_one() {
 fn the_canary_is_caught() {
     for texts in [Texts::Short, Texts::Long] {
         let fresh = fresh_disk(21, Base::Clustered, texts);
-        let caught = (1..40).any(|round| crash_run(&fresh, 21, 3 + round * 2, (Durability::Delayed, false), texts).1.is_err());
+        let caught =
+            (1..40).any(|round| crash_run(&fresh, 21, 3 + round * 2, (Durability::Delayed, false), texts).1.is_err());
         assert!(caught, "delayed commits were taken for durable, and no crash lost one");
     }
 }

@@ -32,9 +32,9 @@ mod database;
 mod error;
 mod fault;
 mod file_operation;
-mod in_memory;
 #[cfg(test)]
 mod filegroup_tests;
+mod in_memory;
 mod log_view;
 #[cfg(test)]
 mod long_tests;

@@ -24,8 +24,8 @@ use std::path::PathBuf;
 use pikepole_machine::{AlignedBuffer, BLOCK, ConfinedFolder, File, Found, OpenOptions, is_full};
 use pikepole_types::SqlError;
 
-use crate::chunk::{ChunkKind, ChunkReader, ChunkWriter, ReadError};
 use super::set::MediaRow;
+use crate::chunk::{ChunkKind, ChunkReader, ChunkWriter, ReadError};
 
 const MAGIC: &[u8; 8] = b"PIKEBACK";
 /// The beginning of a file that is being written.

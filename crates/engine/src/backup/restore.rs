@@ -16,10 +16,10 @@ use pikepole_machine::{Disk, File, OpenOptions};
 use pikepole_storage::{Master, RestoredPages, StorageError};
 use pikepole_types::SqlError;
 
-use crate::chunk::{ChunkKind, ChunkReader, ChunkWriter};
 use super::media::{Device, Media};
 use super::set::{BackupKind, SetHead, SetReader, SetTail, check_pages};
 use super::{BackupOutcome, RestoreOptions, pages_of};
+use crate::chunk::{ChunkKind, ChunkReader, ChunkWriter};
 use crate::database::{DatabaseFile, Restoring};
 use crate::fault;
 use crate::in_memory::RestoredRows;

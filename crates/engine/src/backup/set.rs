@@ -3,8 +3,8 @@
 use pikepole_types::SqlError;
 use serde::{Deserialize, Serialize};
 
-use crate::chunk::{Chunk, ChunkKind, ChunkReader};
 use super::media::{Device, Media};
+use crate::chunk::{Chunk, ChunkKind, ChunkReader};
 use crate::database::{DatabaseOptions, RecoveryModel};
 use crate::in_memory::Manifest;
 

@@ -8,10 +8,10 @@ use pikepole_storage::{Master, PagesInUse, StorageError};
 use pikepole_types::SqlError;
 use serde::Serialize;
 
-use crate::chunk::ChunkKind;
 use super::media::{Begin, Device, SetWriter, VERSION};
 use super::set::{BackupKind, SetHead, SetTail, row_of};
 use super::{BackupOptions, BackupOutcome, MadeBackup, pages_of};
+use crate::chunk::ChunkKind;
 use crate::database::{Database, Hold, LogChain, RecoveryModel};
 use crate::error::Place;
 use crate::fault;

@@ -176,8 +176,8 @@ impl Database {
                 && self.log_full_reason() == LogFullReason::XtpCheckpoint;
             return Some(if is_for_memory { Occasion::LogSpace } else { Occasion::Checkpoint });
         }
-        let is_due = self.store.redo_bytes() >= self.checkpoint_bytes
-            || self.log_since_checkpoint() >= self.log_room() / 4;
+        let is_due =
+            self.store.redo_bytes() >= self.checkpoint_bytes || self.log_since_checkpoint() >= self.log_room() / 4;
         is_due.then_some(Occasion::Checkpoint)
     }
 

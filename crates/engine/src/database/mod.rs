@@ -62,10 +62,10 @@ use pikepole_storage::{LevelShape, PageId, ShapeDepth, StorageError, Store};
 use pikepole_transaction::{LockRow, OpenTransaction, Structure, TableLock, TransactionRow, Transactions};
 use pikepole_types::{CodePage, SqlError};
 
-use crate::in_memory::InMemoryCheckpoints;
 use crate::catalog::definition::StorageRef;
 use crate::catalog::{Catalog, Object};
 use crate::error::Place;
+use crate::in_memory::InMemoryCheckpoints;
 use crate::server::TraceFlags;
 use crate::transaction::Transaction;
 use background::SystemTasks;

@@ -464,7 +464,10 @@ pub(crate) fn check_database(context: &OpenContext, folder: &Path, lines: &mut V
     }
     // Opening has read it.
     lines.extend(database.in_memory_checkpoints().manifest().map(|manifest| {
-        format!("in-memory tables: {} rows in {} bytes, the log from LSN {}", manifest.rows, manifest.bytes, manifest.log_from)
+        format!(
+            "in-memory tables: {} rows in {} bytes, the log from LSN {}",
+            manifest.rows, manifest.bytes, manifest.log_from
+        )
     }));
     if let Err(error) = database.check_long_values(damage) {
         damage.push(format!("long values: {error}"));

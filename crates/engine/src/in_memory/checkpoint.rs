@@ -14,9 +14,9 @@
 
 use std::sync::Arc;
 
+use pikepole_contention::SlotCounter;
 use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
-use pikepole_contention::SlotCounter;
 use pikepole_log::Lsn;
 use pikepole_machine::clock;
 use pikepole_memory::{Change, KeyRange, Level, LoggedAs, MemoryScan, MemoryTable, MemoryTransaction};

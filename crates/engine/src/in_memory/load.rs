@@ -208,7 +208,11 @@ impl Database {
             Some((of.object, own.clone()))
         };
         let tables: Tables = head.tables.iter().filter_map(is_there).collect();
-        let threads = if self.disk().as_simulated().is_some() { 1 } else { thread::available_parallelism().map_or(1, NonZero::get) };
+        let threads = if self.disk().as_simulated().is_some() {
+            1
+        } else {
+            thread::available_parallelism().map_or(1, NonZero::get)
+        };
         if threads < 2 {
             let mut loader = Loader::new(self, &tables);
             return each_chunk(&mut chunks, |chunk| loader.load(&chunk));
@@ -251,10 +255,7 @@ fn take_next(receiver: &Mutex<Receiver<Vec<u8>>>) -> Result<Vec<u8>, RecvError> 
 }
 
 /// Gives the rows of each chunk to `take`; the number of rows by the tail.
-fn each_chunk(
-    chunks: &mut ChunkReader,
-    mut take: impl FnMut(Vec<u8>) -> Result<(), String>,
-) -> Result<u64, String> {
+fn each_chunk(chunks: &mut ChunkReader, mut take: impl FnMut(Vec<u8>) -> Result<(), String>) -> Result<u64, String> {
     let mut rows = Vec::new();
     loop {
         match chunks.next().map_err(|error| error.to_string())? {

@@ -6,8 +6,8 @@ use pikepole_machine::SimulatedDisk;
 use pikepole_types::Value;
 
 use super::Occasion;
-use crate::in_memory_tests::elevate;
 use crate::database::DatabaseOptions;
+use crate::in_memory_tests::elevate;
 use crate::tests::{
     Client, assert_sound, definition, index, master, options, row, server, stop, table_of, with_server,
 };
@@ -318,5 +318,60 @@ fn a_backup_whose_rows_were_changed_is_damaged() {
         end_backup(begin_backup(&disk, &db, BackupKind::Database, "t.bak"));
         let restored = crate::bulk_logged_tests::restore(&server, "copy", &[]).await;
         assert!(restored.is_err(), "a bit has changed, and nobody said so");
+    });
+}
+
+#[test]
+fn a_table_whose_columns_have_changed_is_loaded_as_it_is() {
+    over_a_power_loss(
+        10,
+        async |db, mut a| {
+            let t = a.create(durable("t")).await;
+            insert_all(&mut a, &t, 0..100).await;
+            db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+            let by_s = IndexDefinition { name: Some("by_s".into()), ..index(IndexKind::Index, false, &["s"]) };
+            let t = db.create_index(&mut a.tx, &t, by_s, &[]).await.expect("an index");
+            a.commit().await;
+            insert_all(&mut a, &t, 100..110).await;
+            a.change(&t, 3, None).await.expect("a row");
+            // A change that does not commit leaves nothing.
+            elevate(&db);
+            a.tx.begin();
+            let t = db.drop_index(&mut a.tx, &t, "by_v", false).await.expect("an index");
+            a.insert(&t, &row(500, 1, "undone")).await.expect("a row");
+            a.rollback().await;
+        },
+        async |db, mut a| {
+            let t = table_of(&db, "t");
+            assert_eq!(t.indexes.len(), 3);
+            assert_eq!(keys(&mut a, &t).await.len(), 109);
+        },
+    );
+}
+
+#[test]
+fn a_snapshot_that_is_older_than_a_change_of_columns_reads_no_more() {
+    with_server(&SimulatedDisk::new(11), async |_, db| {
+        elevate(&db);
+        let (mut a, mut b) = (Client::new(&db, 51), Client::new(&db, 52));
+        let (t, other) = (a.create(durable("t")).await, a.create(durable("other")).await);
+        insert_all(&mut a, &t, 0..10).await;
+        b.tx.begin();
+        assert!(keys(&mut b, &other).await.is_empty());
+        let by_s = IndexDefinition { name: Some("by_s".into()), ..index(IndexKind::Index, false, &["s"]) };
+        let t = db.create_index(&mut a.tx, &t, by_s, &[]).await.expect("an index");
+        a.commit().await;
+        assert_eq!(b.insert(&t, &row(100, 1, "late")).await.expect_err("it sees no row of the table").number, 3961);
+        b.rollback().await;
+        assert_eq!(keys(&mut b, &t).await.len(), 10);
+        // A change of columns in a transaction that began before others changed rows fails when it commits.
+        b.tx.begin();
+        assert_eq!(keys(&mut b, &t).await.len(), 10);
+        a.change(&t, 1, None).await.expect("a row");
+        db.drop_index(&mut b.tx, &t, "by_s", false).await.expect("an index");
+        let committed = db.commit(&mut b.tx, Durability::Full).await;
+        assert!(matches!(committed.expect_err("a row has gone").number, 41_305 | 41_325));
+        b.rollback().await;
+        assert_eq!(keys(&mut a, &table_of(&db, "t")).await.len(), 9);
     });
 }

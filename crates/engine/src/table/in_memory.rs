@@ -15,7 +15,8 @@ use std::sync::Arc;
 use pikepole_log::Lsn;
 use pikepole_machine::memory;
 use pikepole_memory::{
-    Guard, IndexShape, Invalid, KeyRange, Keys, Level, LoggedAs, MemoryScan, MemoryTable, MemoryTransaction, Refusal, TableSlot,
+    Guard, IndexShape, Invalid, KeyRange, Keys, Level, LoggedAs, MemoryScan, MemoryTable, MemoryTransaction, Refusal,
+    TableSlot,
 };
 use pikepole_transaction::{Isolation, LockMode};
 use pikepole_types::{ColumnReader, RowError, SqlError, Value};

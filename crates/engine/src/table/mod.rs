@@ -134,7 +134,7 @@ pub struct Table {
     /// Rows may be left out of an INSERT: an index has IGNORE_DUP_KEY.
     pub(crate) ignores_duplicates: bool,
     /// The rows of an in-memory table: its storage has none.
-    in_memory: Option<Arc<TableSlot>>,
+    pub(crate) in_memory: Option<Arc<TableSlot>>,
 }
 
 impl Deref for Table {

@@ -3,6 +3,7 @@
 use super::Definer;
 use super::columnstore::WantedColumnstore;
 use super::constraints::{ColumnChange, ComputedType, Existing};
+use super::in_memory;
 use super::index_filter::{FilterColumn, FilterOf};
 use super::period::{check_added_to_versioned, check_altered_of_versioned, check_dropped_of_versioned};
 use super::table_definition::{self, IGNORE_DUP_KEY, Wanted};
@@ -311,7 +312,9 @@ impl Definer<'_> {
             self.change_columns(&table, &columns, &maps).await?;
             self.carry_columns(&table, None, &columns, &maps).await?;
         }
-        keys.iter().try_for_each(Wanted::check_on_disk)?;
+        if !table.engine.is_in_memory() {
+            keys.iter().try_for_each(Wanted::check_on_disk)?;
+        }
         self.add_keys(name, keys).await?;
         self.add_wishes(name, wishes, if check_rows { Existing::Checked } else { Existing::NotChecked }).await
     }
@@ -522,6 +525,10 @@ impl Definer<'_> {
                 self.carry_columns(&table, Some(at), &columns, &maps).await
             }
             tree::DropElementKind::Period => self.drop_period(&table).await,
+            tree::DropElementKind::Index if table.engine.is_in_memory() => {
+                self.drop_index_moving(name, &table, &element.name, (false, &element.options)).await?;
+                Ok(())
+            }
             tree::DropElementKind::Index => Err(errors::unsupported("This form of ALTER TABLE ... DROP")),
         }
     }
@@ -558,6 +565,10 @@ impl Definer<'_> {
             }
             Ok(())
         };
+        if table.engine.is_in_memory() {
+            let has_rowversion = columns.iter().any(|column| column.rowversion);
+            in_memory::check_types(columns.iter().map(|column| &column.definition), has_rowversion)?;
+        }
         let (database, tx) = self.context.engine();
         database.alter_columns(tx, &table.engine, columns, &convert).await?;
         Ok(())

@@ -589,7 +589,9 @@ impl Definer<'_> {
             if is_primary && table.engine.indexes.iter().any(|index| index.primary_key) {
                 return Err(Box::new(SqlError::primary_key_exists(&table.name)));
             }
-            let definition = key.for_table(table.engine.indexes.iter().any(pikepole_engine::Index::is_clustered));
+            let is_heap = table.engine.is_in_memory();
+            let definition =
+                key.for_table(is_heap || table.engine.indexes.iter().any(pikepole_engine::Index::is_clustered));
             self.context.build_index(&table.engine, definition, degree).await?;
             self.warn_of_keys(name, &table.engine.indexes)?;
             let before = &table.engine.indexes;

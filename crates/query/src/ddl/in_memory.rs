@@ -49,7 +49,7 @@ pub(super) fn kind_of(create: &tree::CreateTable) -> Result<TableKind, Fault> {
     if create.name.is_in_tempdb() {
         return Err(Box::new(SqlError::temporary_table_in_memory()));
     }
-    let indexes = declared(create);
+    let indexes = declared(&create.elements, &create.name.name.text);
     for index in &indexes {
         check_buckets(index, &create.name.name.text)?;
     }
@@ -128,11 +128,10 @@ impl<'t> Declared<'t> {
     }
 }
 
-/// The keys and indexes in the text of a table.
-fn declared(create: &tree::CreateTable) -> Vec<Declared<'_>> {
-    let table = create.name.name.text.as_str();
+/// The keys and indexes in the text of a table, or in what is added to one.
+fn declared<'t>(elements: &'t [TableElement], table: &str) -> Vec<Declared<'t>> {
     let mut found = Vec::new();
-    for element in &create.elements {
+    for element in elements {
         match element {
             TableElement::Column(column) => {
                 let constraints = column.constraints.iter();
@@ -222,7 +221,17 @@ fn check(create: &tree::CreateTable, indexes: &[Declared<'_>]) -> Result<(), Fau
     if let Some(option) = others.into_iter().find(|option| option.on_off() != Some(false)) {
         return refused("option", &option.name);
     }
-    for element in &create.elements {
+    check_elements(&create.elements, indexes)?;
+    if indexes.is_empty() {
+        return Err(Box::new(SqlError::index_missing_in_memory(&create.name.name.text)));
+    }
+    Ok(())
+}
+
+/// Checks the columns, keys and indexes of an in-memory table, or those that are added to one.
+fn check_elements(elements: &[TableElement], indexes: &[Declared<'_>]) -> Result<(), Fault> {
+    let refused = |kind: &str, name: &str| -> Result<(), Fault> { Err(Box::new(SqlError::not_in_memory(kind, name))) };
+    for element in elements {
         match element {
             TableElement::Column(column) if column.sparse => return refused("feature", "SPARSE"),
             TableElement::Column(column) if column.generated.is_some() => {
@@ -256,9 +265,6 @@ fn check(create: &tree::CreateTable, indexes: &[Declared<'_>]) -> Result<(), Fau
             return Err(Box::new(SqlError::index_option_in_memory("desc")));
         }
     }
-    if indexes.is_empty() {
-        return Err(Box::new(SqlError::index_missing_in_memory(&create.name.name.text)));
-    }
     Ok(())
 }
 
@@ -266,69 +272,74 @@ fn check(create: &tree::CreateTable, indexes: &[Declared<'_>]) -> Result<(), Fau
 ///
 /// # Errors
 /// 10794 for those that it does not hold.
-pub(super) fn check_types(columns: &[ColumnDefinition], rowversion: bool) -> Result<(), Fault> {
+pub(super) fn check_types<'c>(
+    columns: impl IntoIterator<Item = &'c ColumnDefinition>,
+    rowversion: bool,
+) -> Result<(), Fault> {
     let is_held =
         |ty: &SqlType| !ty.is_text_or_image() && !matches!(ty, SqlType::Xml | SqlType::Clr(_) | SqlType::Variant);
-    let refused = columns.iter().map(|column| column.ty).find(|ty| !is_held(ty)).map(|ty| ty.name());
+    let refused = columns.into_iter().map(|column| column.ty).find(|ty| !is_held(ty)).map(|ty| ty.name());
     match refused.or(rowversion.then_some("timestamp")) {
         Some(name) => Err(Box::new(SqlError::not_in_memory("type", name))),
         None => Ok(()),
     }
 }
 
-/// The kind and the name by which a change of an in-memory table is refused.
-type Refused = (&'static str, &'static str);
-
-fn refused_change(table: &Table, action: &AlterTableAction) -> Option<Refused> {
-    let operation = match action {
-        AlterTableAction::Add { elements, .. } => elements.iter().find_map(refused_element),
-        AlterTableAction::Drop(elements) => elements.iter().find_map(|element| match element.kind {
-            tree::DropElementKind::Constraint => {
-                let is_key = table.engine.indexes.iter().any(|index| element.name.is(&index.name));
-                is_key.then_some("ALTER TABLE DROP CONSTRAINT")
-            }
-            tree::DropElementKind::Column => Some("ALTER TABLE DROP COLUMN"),
-            tree::DropElementKind::Index => Some("ALTER TABLE DROP INDEX"),
-            tree::DropElementKind::Period => Some("ALTER TABLE DROP PERIOD"),
-        }),
-        AlterTableAction::AlterColumn { .. } | AlterTableAction::AlterColumnProperty { .. } => {
-            Some("ALTER TABLE ALTER COLUMN")
-        }
-        AlterTableAction::Rebuild { .. } => Some("ALTER TABLE REBUILD"),
-        AlterTableAction::Switch { .. } => Some("ALTER TABLE SWITCH"),
-        AlterTableAction::Set(options) if options.iter().any(|option| option.name == "SYSTEM_VERSIONING") => {
-            return Some(("option", "SYSTEM_VERSIONING"));
-        }
-        AlterTableAction::Set(_)
-        | AlterTableAction::AlterColumnMask { .. }
-        | AlterTableAction::SetConstraints { .. }
-        | AlterTableAction::SetTriggers { .. } => None,
-    };
-    operation.map(|operation| ("operation", operation))
+fn not_done(operation: &str) -> Result<(), Fault> {
+    Err(Box::new(SqlError::not_in_memory("operation", operation)))
 }
 
-fn refused_element(element: &TableElement) -> Option<&'static str> {
-    match element {
-        TableElement::Column(_) => Some("ALTER TABLE ADD COLUMN"),
-        TableElement::Index(_) => Some("ALTER TABLE ADD INDEX"),
-        TableElement::Period(..) => Some("ALTER TABLE ADD PERIOD"),
-        TableElement::Constraint(constraint) => match constraint.kind {
-            tree::ConstraintKind::Key(_) => Some("ALTER TABLE ADD CONSTRAINT"),
-            tree::ConstraintKind::Default { .. } => Some("ALTER TABLE ADD DEFAULT"),
-            tree::ConstraintKind::Check { .. } | tree::ConstraintKind::Foreign(_) => None,
-        },
+/// Checks a change of an in-memory table.
+fn check_change(table: &Table, action: &AlterTableAction) -> Result<(), Fault> {
+    match action {
+        AlterTableAction::Add { elements, .. } => {
+            let indexes = declared(elements, &table.name);
+            for index in &indexes {
+                check_buckets(index, &table.name)?;
+            }
+            check_elements(elements, &indexes)
+        }
+        AlterTableAction::Drop(elements) => elements.iter().try_for_each(|element| check_drop(table, element)),
+        AlterTableAction::AlterColumnProperty { .. } => not_done("ALTER TABLE ALTER COLUMN"),
+        AlterTableAction::Rebuild { .. } => not_done("ALTER TABLE REBUILD"),
+        AlterTableAction::Switch { .. } => not_done("ALTER TABLE SWITCH"),
+        AlterTableAction::Set(options) if options.iter().any(|option| option.name == "SYSTEM_VERSIONING") => {
+            Err(Box::new(SqlError::not_in_memory("option", "SYSTEM_VERSIONING")))
+        }
+        AlterTableAction::AlterColumn { .. }
+        | AlterTableAction::Set(_)
+        | AlterTableAction::AlterColumnMask { .. }
+        | AlterTableAction::SetConstraints { .. }
+        | AlterTableAction::SetTriggers { .. } => Ok(()),
     }
+}
+
+/// Checks that a table keeps what its rows are found and logged by.
+fn check_drop(table: &Table, element: &tree::DropElement) -> Result<(), Fault> {
+    if element.kind == tree::DropElementKind::Period {
+        return not_done("ALTER TABLE DROP PERIOD");
+    }
+    let is_index = matches!(element.kind, tree::DropElementKind::Constraint | tree::DropElementKind::Index);
+    let dropped = table.engine.indexes.iter().find(|index| is_index && element.name.is(&index.name));
+    let Some(dropped) = dropped else { return Ok(()) };
+    if dropped.primary_key && table.engine.is_logged_in_memory() {
+        return Err(Box::new(SqlError::primary_key_missing_in_memory(&table.name)));
+    }
+    if table.engine.indexes.len() == 1 {
+        return Err(Box::new(SqlError::index_missing_in_memory(&table.name)));
+    }
+    Ok(())
 }
 
 impl Definer<'_> {
     /// Checks that a definition asks nothing of an in-memory table that it does not do.
     ///
     /// # Errors
-    /// 10794 for changes of its rows, columns and indexes.
+    /// 10794 for statements and changes that such tables do not have; those of [`check_change`].
     pub(super) fn check_in_memory(&self, statement: &StatementKind) -> Result<(), Fault> {
         let found = match statement {
             StatementKind::AlterTable(alter) => {
-                self.in_memory(&alter.table)?.and_then(|table| refused_change(&table, &alter.action))
+                return self.in_memory(&alter.table)?.map_or(Ok(()), |table| check_change(&table, &alter.action));
             }
             StatementKind::CreateIndex(create) => self.in_memory(&create.table)?.map(|_| ("operation", "CREATE INDEX")),
             StatementKind::AlterIndex(alter) => self.in_memory(&alter.table)?.map(|_| ("operation", "ALTER INDEX")),

@@ -4,8 +4,8 @@ use pikepole_contention::Counter;
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_log::{Lsn, LsnRange, Refused};
 use pikepole_machine::clock;
-use pikepole_storage::{LogContext, StorageError};
 use pikepole_storage::records::Record;
+use pikepole_storage::{LogContext, StorageError};
 
 use super::{Mark, Transaction};
 use crate::error::{Need, Stop, TransactionError};
