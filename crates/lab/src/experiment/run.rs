@@ -7,7 +7,7 @@ use super::record::{ArmRecord, Cell, Outcome, PanelRecord, RunRecord, Settings};
 use super::{ExperimentError, Metric, environment};
 use crate::profile::{Profile, Profiler};
 use crate::progress::Bar;
-use crate::stress::{self, Amount, Durability, StressError};
+use crate::stress::{self, Amount, Durability, StressError, TableKind};
 use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_machine::SlowDevice;
@@ -174,7 +174,7 @@ fn panel_record(panel: &Panel) -> PanelRecord {
         workload: panel.workload.name().to_owned(),
         durability: panel.durability.name().to_owned(),
         device: device_words(panel.slow_device),
-        tsql: panel.workload.tsql().iter().map(|text| text.trim().to_owned()).collect(),
+        tsql: panel.workload.tsql(&[TableKind::Disk]).iter().map(|text| text.trim().to_owned()).collect(),
         sessions: panel.sessions.clone(),
         arms: panel.arms.iter().map(arm).collect(),
         charts: panel.charts.clone(),
