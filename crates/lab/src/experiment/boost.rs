@@ -82,6 +82,7 @@ pub(super) fn plan(machine: &Machine) -> Plan {
         ]),
         cannot: few_cpus(machine, "the published 12 threads"),
         refused: None,
+        questions: Vec::new(),
         panels: vec![
             Panel {
                 title: "sessions signalled by the log writer, classic policies".to_owned(),

@@ -69,6 +69,7 @@ pub(super) fn plan(machine: &Machine) -> Plan {
         ]),
         cannot,
         refused: None,
+        questions: Vec::new(),
         panels: vec![Panel {
             title: "classic policies".to_owned(),
             workload: Workload::SingletonInsert,

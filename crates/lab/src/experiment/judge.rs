@@ -5,7 +5,7 @@
 //!
 //! | verdict | when |
 //! |---|---|
-//! | cannot be judged here | the claim needs more CPUs or nodes; one arm has one scheduler and the other several; a counter is 0 in both |
+//! | cannot be judged here | the claim needs more CPUs or nodes; one arm has one scheduler and the other several; a counter is 0 in both; an arm's in-memory table was made an ordinary one |
 //! | too noisy | other processes were busy in most runs of an arm; or the difference is below that of the runs, or of two equal arms |
 //! | no conclusion | there are too few runs |
 //! | seen, not seen | else |
@@ -155,6 +155,9 @@ pub(crate) fn figure(value: f64) -> String {
 
 /// Why arms cannot be compared on this machine, whatever their figures.
 fn cannot(claim: &Claim, panel: &PanelRecord, from: &Spread, to: &Spread) -> Option<String> {
+    if let Some(why) = panel.not_in_memory(claim.from).or_else(|| panel.not_in_memory(claim.to)) {
+        return Some(why);
+    }
     if matches!(claim.expect, Expect::Below(_)) {
         return None;
     }

@@ -116,6 +116,7 @@ pub(super) fn plan(machine: &Machine) -> Plan {
             ],
         }],
         claims: claims(has_reserved),
+        questions: Vec::new(),
     }
 }
 

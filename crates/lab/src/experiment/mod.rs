@@ -10,6 +10,7 @@
 //! - Every run has a fresh server, is warmed up, and counts its rows afterwards.
 //! - A *claim* is a published shape: B above A, or below, or about as much. It is judged on medians, and only where the
 //!   difference is larger than the spread of the repeats; otherwise the verdict is that nothing can be said.
+//! - A *question* (`pressure`) is about two arms and all points where sessions take turns: which of them is pressed harder.
 //! - The engine is seen only through the embedded API, T-SQL and the views.
 
 mod boost;
@@ -17,12 +18,14 @@ mod catalog;
 mod claims;
 mod compare;
 mod environment;
+mod in_memory;
 mod instances;
 mod judge;
 mod large_pages;
 mod parallel_insert;
 mod plan;
 mod predicted;
+mod pressure;
 mod published;
 mod record;
 mod run;
@@ -35,6 +38,7 @@ pub(crate) use judge::figure;
 pub use judge::{Spread, Verdict};
 pub use plan::{Arm, Claim, Expect, Experiment, Machine, Metric, Panel, Plan, TABLE_BYTES};
 pub use predicted::{predict_outcome, predicted_verdict, prediction_words};
+pub use pressure::Pressure;
 pub use published::{PublishedPoint, STUDIES, Study, published_points};
 pub use record::{
     ArmRecord, Cell, ClaimRecord, Environment, Outcome, PanelRecord, PredictionRecord, RunRecord, Settings,

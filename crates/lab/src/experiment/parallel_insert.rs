@@ -88,6 +88,7 @@ pub(super) fn plan(machine: &Machine) -> Plan {
         )]),
         cannot: few_cpus(machine, "the published 12 threads"),
         refused: None,
+        questions: Vec::new(),
         panels: vec![Panel {
             title: "one INSERT ... SELECT after the other, MAXDOP 11".to_owned(),
             workload: workload(machine.insert_rows, false),

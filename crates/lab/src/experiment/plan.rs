@@ -1,10 +1,11 @@
 //! What an experiment is made of: panels, arms, metrics, claims.
 
 use super::ExperimentError;
+use super::pressure::Pressure;
 use super::record::RunRecord;
 use crate::profile::Area;
 use crate::show::counted;
-use crate::stress::{Durability, PARALLEL_INSERT_ROWS, SpinlockRow, Workload};
+use crate::stress::{Durability, PARALLEL_INSERT_ROWS, SpinlockRow, TableKind, Workload};
 use pikepole_embedded::SystemFiles;
 use pikepole_embedded::placement::{LogWriterHome, PlacementPlan, PlacementRules};
 use pikepole_machine::{CpuLimits, ReservedPages, SlowDevice, Topology, available_memory, list_text};
@@ -106,6 +107,8 @@ pub struct Plan {
     pub panels: Vec<Panel>,
     /// What is judged.
     pub claims: Vec<Claim>,
+    /// What is asked about all points at once.
+    pub questions: Vec<Pressure>,
 }
 
 /// One workload at one durability on one device.
@@ -140,6 +143,8 @@ pub struct Arm {
     pub statements: Vec<String>,
     /// What its sessions do in the place of the panel's workload.
     pub workload: Option<Workload>,
+    /// The kind of table that they insert into.
+    pub table: TableKind,
     /// The CPUs of each of several instances; none: one instance.
     pub instances: Vec<Vec<usize>>,
     /// The CPUs that it is bound to; `None`: all.
@@ -182,6 +187,12 @@ impl Arm {
         self
     }
 
+    /// With a table of this kind.
+    pub fn table(mut self, kind: TableKind) -> Self {
+        self.table = kind;
+        self
+    }
+
     /// With an instance on each of these lists of CPUs, which share the sessions.
     pub fn instances(mut self, cpus: &[Vec<usize>]) -> Self {
         self.instances = cpus.to_vec();
@@ -204,7 +215,9 @@ impl Arm {
         let cpus: Vec<String> = self.instances.iter().map(|cpus| list_text(cpus)).collect();
         let instances =
             (!cpus.is_empty()).then(|| format!("{} instances, on the CPUs {}", cpus.len(), cpus.join(" and ")));
-        policies.chain(flags).chain(self.statements.iter().cloned()).chain(workload).chain(instances).collect()
+        let table = self.table.options().map(str::to_owned);
+        let more = self.statements.iter().cloned().chain(table).chain(workload).chain(instances);
+        policies.chain(flags).chain(more).collect()
     }
 }
 
@@ -249,9 +262,19 @@ pub enum Metric {
     Boosts,
     /// Percent of the samples of its profile in an area, by its name.
     Share(String),
+    /// Microseconds of CPU that a statement takes by itself for a row: those of the samples in [`Metric::STATEMENT`].
+    StatementMicroseconds,
 }
 
 impl Metric {
+    /// The areas of a statement by itself: none where sessions take turns, and none of the log.
+    const STATEMENT: [Area; 3] = [Area::TSql, Area::Storage, Area::Transactions];
+
+    /// True for a figure of the run's profile.
+    pub fn needs_profile(&self) -> bool {
+        matches!(self, Metric::Share(_) | Metric::StatementMicroseconds)
+    }
+
     /// Spins of this spinlock.
     pub fn spins(name: &str) -> Self {
         Self::Spins(name.to_owned())
@@ -284,6 +307,7 @@ impl Metric {
             Metric::LogBytes => "log records, bytes a row".to_owned(),
             Metric::Boosts => "boosts per 1,000 rows".to_owned(),
             Metric::Share(name) => format!("{name}, % of samples"),
+            Metric::StatementMicroseconds => "CPU of T-SQL, storage and transactions, us a row".to_owned(),
         }
     }
 
@@ -324,9 +348,10 @@ impl Metric {
                 let most = run.series.iter().map(|sample| sample.boosts).max().unwrap_or(0);
                 most as f64 * 1e3 / rows
             }
-            Metric::Share(name) => {
-                let samples = run.samples.values().sum::<u64>().max(1) as f64;
-                100.0 * run.samples.get(name).copied().unwrap_or(0) as f64 / samples
+            Metric::Share(name) => 100.0 * part_of_samples(run, name),
+            Metric::StatementMicroseconds => {
+                let part: f64 = Metric::STATEMENT.iter().map(|area| part_of_samples(run, area.name())).sum();
+                part * Metric::CpuMicroseconds.of(run)
             }
         }
     }
@@ -334,6 +359,11 @@ impl Metric {
 
 fn of_spinlock(run: &RunRecord, name: &str, of: fn(&SpinlockRow) -> i64) -> f64 {
     run.spinlocks.iter().filter(|row| row.name == name).map(|row| of(row) as f64).fold(0.0, |sum, count| sum + count)
+}
+
+fn part_of_samples(run: &RunRecord, area: &str) -> f64 {
+    let samples = run.samples.values().sum::<u64>().max(1) as f64;
+    run.samples.get(area).copied().unwrap_or(0) as f64 / samples
 }
 
 fn all_spins(run: &RunRecord) -> f64 {
@@ -370,16 +400,21 @@ pub(super) enum Needs {
     Nodes(usize),
 }
 
-impl Claim {
-    /// The same, which cannot be judged on a machine that has less than this.
-    pub(super) fn needs(mut self, machine: &Machine, needs: Needs) -> Self {
-        let (wanted, there, what) = match needs {
+impl Needs {
+    /// What a machine has too little of, in words; `None` where it has enough.
+    pub(super) fn missing(self, machine: &Machine) -> Option<String> {
+        let (wanted, there, what) = match self {
             Needs::Cpus(count) => (count, machine.cpus.len(), "CPU"),
             Needs::Nodes(count) => (count, machine.topology.memory_nodes.len(), "memory node"),
         };
-        if there < wanted {
-            self.cannot = Some(format!("it takes {} or more, and here there are {there}", counted(wanted, what)));
-        }
+        (there < wanted).then(|| format!("it takes {} or more, and here there are {there}", counted(wanted, what)))
+    }
+}
+
+impl Claim {
+    /// The same, which cannot be judged on a machine that has less than this.
+    pub(super) fn needs(mut self, machine: &Machine, needs: Needs) -> Self {
+        self.cannot = needs.missing(machine).or(self.cannot);
         self
     }
 }

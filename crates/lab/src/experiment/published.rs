@@ -67,7 +67,7 @@ pub const STUDIES: [Study; 5] = [
         title: "The distance of a session from the log writer, an instance for each node, in-memory tables",
         machine: "2 sockets",
         claims: &[30, 31, 32, 33, 34, 35],
-        experiments: &["distance", "instances"],
+        experiments: &["distance", "instances", "in-memory"],
     },
 ];
 

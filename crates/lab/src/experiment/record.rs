@@ -3,7 +3,7 @@
 use super::judge::Verdict;
 use super::{ExperimentError, Metric, Spread};
 use crate::profile::Profile;
-use crate::stress::{LatchRow, PoolCounters, Run, Sample, SpinlockRow, WaitRow};
+use crate::stress::{LatchRow, PoolCounters, Run, Sample, SpinlockRow, TableKind, WaitRow};
 use serde::{Deserialize, Serialize};
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -36,6 +36,9 @@ pub struct Outcome {
     pub panels: Vec<PanelRecord>,
     /// The verdicts.
     pub claims: Vec<ClaimRecord>,
+    /// The answers to the experiment's questions, in sentences.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub answers: Vec<String>,
     /// All runs of the plan were made.
     pub complete: bool,
     /// When it began, in seconds since 1970.
@@ -131,6 +134,15 @@ pub struct Cell {
 pub struct RunRecord {
     /// Rows acknowledged, and counted in the table afterwards.
     pub rows: u64,
+    /// The kind of table that was asked for; null for a workload that has its own.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub table: Option<String>,
+    /// The server says that the rows of that table are in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub memory_optimized: Option<bool>,
+    /// Batches that an in-memory table refused because of another transaction, and that were run again.
+    #[serde(default)]
+    pub conflicts: u64,
     /// Seconds.
     pub seconds: f64,
     /// Rows a second.
@@ -181,6 +193,9 @@ impl From<Run> for RunRecord {
     fn from(run: Run) -> Self {
         Self {
             rows: run.rows,
+            table: run.table.map(str::to_owned),
+            memory_optimized: run.memory_optimized,
+            conflicts: run.conflicts,
             seconds: run.seconds,
             rows_per_second: run.rows_per_second,
             log_bytes: run.log_bytes,
@@ -249,6 +264,26 @@ impl PanelRecord {
             Some((self.spread(one, sessions, metric)?.median, self.spread(other, sessions, metric)?.median))
         });
         both.map_or(0.0, |(one, other)| (one - other).abs() / one.abs().max(other.abs()).max(f64::MIN_POSITIVE))
+    }
+
+    /// True when there is a profile of a run.
+    pub fn has_samples(&self) -> bool {
+        self.cells.iter().flat_map(|cell| &cell.runs).any(|run| !run.samples.is_empty())
+    }
+
+    /// What is drawn of the runs that there are: figures of profiles need one.
+    pub fn charted(&self) -> impl Iterator<Item = &Metric> {
+        let has_samples = self.has_samples();
+        self.charts.iter().filter(move |metric| has_samples || !metric.needs_profile())
+    }
+
+    /// The reason why an arm's runs say nothing about tables in memory: the server has made ordinary ones. `None` where it has not.
+    pub(super) fn not_in_memory(&self, arm: usize) -> Option<String> {
+        let asked = |run: &RunRecord| run.table.as_deref().is_some_and(|table| table != TableKind::Disk.name());
+        let runs = self.cells.iter().filter(|cell| cell.arm == arm).flat_map(|cell| &cell.runs);
+        let is_ordinary = runs.into_iter().any(|run| asked(run) && run.memory_optimized == Some(false));
+        let name = || self.arms.get(arm).map_or("?", |arm| arm.name.as_str());
+        is_ordinary.then(|| format!("{}: this build has made an ordinary table", name()))
     }
 
     /// True when other processes were busy in most of an arm's runs.

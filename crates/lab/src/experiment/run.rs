@@ -3,11 +3,11 @@
 use super::instances::run_together;
 use super::judge::judge;
 use super::plan::{Arm, Experiment, Machine, Panel, Plan};
-use super::record::{ArmRecord, Cell, Outcome, PanelRecord, RunRecord, Settings};
-use super::{ExperimentError, Metric, environment};
+use super::record::{ArmRecord, Cell, ClaimRecord, Outcome, PanelRecord, RunRecord, Settings};
+use super::{ExperimentError, environment, pressure};
 use crate::profile::{Profile, Profiler};
 use crate::progress::Bar;
-use crate::stress::{self, Amount, Durability, StressError};
+use crate::stress::{self, Amount, Durability, StressError, TableKind};
 use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_machine::SlowDevice;
@@ -70,7 +70,7 @@ pub fn run(experiment: &'static Experiment, machine: &Machine, options: &Options
     let mut plan = (experiment.plan)(machine);
     plan.panels.iter_mut().for_each(Panel::add_twin);
     if options.profiler.is_none() {
-        plan.claims.retain(|claim| !matches!(claim.metric, Metric::Share(_)));
+        plan.claims.retain(|claim| !claim.metric.needs_profile());
     }
     if let Some(sessions) = &options.sessions {
         for panel in plan.panels.iter_mut().filter(|panel| panel.sessions.len() > 1) {
@@ -125,7 +125,9 @@ pub fn run(experiment: &'static Experiment, machine: &Machine, options: &Options
     drop(bar);
     // A folder that cannot be removed is in the way of the next experiment, which will say so.
     let _ = std::fs::remove_dir_all(databases(options));
-    let claims = plan.claims.iter().map(|claim| judge(claim, &panels)).collect();
+    let answers: Vec<ClaimRecord> = plan.questions.iter().map(|question| question.judge(&panels)).collect();
+    let sentences = pressure::sentences(&answers);
+    let claims = answers.into_iter().chain(plan.claims.iter().map(|claim| judge(claim, &panels))).collect();
     Ok(Outcome {
         format: Outcome::format(),
         experiment: experiment.name.to_owned(),
@@ -142,6 +144,7 @@ pub fn run(experiment: &'static Experiment, machine: &Machine, options: &Options
         environment,
         panels,
         claims,
+        answers: sentences,
         complete: done == steps.len(),
         started: SystemTime::UNIX_EPOCH
             .elapsed()
@@ -169,12 +172,13 @@ fn panel_record(panel: &Panel) -> PanelRecord {
         cpus: arm.cpus,
         twin_of: arm.twin_of,
     };
+    let tables: Vec<TableKind> = panel.arms.iter().map(|arm| arm.table).collect();
     PanelRecord {
         title: panel.title.clone(),
         workload: panel.workload.name().to_owned(),
         durability: panel.durability.name().to_owned(),
         device: device_words(panel.slow_device),
-        tsql: panel.workload.tsql().iter().map(|text| text.trim().to_owned()).collect(),
+        tsql: panel.workload.tsql(&tables).iter().map(|text| text.trim().to_owned()).collect(),
         sessions: panel.sessions.clone(),
         arms: panel.arms.iter().map(arm).collect(),
         charts: panel.charts.clone(),
@@ -234,6 +238,7 @@ fn one_run(panel: &Panel, arm: &Arm, sessions: usize, options: &Options) -> Resu
         amount: Amount::Time(options.time),
         warmup: Some(warmup).filter(|time| !time.is_zero()),
         workload: arm.workload.as_ref().unwrap_or(&panel.workload).clone(),
+        table: arm.table,
         buffer_pool_bytes: panel.workload.buffer_pool_bytes(),
         policies: arm.policies.clone(),
         trace_flags: arm.trace_flags.clone(),

@@ -173,6 +173,36 @@ fn scans_find_their_table_in_the_pages_of_their_arm() {
     std::fs::remove_dir_all(&options.folder).expect("the folder goes");
 }
 
+/// The kinds of table at their smallest: each arm's table is there, and what the server has made of it is recorded.
+#[test]
+fn kinds_of_tables_are_made_and_told() {
+    let _alone = alone();
+    let options = Options { sessions: Some(vec![2]), repeats: 2, ..options("memory", false) };
+    let experiment = crate::experiment::find("in-memory").expect("an experiment");
+    let outcome = run(experiment, &machine(), &options).expect("an outcome");
+    assert!(outcome.complete);
+    for panel in &outcome.panels {
+        for cell in &panel.cells {
+            let arm = panel.arms[cell.arm].twin_of.unwrap_or(cell.arm);
+            for run in &cell.runs {
+                assert_eq!(run.table.as_deref(), Some(["disk", "memory", "schema-only"][arm % 3]));
+                assert_eq!(run.policies["TRANSACTION_IDS"], ["SPINLOCK", "ATOMIC_RANGES"][arm / 3]);
+                match arm % 3 {
+                    0 => assert_eq!(run.memory_optimized, Some(false)),
+                    1 => assert!(run.memory_optimized.is_some(), "durable ones may be ordinary tables"),
+                    _ => assert_eq!((run.memory_optimized, run.log_bytes / run.rows), (Some(true), 0)),
+                }
+                assert!(run.rows > 0 && run.conflicts == 0, "{run:?}");
+            }
+        }
+        assert_eq!(panel.tsql.iter().filter(|text| text.contains("CREATE TABLE")).count(), 3);
+    }
+    let is_asked = |text: &str| outcome.claims.iter().filter(|claim| claim.text.starts_with(text)).count();
+    assert_eq!((outcome.answers.len(), is_asked("A row that costs less by itself")), (6, 6));
+    assert_eq!(is_asked("Language processing is a larger share"), 0, "that takes a profile");
+    std::fs::remove_dir_all(&options.folder).expect("the folder goes");
+}
+
 fn run_refused(experiment: &'static Experiment, machine: &Machine, options: &Options) -> String {
     run(experiment, machine, options).expect_err("refused").to_string()
 }

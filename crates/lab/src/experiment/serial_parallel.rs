@@ -84,6 +84,7 @@ pub(super) fn plan(machine: &Machine) -> Plan {
         )]),
         cannot: few_cpus(machine, "the published 12 threads"),
         refused: None,
+        questions: Vec::new(),
         panels: vec![Panel {
             title: "one INSERT ... SELECT after the other, a fair latch".to_owned(),
             workload: Workload::ParallelInsert { rows, maxdop, minimal_logging: false },

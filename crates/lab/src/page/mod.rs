@@ -49,6 +49,14 @@ pub fn page(outcome: &Outcome) -> String {
     if profiles::are_there(outcome) {
         body.push_str(&profiles::head());
     }
+    if !outcome.answers.is_empty() {
+        list(
+            &mut body,
+            "Does a row that costs less by itself press harder on a later point?",
+            &outcome.answers,
+            &mut words,
+        );
+    }
     body.push_str("<h2>Verdicts</h2><div class='claims'>");
     outcome.claims.iter().for_each(|claim| self::claim(&mut body, claim, &mut words));
     body.push_str("</div>");
@@ -259,6 +267,12 @@ fn figure(body: &mut String, title: &str, chart: &str) {
 pub fn summary(outcome: &Outcome) -> String {
     let mut text =
         format!("{}: {}\n{}\n\n{}\n\n", outcome.experiment, outcome.title, outcome.question, result::sentence(outcome));
+    for answer in &outcome.answers {
+        let _ = writeln!(text, "- {answer}");
+    }
+    if !outcome.answers.is_empty() {
+        text.push('\n');
+    }
     for claim in &outcome.claims {
         let _ = writeln!(text, "[{}] {}", claim.verdict.words(), claim.text);
         if let Some(published) = &claim.published {

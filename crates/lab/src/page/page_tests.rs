@@ -13,6 +13,9 @@ pub(super) fn run(rate: f64) -> RunRecord {
     };
     RunRecord {
         rows: rate as u64,
+        table: None,
+        memory_optimized: None,
+        conflicts: 0,
         seconds: 1.0,
         rows_per_second: rate,
         log_bytes: 100,
@@ -93,6 +96,7 @@ pub(crate) fn outcome() -> Outcome {
             reason: None,
             prediction: None,
         }],
+        answers: Vec::new(),
         complete: true,
         started: 1,
         took_seconds: 2.0,
@@ -190,6 +194,28 @@ fn what_is_wrong_with_the_runs_is_told() {
     assert!(text.contains("\n\nTwo is more: seen (x 1.98 here, published: x 2).\n\n"), "{text}");
     assert!(text.contains("[seen] Two is more\n    published: x 2\n    8 sessions"), "{text}");
     assert!(text.contains("in 1 of 12 runs") && text.contains("stopped before its end"), "{text}");
+}
+
+#[test]
+fn answers_stand_before_the_verdicts() {
+    let mut outcome = outcome();
+    let heading = "press harder on a later point?</h3>";
+    assert!(!page(&outcome).contains(heading));
+    outcome.answers = vec!["A: yes. XDESMGR 1 to 2.".to_owned(), "B: no.".to_owned()];
+    let page = page(&outcome);
+    let at = |text: &str| page.find(text).unwrap_or_else(|| panic!("no {text}"));
+    assert!(at(heading) < at("<li>B: no.</li>") && at("<li>B: no.</li>") < at("<h2>Verdicts</h2>"));
+    let text = summary(&outcome);
+    assert!(text.contains("\n- A: yes. XDESMGR 1 to 2.\n- B: no.\n\n[seen] Two is more"), "{text}");
+}
+
+#[test]
+fn figures_of_profiles_have_no_column_without_one() {
+    let mut outcome = outcome();
+    outcome.panels[0].charts.push(Metric::share(crate::profile::Area::TSql));
+    assert!(!page(&outcome).contains("T-SQL, % of samples"));
+    outcome.panels[0].cells[0].runs[0].samples.insert("T-SQL".to_owned(), 1);
+    assert!(page(&outcome).contains(">T-SQL, % of samples</th>"));
 }
 
 #[test]

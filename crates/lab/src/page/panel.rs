@@ -49,10 +49,8 @@ pub(super) fn part(body: &mut String, panel: &PanelRecord, published: &[Publishe
 
 /// The metrics that are drawn: the panel's own metrics, and the back-offs of all three spinlocks of the way. Shares of samples need a profile.
 fn metrics(panel: &PanelRecord) -> Vec<Metric> {
-    let has_samples = panel.cells.iter().flat_map(|cell| &cell.runs).any(|run| !run.samples.is_empty());
-    let own = panel.charts.iter().filter(|metric| has_samples || !matches!(metric, Metric::Share(_))).cloned();
     let back_offs = SPINLOCKS.map(|name| Metric::BackOffs(name.to_owned()));
-    let mut metrics: Vec<Metric> = own.collect();
+    let mut metrics: Vec<Metric> = panel.charted().cloned().collect();
     metrics.extend(back_offs.into_iter().filter(|metric| !panel.charts.contains(metric)));
     metrics
 }

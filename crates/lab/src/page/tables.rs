@@ -41,7 +41,7 @@ pub(super) fn range(spread: &Spread) -> String {
 pub(super) fn figures(panel: &PanelRecord) -> String {
     let mut metrics =
         vec![Metric::Rows, Metric::LogMegabytes, Metric::CpuMicroseconds, Metric::RowsPerFlush, Metric::AllSpins];
-    metrics.extend(panel.charts.iter().filter(|metric| !metrics.contains(metric)).cloned().collect::<Vec<_>>());
+    metrics.extend(panel.charted().filter(|metric| !metrics.contains(metric)).cloned().collect::<Vec<_>>());
     let titles: Vec<String> = metrics.iter().map(Metric::title).collect();
     let mut head = vec![("sessions", true), ("arm", false), ("runs", true)];
     head.extend(titles.iter().map(|title| (title.as_str(), true)));

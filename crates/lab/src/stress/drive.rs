@@ -5,7 +5,7 @@ use super::scan;
 use super::series::{Sample, Sampler};
 use super::statistics::{self, PoolCounters, Statistics};
 use super::target::{Link, Target};
-use super::{Amount, Durability, Options, PolicySet, StressError, Workload};
+use super::{Amount, Durability, Options, PolicySet, StressError, TableKind, Workload};
 use crate::load::{self, CpuUse};
 use crate::profile::{Profile, Profiler, Taken};
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
@@ -32,6 +32,12 @@ pub struct Run {
     pub workload: &'static str,
     /// Concurrent sessions.
     pub sessions: usize,
+    /// The kind of table that was asked for; `None` for a workload that has its own.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub table: Option<&'static str>,
+    /// The server says that the rows of that table are in memory.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    pub memory_optimized: Option<bool>,
     /// FULL or DELAYED.
     pub durability: &'static str,
     /// The named set of policies that was asked for.
@@ -45,6 +51,8 @@ pub struct Run {
     pub rows_changed: u64,
     /// The table was counted after the run and holds exactly the rows acknowledged.
     pub rows_counted: bool,
+    /// Batches that an in-memory table refused because of another transaction, and that were run again.
+    pub conflicts: u64,
     /// Seconds from the common start to the last session's end.
     pub seconds: f64,
     /// Rows acknowledged a second.
@@ -110,6 +118,7 @@ impl Run {
         self.rows += other.rows;
         self.rows_changed += other.rows_changed;
         self.rows_counted &= other.rows_counted;
+        self.conflicts += other.conflicts;
         self.rows_per_second += other.rows_per_second;
         self.seconds = self.seconds.max(other.seconds);
         self.log_bytes += other.log_bytes;
@@ -140,8 +149,12 @@ pub trait Progress {
 
 /// Runs everything that `options` ask for, one run after another.
 pub fn run(options: &Options, progress: &mut dyn Progress) -> Result<Vec<Run>, StressError> {
+    let (workload, kind) = (&options.workload, options.table);
+    if kind != TableKind::Disk && !workload.takes_table_kinds() {
+        return Err(StressError::NoSuchTable { workload: workload.name(), kind });
+    }
     let target = target(options)?;
-    let mut control = prepare(&target, options.database(), &options.statements, &options.workload.setup())?;
+    let mut control = prepare(&target, options.database(), &options.statements, &workload.setup(kind))?;
     let before = statistics::delayed_durability(&mut control)?;
     let runs = run_all(&target, &mut control, options, progress);
     if options.database.is_some() {
@@ -286,8 +299,8 @@ fn run_once(
     sessions: usize,
     progress: &mut dyn Progress,
 ) -> Result<Run, StressError> {
-    for batch in options.workload.reset() {
-        control.execute(batch)?;
+    for batch in options.workload.reset(options.table) {
+        control.execute(&batch)?;
     }
     let database = options.database();
     control.execute(&delayed_durability(database, durability.database_option()))?;
@@ -306,6 +319,10 @@ fn run_once(
     let mut run = measured(target, control, options.workload.name(), database, durability, sessions, work)?;
     run.profile = taken.map(Taken::named);
     run.policy_set = options.policy_set.map(PolicySet::name);
+    if options.workload.takes_table_kinds() {
+        run.table = Some(options.table.name());
+        run.memory_optimized = Some(statistics::is_memory_optimized(control, "dbo.singleton_insert")?);
+    }
     if matches!(options.workload, Workload::Batch { .. }) && run.rows == 0 {
         // SET NOCOUNT ON: the statements have told nothing. Where they tell, the engine's count has the rows of triggers too.
         run.rows = run.rows_changed;
@@ -342,6 +359,8 @@ pub(super) struct Work {
     pub rows: u64,
     /// The time they took.
     pub elapsed: Duration,
+    /// Batches that were run again, because an in-memory table had refused them.
+    pub conflicts: u64,
     /// It was stopped before its time.
     pub interrupted: bool,
     /// What had been done and used at moments of it, when that was asked for.
@@ -366,7 +385,7 @@ pub(super) fn measured(
     let pool_before = statistics::pool_counters(control)?;
     let server_before = target.server_cpu_seconds(control)?;
     let cpu_before = CpuUse::now();
-    let Work { rows, elapsed, interrupted, series, latency } = work(control)?;
+    let Work { rows, elapsed, conflicts, interrupted, series, latency } = work(control)?;
     let spent = cpu_before.spent();
     let server_after = target.server_cpu_seconds(control)?;
     let server_seconds = server_after.zip(server_before).map(|(after, before)| after - before);
@@ -382,11 +401,14 @@ pub(super) fn measured(
     Ok(Run {
         workload,
         sessions,
+        table: None,
+        memory_optimized: None,
         durability: durability.name(),
         policy_set: None,
         policies: target.policies(control)?,
         rows,
         rows_counted: false,
+        conflicts,
         rows_changed: difference(after.rows_changed, before.rows_changed),
         seconds,
         rows_per_second: rows as f64 / seconds,
@@ -435,6 +457,7 @@ pub(super) struct Shared {
     started: AtomicBool,
     pub(super) stopped: AtomicBool,
     pub(super) rows: Arc<AtomicU64>,
+    conflicts: AtomicU64,
     pub(super) amount: Amount,
 }
 
@@ -444,6 +467,7 @@ impl Shared {
             started: AtomicBool::new(false),
             stopped: AtomicBool::new(false),
             rows: Arc::new(AtomicU64::new(0)),
+            conflicts: AtomicU64::new(0),
             amount,
         }
     }
@@ -543,7 +567,8 @@ fn drive(
         times.push(took);
         ended = ended.max(at);
     }
-    Ok(Work { rows, elapsed: ended - begun, interrupted, series: Vec::new(), latency: rpc::latency(times) })
+    let conflicts = shared.conflicts.load(Ordering::Relaxed);
+    Ok(Work { rows, elapsed: ended - begun, conflicts, interrupted, series: Vec::new(), latency: rpc::latency(times) })
 }
 
 /// One session of a run.
@@ -616,13 +641,28 @@ impl Driver {
         let mut iterations = 0;
         while !self.shared.is_over(iterations) {
             for batch in batches {
-                let affected = self.connection.execute(batch)?.rows_affected;
+                let Some(affected) = self.until_done(batch)? else { return Ok(rows) };
                 rows += affected;
                 self.shared.rows.fetch_add(affected, Ordering::Relaxed);
             }
             iterations += 1;
         }
         Ok(rows)
+    }
+
+    /// Runs a batch, and again while in-memory tables refuse it because of other transactions; `None` when the run is over before
+    /// it has succeeded.
+    fn until_done(&mut self, batch: &str) -> Result<Option<u64>, StressError> {
+        loop {
+            match self.connection.execute(batch) {
+                Ok(done) => return Ok(Some(done.rows_affected)),
+                Err(error) if error.is_conflict() => self.shared.conflicts.fetch_add(1, Ordering::Relaxed),
+                Err(error) => return Err(error),
+            };
+            if self.shared.stopped.load(Ordering::Relaxed) {
+                return Ok(None);
+            }
+        }
     }
 }
 
@@ -635,6 +675,22 @@ fn next_call(rows: u64, took: Duration) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    struct Silent;
+
+    impl Progress for Silent {
+        fn begin(&mut self, _run: usize, _of: usize, _durability: Durability, _sessions: usize) {}
+        fn tick(&mut self, _rows: u64, _part: f64) {}
+        fn end(&mut self, _run: &Run) {}
+    }
+
+    #[test]
+    fn workloads_without_such_a_table_are_refused_before_anything_is_made() {
+        let options =
+            Options { workload: Workload::HeapInsert, table: TableKind::Memory, ..Options::new("/proc/none") };
+        let refused = run(&options, &mut Silent).expect_err("refused").to_string();
+        assert_eq!(refused, "the workload heap-insert has no memory table");
+    }
 
     #[test]
     fn calls_grow_towards_their_time_by_four_at_most() {

@@ -10,7 +10,8 @@
 //!
 //! The sessions are of an engine in this process, or of a server (`target`); there each row can also be a call over the wire (`rpc`).
 //!
-//! Only acknowledged work counts: a row is counted when the batch that inserted it has come back without an error.
+//! Only acknowledged work counts: a row is counted when the batch that inserted it has come back without an error. A batch that an
+//! in-memory table refuses because of another transaction is run again, and counted as a conflict; any other error ends the run.
 
 mod drive;
 mod options;
@@ -22,6 +23,7 @@ mod rpc;
 mod scan;
 mod series;
 mod statistics;
+mod table;
 mod target;
 mod workload;
 
@@ -39,7 +41,13 @@ pub use rpc::Latency;
 pub use scan::scan_pool_bytes;
 pub use series::Sample;
 pub use statistics::{LatchRow, PoolCounters, SpinlockRow, WaitRow};
+pub use table::TableKind;
 pub use workload::Workload;
+
+use pikepole_client::ClientError;
+
+/// A row was changed since the snapshot; validation of rows that were read, and of ranges that were looked through, failed.
+const CONFLICTS: [i32; 3] = [41302, 41305, 41325];
 
 /// Why a run of the load driver ended.
 #[derive(Debug, thiserror::Error)]
@@ -49,10 +57,18 @@ pub enum StressError {
     Engine(#[from] pikepole_embedded::Error),
     /// The server refused something, or cannot be reached.
     #[error(transparent)]
-    Client(#[from] pikepole_client::ClientError),
+    Client(#[from] ClientError),
     /// Calls over the wire were asked for without a server.
     #[error("calls over the wire need a server")]
     NoServer,
+    /// The workload has no table of this kind.
+    #[error("the workload {workload} has no {} table", .kind.name())]
+    NoSuchTable {
+        /// The workload's name.
+        workload: &'static str,
+        /// The kind that was asked for.
+        kind: TableKind,
+    },
     /// Rows are missing or too many after a run: acknowledged work was lost, or the count is wrong.
     #[error("{acknowledged} rows were acknowledged and {counted} are there ({durability}, {sessions} sessions)")]
     RowsDiffer {
@@ -97,4 +113,16 @@ pub enum StressError {
     /// A session's thread ended by itself.
     #[error("a session of the load driver ended unexpectedly")]
     SessionLost,
+}
+
+impl StressError {
+    /// True for what in-memory tables refuse because of another transaction: the same may well be done when it is tried again.
+    pub(crate) fn is_conflict(&self) -> bool {
+        let number = match self {
+            StressError::Engine(error) => error.number(),
+            StressError::Client(ClientError::Sql(error)) => Some(error.number),
+            _ => None,
+        };
+        number.is_some_and(|number| CONFLICTS.contains(&number))
+    }
 }

@@ -1,6 +1,6 @@
 //! What a call of the load driver asks for.
 
-use super::{PolicySet, Workload};
+use super::{PolicySet, TableKind, Workload};
 use crate::profile::Profiler;
 use pikepole_client::ConnectOptions;
 use pikepole_contention::sync::Arc;
@@ -63,6 +63,8 @@ pub struct Options {
     pub amount: Amount,
     /// What the sessions do.
     pub workload: Workload,
+    /// The kind of the workload's table, for the workloads that take kinds.
+    pub table: TableKind,
     /// A named set of policies, set first; `None` leaves the server's own.
     pub policy_set: Option<PolicySet>,
     /// Policies by name, set before the first run.
@@ -103,6 +105,7 @@ impl Options {
             durabilities: vec![Durability::Full],
             amount: Amount::Time(Duration::from_secs(1)),
             workload: Workload::SingletonInsert,
+            table: TableKind::Disk,
             policy_set: None,
             policies: Vec::new(),
             buffer_pool_bytes: None,

@@ -131,7 +131,8 @@ fn run_once(
         drive::profiled(options.profiler.as_ref(), &mut taken, || {
             let begun = Instant::now();
             let rows = control.execute(&insert)?.rows_affected;
-            Ok(Work { rows, elapsed: begun.elapsed(), interrupted: false, series: Vec::new(), latency: None })
+            let elapsed = begun.elapsed();
+            Ok(Work { rows, elapsed, conflicts: 0, interrupted: false, series: Vec::new(), latency: None })
         })
     };
     let mut run = drive::measured(target, control, "parallel-insert", DATABASE, Durability::Full, 1, work)?;

@@ -1,7 +1,7 @@
 //! Showing the runs: a table for reading, JSON for programs.
 
 use super::drive::{Progress, Run};
-use super::{Durability, StressError};
+use super::{Durability, StressError, TableKind};
 use crate::show::{grouped, right, table};
 use comfy_table::{Cell, Table};
 use indicatif::{ProgressBar, ProgressStyle};
@@ -68,6 +68,9 @@ pub fn print(runs: &[Run], out: &mut dyn Write) -> std::io::Result<()> {
         let (durability, sessions) = (run.durability, counted(run.sessions));
         writeln!(out, "noisy: other processes used {percent:.0}% of the CPUs ({durability}, {sessions})")?;
     }
+    if runs.iter().any(|run| run.table == Some(TableKind::Memory.name()) && run.memory_optimized == Some(false)) {
+        writeln!(out, "memory: this server has made an ordinary table (sys.tables.is_memory_optimized is 0)")?;
+    }
     if runs.iter().all(|run| run.rows_counted) {
         writeln!(out, "every run: the rows in the table are the rows acknowledged")?;
     }
@@ -119,9 +122,18 @@ fn sets(runs: &[Run]) -> Table {
 fn rates(runs: &[Run]) -> Table {
     // What only runs over the wire have.
     let wire = runs.iter().any(|run| run.client_cpu_seconds.is_some());
+    // What only in-memory tables have.
+    let has_kinds = runs.iter().any(|run| run.table.is_some_and(|kind| kind != TableKind::Disk.name()));
+    let has_conflicts = has_kinds || runs.iter().any(|run| run.conflicts > 0);
     let mut table = table();
     let mut header = vec!["durability", "sessions", "rows/s", "rows", "log B/row", "written B/row", "rows/flush"];
     header.push("CPU us/row");
+    if has_kinds {
+        header.insert(1, "table");
+    }
+    if has_conflicts {
+        header.push("conflicts");
+    }
     header.extend(if wire { &["client CPU us/row", "p50 us", "p99 us"][..] } else { &["peak MB"] });
     table.set_header(header.into_iter().map(Cell::new));
     for run in runs {
@@ -136,6 +148,12 @@ fn rates(runs: &[Run]) -> Table {
             right(format!("{:.1}", rows / run.flushes.max(1) as f64)),
             right(format!("{:.2}", run.cpu_seconds * 1e6 / rows)),
         ];
+        if has_kinds {
+            cells.insert(1, Cell::new(run.table.unwrap_or("-")));
+        }
+        if has_conflicts {
+            cells.push(right(grouped(run.conflicts)));
+        }
         let or_none = |figure: Option<f64>| right(figure.map_or("-".to_string(), |figure| format!("{figure:.2}")));
         if wire {
             cells.push(or_none(run.client_cpu_seconds.map(|seconds| seconds * 1e6 / rows)));

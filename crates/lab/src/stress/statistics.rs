@@ -204,6 +204,13 @@ pub fn pool_counters(connection: &mut Link) -> Result<PoolCounters, StressError>
     Ok(counters)
 }
 
+/// True when the rows of a table are in memory; the table is named with its schema.
+pub(super) fn is_memory_optimized(connection: &mut Link, table: &str) -> Result<bool, StressError> {
+    let sql = format!("SELECT is_memory_optimized FROM sys.tables WHERE object_id = OBJECT_ID(N'{table}')");
+    let rows = connection.query(&sql)?;
+    Ok(rows.iter().next().map(|row| row.get(0)).transpose()?.unwrap_or(false))
+}
+
 /// Bytes that the engine's process has in pages of 2 MB.
 pub fn large_page_bytes(connection: &mut Link) -> Result<u64, StressError> {
     let rows = connection.query("SELECT large_page_allocations_kb FROM sys.dm_os_process_memory")?;

@@ -1,12 +1,19 @@
 //! What the sessions do: the built-in singleton-insert procedure, or batches of the user's own.
 
-use super::{parallel, scan};
+use super::{TableKind, parallel, scan};
 
 /// The name of the driver's database, but for scans.
 pub(super) const DATABASE: &str = "stress";
 
+/// Drops the built-in table of runs before.
+const DROP: &str = "DROP TABLE IF EXISTS dbo.singleton_insert";
+
 /// The built-in table: the row of the published experiment on the log writer's core.
-const TABLE: &str = "
+fn table(kind: TableKind) -> String {
+    let key = kind.primary_key();
+    let options = kind.options().map_or_else(String::new, |options| format!(" WITH ({options})"));
+    format!(
+        "
 CREATE TABLE dbo.singleton_insert (
     id      bigint    NOT NULL,
     created datetime  NOT NULL,
@@ -14,8 +21,26 @@ CREATE TABLE dbo.singleton_insert (
     a       int       NOT NULL,
     b       int       NOT NULL,
     c       bigint    NULL,
-    CONSTRAINT pk_singleton_insert PRIMARY KEY CLUSTERED (id)
-);";
+    CONSTRAINT pk_singleton_insert {key}
+){options};"
+    )
+}
+
+/// Small changes after which the memory of a dropped in-memory table has been given back: otherwise the transactions of the run do it,
+/// and pay for it.
+const SETTLE: &str = "
+DECLARE @i int = 0;
+WHILE @i < 2000
+BEGIN
+    INSERT INTO dbo.singleton_insert (id, created, filler, a, b, c) VALUES (-1, GETDATE(), '', 1, 2, NULL);
+    DELETE FROM dbo.singleton_insert WHERE id = -1;
+    SET @i += 1;
+END;";
+
+/// Lets explicit transactions at READ COMMITTED read and change in-memory tables without a hint.
+fn elevate() -> String {
+    format!("ALTER DATABASE {DATABASE} SET MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT = ON")
+}
 
 /// The built-in procedure: one autocommitted insert a turn of the loop, each session in a key range of its own.
 const PROCEDURE: &str = "
@@ -142,31 +167,41 @@ impl Workload {
         }
     }
 
+    /// True where its table can be of another kind than the ordinary one.
+    pub fn takes_table_kinds(&self) -> bool {
+        matches!(self, Workload::SingletonInsert | Workload::RpcInsert { .. } | Workload::ExplicitTransactions)
+    }
+
     /// Batches that make the tables, run once in the driver's database.
-    pub fn setup(&self) -> Vec<String> {
-        let statements = match self {
-            Workload::SingletonInsert | Workload::RpcInsert { .. } => {
-                ["DROP TABLE IF EXISTS dbo.singleton_insert", TABLE, PROCEDURE]
+    pub fn setup(&self, kind: TableKind) -> Vec<String> {
+        match self {
+            Workload::SingletonInsert | Workload::RpcInsert { .. } => singleton_setup(kind, PROCEDURE),
+            Workload::ExplicitTransactions => singleton_setup(kind, PROCEDURE_EXPLICIT),
+            Workload::HeapInsert => {
+                ["DROP TABLE IF EXISTS dbo.heap_insert", HEAP, PROCEDURE_HEAP].map(str::to_string).to_vec()
             }
-            Workload::ExplicitTransactions => ["DROP TABLE IF EXISTS dbo.singleton_insert", TABLE, PROCEDURE_EXPLICIT],
-            Workload::HeapInsert => ["DROP TABLE IF EXISTS dbo.heap_insert", HEAP, PROCEDURE_HEAP],
             Workload::ParallelInsert { minimal_logging, .. } => {
                 let recovery = if *minimal_logging { "SIMPLE" } else { "FULL" };
-                return vec![
+                vec![
                     format!("ALTER DATABASE {DATABASE} SET RECOVERY {recovery}"),
                     parallel::DROP.to_string(),
                     parallel::table().to_string(),
-                ];
+                ]
             }
-            Workload::Scan { table_bytes } => return scan::setup(*table_bytes),
-            Workload::Batch { setup, .. } => return setup.clone(),
-        };
-        statements.map(str::to_string).to_vec()
+            Workload::Scan { table_bytes } => scan::setup(*table_bytes),
+            Workload::Batch { setup, .. } => setup.clone(),
+        }
     }
 
-    /// The T-SQL that a page shows: the batches of `setup`, and the statement of the runs where no procedure holds it.
-    pub fn tsql(&self) -> Vec<String> {
-        let mut batches = self.setup();
+    /// The T-SQL that a page shows: the batches of `setup`, the tables of the other kinds that its arms have, and the statement of
+    /// the runs where no procedure holds it.
+    pub fn tsql(&self, kinds: &[TableKind]) -> Vec<String> {
+        let first = kinds.first().copied().unwrap_or_default();
+        let mut batches = self.setup(first);
+        if self.takes_table_kinds() {
+            let others = TableKind::ALL.into_iter().filter(|kind| *kind != first && kinds.contains(kind));
+            batches.extend(others.map(table));
+        }
         batches.extend(self.session_setup().map(str::to_string));
         batches.extend(self.statement());
         batches
@@ -198,14 +233,21 @@ impl Workload {
     }
 
     /// Batches that bring every run to the same start.
-    pub(super) fn reset(&self) -> &'static [&'static str] {
+    pub(super) fn reset(&self, kind: TableKind) -> Vec<String> {
+        let checkpoint = || "CHECKPOINT".to_string();
         match self {
-            Workload::SingletonInsert | Workload::RpcInsert { .. } | Workload::ExplicitTransactions => {
-                &["TRUNCATE TABLE dbo.singleton_insert", "CHECKPOINT"]
+            // In-memory tables cannot be truncated.
+            Workload::SingletonInsert | Workload::RpcInsert { .. } | Workload::ExplicitTransactions
+                if kind.asks_for_memory() =>
+            {
+                vec![DROP.to_string(), table(kind), SETTLE.to_string(), checkpoint()]
             }
-            Workload::HeapInsert => &["TRUNCATE TABLE dbo.heap_insert", "CHECKPOINT"],
-            Workload::ParallelInsert { .. } => &["TRUNCATE TABLE dbo.parallel_insert", "CHECKPOINT"],
-            Workload::Scan { .. } | Workload::Batch { .. } => &["CHECKPOINT"],
+            Workload::SingletonInsert | Workload::RpcInsert { .. } | Workload::ExplicitTransactions => {
+                vec!["TRUNCATE TABLE dbo.singleton_insert".to_string(), checkpoint()]
+            }
+            Workload::HeapInsert => vec!["TRUNCATE TABLE dbo.heap_insert".to_string(), checkpoint()],
+            Workload::ParallelInsert { .. } => vec!["TRUNCATE TABLE dbo.parallel_insert".to_string(), checkpoint()],
+            Workload::Scan { .. } | Workload::Batch { .. } => vec![checkpoint()],
         }
     }
 
@@ -221,5 +263,47 @@ impl Workload {
             Workload::Scan { .. } => None,
             Workload::Batch { .. } => None,
         }
+    }
+}
+
+/// The table of singleton inserts, and the procedure that makes them.
+fn singleton_setup(kind: TableKind, procedure: &str) -> Vec<String> {
+    let elevate = kind.asks_for_memory().then(elevate);
+    elevate.into_iter().chain([DROP.to_string(), table(kind), procedure.to_string()]).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MEMORY: &str = ") WITH (MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_AND_DATA);";
+    const SCHEMA_ONLY: &str = ") WITH (MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_ONLY);";
+
+    #[test]
+    fn each_kind_has_its_table_and_all_have_one_procedure() {
+        let [disk, memory, schema_only] = TableKind::ALL.map(|kind| Workload::SingletonInsert.setup(kind));
+        assert!(disk[1].contains("PRIMARY KEY CLUSTERED (id)\n);"), "{disk:?}");
+        assert_eq!(memory[0], "ALTER DATABASE stress SET MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT = ON");
+        assert!(memory[2].contains("NONCLUSTERED HASH (id) WITH (BUCKET_COUNT = ") && memory[2].ends_with(MEMORY));
+        assert!(schema_only[2].ends_with(SCHEMA_ONLY), "{schema_only:?}");
+        assert_eq!([&disk[2], &memory[3]], [&schema_only[3]; 2]);
+    }
+
+    #[test]
+    fn in_memory_tables_are_made_again_and_ordinary_ones_emptied() {
+        let [disk, memory, _] = TableKind::ALL.map(|kind| Workload::ExplicitTransactions.reset(kind));
+        assert_eq!(disk, ["TRUNCATE TABLE dbo.singleton_insert", "CHECKPOINT"]);
+        assert_eq!((memory[0].as_str(), memory.last().map(String::as_str)), (DROP, Some("CHECKPOINT")));
+        assert!(memory[1].ends_with(MEMORY), "{memory:?}");
+    }
+
+    #[test]
+    fn a_page_shows_every_kind_once() {
+        let shown = Workload::SingletonInsert.tsql(&[TableKind::Disk, TableKind::SchemaOnly, TableKind::SchemaOnly]);
+        let tables: Vec<&String> = shown.iter().filter(|text| text.contains("CREATE TABLE")).collect();
+        assert_eq!(tables.len(), 2, "{tables:?}");
+        assert!(tables[1].ends_with(SCHEMA_ONLY));
+        let heap = Workload::HeapInsert;
+        assert_eq!(heap.tsql(&[TableKind::Disk]), heap.setup(TableKind::Disk));
     }
 }

@@ -5,7 +5,7 @@ use super::policies::{SetChoice, policies};
 use super::session::ServerArguments;
 use pikepole_lab::page;
 use pikepole_lab::profile::Profiler;
-use pikepole_lab::stress::{self, Amount, Durability, Options, ParallelOptions, Variant, Workload};
+use pikepole_lab::stress::{self, Amount, Durability, Options, ParallelOptions, TableKind, Variant, Workload};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -29,6 +29,9 @@ pub struct Arguments {
     /// What is done: single inserts by many sessions, or one insert of many rows by parallel workers
     #[arg(long, value_enum, default_value = "singleton-insert", value_name = "WORKLOAD")]
     workload: BuiltIn,
+    /// singleton-insert: an ordinary table (disk, as without this), an in-memory one (memory), or one whose rows are not durable
+    #[arg(long, value_enum, value_name = "KIND")]
+    table: Option<TableChoice>,
     /// parallel-insert: rows of each run
     #[arg(long, default_value_t = stress::PARALLEL_INSERT_ROWS, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=stress::PARALLEL_INSERT_ROWS))]
     rows: u64,
@@ -108,6 +111,10 @@ padding), rows of one write to the log, CPU time, memory. The second shows what 
 sessions waited for: waits, latches and spinlocks, the costliest three of each.
 --json has all of them, with every policy in force.
 
+--table memory is a table WITH (MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_AND_DATA), schema-only
+one with DURABILITY = SCHEMA_ONLY; both have a hash index as primary key. Their rows stay in
+memory: a run that takes more than the server may use ends with error 41805.
+
 The workload parallel-insert is the published INSERT ... SELECT of 64 Mi rows of (bigint,
 int, datetime) into a heap (crates/lab/scripts/parallel-insert.sql, as it stands). Its first table has the time, the log and the speed at which it was written; the
 others what was waited for. NESTED_TRANSACTIONS is the policy under which its workers log.
@@ -122,6 +129,8 @@ statements touch, and under SET NOCOUNT ON of those that the engine has counted 
 Before each run the database is made again with the tables of --setup. The options of
 ostress mean what they mean there: -S -U -P -d (with -S: the database) -Q -i -n -r -q. In a
 database of yours (-d) only the batches of --setup are run again: DROP TABLE IF EXISTS first.
+A batch that an in-memory table refuses because of another transaction (41302, 41305, 41325) is run
+again and counted under conflicts, so a batch should be one transaction; any other error ends the run.
 
 Policies are the points where threads take turns; the classic way can be measured
 against the default, one by one or, with --policies, all together: then a table shows rates,
@@ -132,6 +141,7 @@ Examples:
   pikepole stress --seconds 2
   pikepole stress -n 16 -r 10000 --durability full
   pikepole stress -n 32 --policy LOG_RESERVATION=SPINLOCK --policy TRANSACTION_IDS=SPINLOCK
+  pikepole stress -n 1,8 --table schema-only --policies classic,best
   pikepole stress --workload parallel-insert --compare
   pikepole stress --workload parallel-insert --rows 1000000 --policy NESTED_TRANSACTIONS=FAIR_LATCH
   pikepole stress -S localhost -U sa --trust-server-certificate -n 1,8,32 --rpc
@@ -143,6 +153,23 @@ Examples:
 enum BuiltIn {
     SingletonInsert,
     ParallelInsert,
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
+enum TableChoice {
+    Disk,
+    Memory,
+    SchemaOnly,
+}
+
+impl TableChoice {
+    fn kind(self) -> TableKind {
+        match self {
+            TableChoice::Disk => TableKind::Disk,
+            TableChoice::Memory => TableKind::Memory,
+            TableChoice::SchemaOnly => TableKind::SchemaOnly,
+        }
+    }
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
@@ -193,6 +220,10 @@ fn sessions(arguments: &Arguments, folder: PathBuf) -> Result<(), CommandError> 
 fn parallel_insert(arguments: &Arguments, folder: PathBuf) -> Result<(), CommandError> {
     if arguments.input.is_some() || arguments.query.is_some() || arguments.setup.is_some() {
         let why = "--workload parallel-insert takes no batches (-i, -Q, --setup)";
+        return Err(CommandError::Usage(why.to_string()));
+    }
+    if arguments.table.is_some() {
+        let why = "--table goes with --workload singleton-insert: parallel-insert is into a heap, and in-memory tables are none";
         return Err(CommandError::Usage(why.to_string()));
     }
     if arguments.server.is_given() {
@@ -316,6 +347,7 @@ fn options(arguments: &Arguments, folder: PathBuf) -> Result<Options, CommandErr
         durabilities,
         amount,
         workload: workload(arguments)?,
+        table: table(arguments)?,
         policy_set: None,
         policies: policies(None, &arguments.policies)?,
         buffer_pool_bytes: arguments.buffer_pool.map(|megabytes| megabytes << 20),
@@ -334,6 +366,17 @@ fn database(arguments: &Arguments) -> Result<Option<String>, CommandError> {
         return Err(CommandError::Usage(why.to_string()));
     }
     Ok(Some(name.display().to_string()))
+}
+
+/// The kind of table of the built-in workload.
+fn table(arguments: &Arguments) -> Result<TableKind, CommandError> {
+    let Some(choice) = arguments.table else { return Ok(TableKind::Disk) };
+    if arguments.input.is_some() || arguments.query.is_some() {
+        let why =
+            "--table goes with the built-in workload; those of your own (-i or -Q) have the tables of their --setup";
+        return Err(CommandError::Usage(why.to_string()));
+    }
+    Ok(choice.kind())
 }
 
 fn workload(arguments: &Arguments) -> Result<Workload, CommandError> {

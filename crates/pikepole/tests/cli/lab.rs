@@ -159,6 +159,22 @@ fn memory_in_pages_of_each_size_is_scanned() {
 }
 
 #[test]
+fn tables_in_memory_are_asked_about_the_next_point() {
+    let folder = Folder::new("lab-in-memory");
+    let quick = ["--seconds", "0.02", "--warm-up", "0", "--repeats", "1", "-n", "2", "-o", "out"];
+    let done = folder.run(["lab", "run", "in-memory"].iter().chain(&quick));
+    assert_eq!(done.status, 0, "{}", done.err);
+    assert!(done.out.contains("\n- SCHEMA_ONLY, classic policies, delayed durability: "), "{}", done.out);
+    assert!(done.out.contains("cannot show: natively compiled procedures are not in this version"), "{}", done.out);
+    let page = std::fs::read_to_string(folder.path().join("out/in-memory.html")).expect("the page");
+    for phrase in
+        ["SCHEMA_AND_DATA, best", "log records, bytes a row", "us waited a row", "press harder on a later point?"]
+    {
+        assert!(page.contains(phrase), "{phrase}");
+    }
+}
+
+#[test]
 fn what_is_no_experiment_is_told_and_nothing_made() {
     let folder = Folder::new("lab-wrong");
     folder.run(["lab", "run", "nothing"]).failed_with("pikepole: there is no experiment nothing; there are policies,");

@@ -189,7 +189,13 @@ fn rows_are_counted_under_nocount_and_each_run_of_a_sweep_has_new_tables() {
 fn what_cannot_be_run_is_said() {
     let folder = Folder::new("stress-wrong");
     folder.write("setup.sql", "CREATE TABLE dbo.own (id int NOT NULL)");
-    let wrong: [(&[&str], &str); 8] = [
+    let own_table =
+        "--table goes with the built-in workload; those of your own (-i or -Q) have the tables of their --setup";
+    let heap =
+        "--table goes with --workload singleton-insert: parallel-insert is into a heap, and in-memory tables are none";
+    let wrong: [(&[&str], &str); 10] = [
+        (&["--table", "memory", "-Q", "SELECT 1"], own_table),
+        (&["--table", "disk", "--workload", "parallel-insert"], heap),
         (&["-n", "0"], "a run needs at least one session"),
         (&["-r", "0"], "-r takes a number above zero"),
         (&["--seconds", "-1"], "--seconds takes a number above zero"),
@@ -204,6 +210,48 @@ fn what_cannot_be_run_is_said() {
     }
     let left: Vec<_> = std::fs::read_dir(folder.path()).expect("the folder").flatten().collect();
     assert_eq!(left.len(), 1, "{left:?}");
+}
+
+#[test]
+fn tables_of_each_kind_take_the_inserts() {
+    let folder = Folder::new("stress-table");
+    for (kind, in_memory) in [("disk", Some(false)), ("memory", None), ("schema-only", Some(true))] {
+        let (done, runs) = stress(&folder, &["-n", "1,3", "-r", "100", "-d", "data", "--table", kind]);
+        assert_eq!(runs.len(), 4);
+        for run in &runs {
+            assert_eq!((&run["table"], &run["rows_counted"]), (&kind.into(), &true.into()), "{run}");
+            assert_eq!((number(run, "rows"), number(run, "conflicts")), (100.0 * number(run, "sessions"), 0.0));
+            let told = run["memory_optimized"].as_bool().expect("a flag");
+            // A durable one may be an ordinary table, which is said then.
+            assert_eq!(told, in_memory.unwrap_or(told));
+            assert_eq!(done.out.contains("made an ordinary table"), kind == "memory" && !told, "{}", done.out);
+        }
+        assert_eq!(done.out.contains("| durability | table "), kind != "disk", "{}", done.out);
+    }
+    let elevates = "SELECT is_memory_optimized_elevate_to_snapshot_on AS e FROM sys.databases WHERE name = 'stress'";
+    assert_eq!(folder.run(["sql", "-d", "data", "--csv", "-Q", elevates]).out, "e\n1\n");
+}
+
+/// Transactions that overlap on one row: all but one are refused, and done in the end.
+const HOT: &str = "CREATE TABLE dbo.hot (id int NOT NULL PRIMARY KEY NONCLUSTERED, n int NOT NULL)
+    WITH (MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_ONLY);
+CREATE TABLE dbo.seen (n int NOT NULL);
+INSERT dbo.hot VALUES (1, 0);
+";
+
+#[test]
+fn conflicts_are_run_again_and_counted_apart() {
+    let folder = Folder::new("stress-conflicts");
+    folder.write("setup.sql", HOT);
+    let batch = "BEGIN TRAN; UPDATE dbo.hot WITH (SNAPSHOT) SET n += 1 WHERE id = 1; WAITFOR DELAY '00:00:00.005';
+        INSERT dbo.seen SELECT n FROM dbo.hot WITH (SNAPSHOT); COMMIT";
+    let arguments =
+        ["-d", "data", "-n", "3", "-r", "5", "--durability", "delayed", "--setup", "setup.sql", "-Q", batch];
+    let (done, runs) = stress(&folder, &arguments);
+    assert!(number(&runs[0], "conflicts") > 0.0 && done.out.contains("| conflicts |"), "{}", done.out);
+    assert_eq!(number(&runs[0], "rows"), 30.0, "an update and an insert each, once");
+    let count = "SELECT COUNT(*) AS n, MAX(n) AS last, COUNT(DISTINCT n) AS d FROM stress.dbo.seen";
+    assert_eq!(folder.run(["sql", "-d", "data", "--csv", "-Q", count]).out, "n,last,d\n15,15,15\n");
 }
 
 /// A page, a flame graph and a text for each run, whose figures are those of the JSON.
