@@ -105,6 +105,7 @@ pub use database::{
     TableDefinition, Tested, TriggerDefinition, UserAccess, generated_name, key_warning, row_warning,
 };
 pub use error::{Blocked, Interrupted, OpenError, worker_lost};
+pub use in_memory::InMemoryCheckpoint;
 pub use log_view::{LogRow, LogView, TellRow};
 pub use memory_level::MemoryLevel;
 pub use patience::{awaited, is_for_lock};

@@ -543,8 +543,9 @@ impl Database {
             inner.order_behind(Lsn(memory.after()));
             changes = if memory.logs() { logged_in_memory.last(memory) } else { None };
         }
-        if let Some(changes) = &changes {
-            self.in_memory_checkpoints().count_logged(changes.bytes.len());
+        let bytes = changes.as_ref().map(|changes| changes.bytes.len());
+        if let Some(bytes) = bytes {
+            self.in_memory_checkpoints().count_logged(bytes);
         }
         if definitions.catalog.is_some() {
             // The rows of a new storage were logged by whoever built it.
@@ -555,6 +556,9 @@ impl Database {
                 self.publish(definitions);
                 if let Some(memory) = memory {
                     memory.commit(end.0);
+                }
+                if let Some(bytes) = bytes {
+                    self.in_memory_checkpoints().count_record(bytes);
                 }
             })
             .and_then(|()| {

@@ -1,9 +1,10 @@
-//! Kills a real process that inserts under full durability, reopens its folder, and looks for anything lost.
+//! Kills a real process that inserts under full durability, into a table on disk and one in memory, reopens its folder, and looks for
+//! anything lost.
 //!
 //! ```text
 //!   parent                               child (this program, started again)
-//!     start child ---------------------->  opens the folder, 8 sessions insert, update, roll back;
-//!                                          each notes every acknowledged transaction in its side file
+//!     start child ---------------------->  opens the folder, 8 sessions insert, update, roll back, in both tables at once;
+//!                                          each notes every acknowledged transaction in its side file; checkpoints
 //!     wait a random time, SIGKILL ------>  gone
 //!     reopen the folder, read everything:
 //!       every acknowledged transaction is there, whole, with the right values;
@@ -164,6 +165,13 @@ fn child(folder: &Path, durability: &str, base: u64) -> Result<(), Failure> {
              CREATE TABLE dbo.notes (id bigint NOT NULL PRIMARY KEY, session int NOT NULL, payload varchar(400) NOT NULL)",
         &[],
     )?;
+    control.execute(
+        "ALTER DATABASE crash SET MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT = ON;
+         IF OBJECT_ID('dbo.memory_notes') IS NULL
+             CREATE TABLE dbo.memory_notes (id bigint NOT NULL PRIMARY KEY NONCLUSTERED HASH WITH (BUCKET_COUNT = 1000),
+                 session int NOT NULL INDEX by_session, payload varchar(400) NOT NULL) WITH (MEMORY_OPTIMIZED = ON)",
+        &[],
+    )?;
     let mut sessions = Vec::new();
     for session in 0..SESSIONS {
         let mut connection = engine.connect_blocking()?;
@@ -174,6 +182,10 @@ fn child(folder: &Path, durability: &str, base: u64) -> Result<(), Failure> {
     let mut stdout = std::io::stdout();
     stdout.write_all(b"r")?;
     stdout.flush()?;
+    while !sessions.iter().any(std::thread::JoinHandle::is_finished) {
+        control.execute("CHECKPOINT", &[])?;
+        std::thread::sleep(Duration::from_millis(20));
+    }
     for session in sessions {
         let error = session.join().map_err(|_| "a session panicked")?;
         eprintln!("a session ended: {error}");
@@ -205,7 +217,7 @@ fn run_transaction(connection: &mut Connection, session: u64, transaction: u64) 
         insert(connection, session, transaction, part, if kind == Kind::Updated { Kind::Several } else { kind })?;
         if kind == Kind::Updated {
             connection.execute(
-                "UPDATE dbo.notes SET payload = @payload WHERE id = @id",
+                &format!("UPDATE {} SET payload = @payload WHERE id = @id", table(transaction, part)),
                 &[("@payload", Value::Str(payload(transaction, part, kind))), ("@id", key(transaction, part))],
             )?;
         }
@@ -226,8 +238,13 @@ fn insert(
         ("@session", Value::Int(session as i32)),
         ("@payload", Value::Str(payload(transaction, part, kind))),
     ];
-    let sql = "INSERT dbo.notes (id, session, payload) VALUES (@id, @session, @payload)";
-    connection.execute(sql, &parameters).map(|_| ())
+    let sql = format!("INSERT {} (id, session, payload) VALUES (@id, @session, @payload)", table(transaction, part));
+    connection.execute(&sql, &parameters).map(|_| ())
+}
+
+/// The table that a row is in: those of a transaction of several rows are in both.
+fn table(transaction: u64, part: u64) -> &'static str {
+    if (transaction / SESSIONS + part) % 2 == 0 { "dbo.notes" } else { "dbo.memory_notes" }
 }
 
 fn key(transaction: u64, part: u64) -> Value {
@@ -261,7 +278,9 @@ fn read_rows(folder: &Path, base: u64) -> Result<HashMap<u64, HashMap<u64, Strin
     let mut connection = engine.connect_blocking()?;
     connection.execute("USE crash", &[])?;
     let mut found: HashMap<u64, HashMap<u64, String>> = HashMap::new();
-    let rows = connection.query("SELECT id, payload FROM dbo.notes WHERE id >= @from", &[("@from", key(base, 0))])?;
+    let both = "SELECT id, payload FROM dbo.notes WHERE id >= @from
+        UNION ALL SELECT id, payload FROM dbo.memory_notes WHERE id >= @from";
+    let rows = connection.query(both, &[("@from", key(base, 0))])?;
     for row in &rows {
         let id = row.get::<i64>("id")? as u64;
         found.entry(id / PARTS_MAX).or_default().insert(id % PARTS_MAX, row.get("payload")?);

@@ -12,6 +12,7 @@
 //!
 //! When nothing was logged of in-memory tables since the last file, `from` alone moves on.
 
+use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use pikepole_contention::SlotCounter;
@@ -57,10 +58,41 @@ pub(crate) struct InMemoryCheckpoints {
     turn: Mutex<()>,
     /// Bytes of records of in-memory tables, counted before they are appended.
     logged: SlotCounter,
-    /// Of these, the ones that the last file has.
+    /// Records that were appended, and their bytes.
+    records: SlotCounter,
+    record_bytes: SlotCounter,
+    /// Of the bytes, those that the last file has.
     logged_at_checkpoint: AtomicU64,
-    /// Files written since the database was opened.
+    /// Files written since the database was opened, and their bytes.
     files_written: AtomicU64,
+    bytes_written: AtomicU64,
+}
+
+/// The figures of a database's checkpoints of in-memory tables.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct InMemoryCheckpoint {
+    /// The file of rows that counts, in the database's folder; None: none was written yet.
+    pub file: Option<PathBuf>,
+    /// Its bytes.
+    pub bytes: u64,
+    /// Its rows.
+    pub rows: u64,
+    /// The time, in the order of transactions in memory, up to which commits are in it.
+    pub time: u64,
+    /// When it was written, in microseconds since 1970.
+    pub written_us: u64,
+    /// The LSN from which on the log is needed beside it.
+    pub log_from: Lsn,
+    /// Files written since the database was opened.
+    pub files_written: u64,
+    /// Bytes of these.
+    pub bytes_written: u64,
+    /// Bytes of changes that were logged since the last file.
+    pub logged_since: u64,
+    /// Bytes of changes that were logged since the database was opened.
+    pub logged: u64,
+    /// The records that they are in.
+    pub records: u64,
 }
 
 impl InMemoryCheckpoints {
@@ -69,15 +101,26 @@ impl InMemoryCheckpoints {
             manifest: Mutex::new(manifest),
             turn: Mutex::new(()),
             logged: SlotCounter::new(),
+            records: SlotCounter::new(),
+            record_bytes: SlotCounter::new(),
             logged_at_checkpoint: AtomicU64::new(0),
             files_written: AtomicU64::new(0),
+            bytes_written: AtomicU64::new(0),
         }
     }
 
-    /// Bytes are about to be logged.
+    /// A record of so many bytes is about to be logged, or was read from the log when the database was opened. Never taken back: a sum that
+    /// has not grown says that there is no record which the last file lacks.
     #[inline]
     pub fn count_logged(&self, bytes: usize) {
         self.logged.add(bytes as u64);
+    }
+
+    /// It was appended.
+    #[inline]
+    pub fn count_record(&self, bytes: usize) {
+        self.record_bytes.add(bytes as u64);
+        self.records.add(1);
     }
 
     /// The manifest as it is now.
@@ -163,6 +206,7 @@ impl Database {
         if logged != own.logged_at_checkpoint.load(Ordering::Relaxed) {
             manifest = self.write_rows(manifest)?;
             own.files_written.fetch_add(1, Ordering::Relaxed);
+            own.bytes_written.fetch_add(manifest.bytes, Ordering::Relaxed);
         }
         self.store().harden_log()?;
         manifest.write(self.disk(), self.folder()).map_err(not_written)?;
@@ -198,6 +242,25 @@ impl Database {
         self.disk().sync_dir(super::files::folder(self.folder())).map_err(not_written)?;
         let written_us = clock::unix_time_us().unsigned_abs();
         Ok(Manifest { time, file, bytes, rows, written_us, ..former })
+    }
+
+    /// The figures of its checkpoints of in-memory tables; None: it has had no durable ones.
+    pub fn in_memory_checkpoint(&self) -> Option<InMemoryCheckpoint> {
+        let own = self.in_memory_checkpoints();
+        let manifest = own.manifest()?;
+        Some(InMemoryCheckpoint {
+            file: manifest.path(Path::new("")),
+            bytes: manifest.bytes,
+            rows: manifest.rows,
+            time: manifest.time,
+            written_us: manifest.written_us,
+            log_from: Lsn(manifest.log_from),
+            files_written: own.files_written.load(Ordering::Relaxed),
+            bytes_written: own.bytes_written.load(Ordering::Relaxed),
+            logged_since: own.logged_since(),
+            logged: own.record_bytes.sum(),
+            records: own.records.sum(),
+        })
     }
 
     /// The manifest, and its file if it has one, for a backup.

@@ -89,6 +89,7 @@ impl LoggedInMemory {
             inner.order_behind(Lsn(memory.after()));
             checkpoints.count_logged(RECORD_BYTES);
             inner.try_log_in_memory(self.record(RECORD_BYTES, 0))?;
+            checkpoints.count_record(RECORD_BYTES);
             self.logged += RECORD_BYTES;
             (self.has_logged, self.begins_again) = (true, false);
         }

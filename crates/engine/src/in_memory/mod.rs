@@ -15,6 +15,7 @@ mod logging;
 #[cfg(test)]
 mod tests;
 
+pub use checkpoint::InMemoryCheckpoint;
 pub(crate) use checkpoint::{InMemoryCheckpoints, Occasion};
 pub(crate) use files::{Manifest, RestoredRows};
 pub(crate) use logging::LoggedInMemory;

@@ -4,7 +4,7 @@ use super::Kind::{BigInt, Bit, Bytes, Int, SmallInt, Text};
 use super::Nullable::{No, Yes};
 use super::transactions::transaction_id;
 use super::{Rows, Source, View};
-use pikepole_engine::{GarbageMemory, MemoryCounts, OpenMemoryTransaction};
+use pikepole_engine::{GarbageMemory, InMemoryCheckpoint, MemoryCounts, OpenMemoryTransaction};
 use pikepole_types::SqlError;
 
 pub(super) const VIEWS: &[View] = &[
@@ -158,6 +158,12 @@ fn sum(source: &Source<'_>, figure: impl Fn(&MemoryCounts) -> u64) -> u64 {
     source.every_database().iter().map(|database| figure(&database.memory().counts())).sum()
 }
 
+/// A figure of the records of in-memory tables in the logs of the open databases, added up.
+fn logged(source: &Source<'_>, figure: impl Fn(&InMemoryCheckpoint) -> u64) -> u64 {
+    let databases = source.every_database();
+    databases.iter().filter_map(|database| Some(figure(&database.in_memory_checkpoint()?))).sum()
+}
+
 fn transaction_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let sum = |figure: fn(&MemoryCounts) -> u64| sum(source, figure);
     let row = view
@@ -170,7 +176,9 @@ fn transaction_stats(view: &View, source: &Source<'_>) -> Result<Rows, SqlError>
         .integer("validation_failures", sum(|counts| counts.validation_failures))
         .integer("savepoint_rollbacks", sum(|counts| counts.partial_rollbacks))
         .integer("write_conflicts", sum(|counts| counts.write_conflicts))
-        .integer("unique_constraint_violations", sum(|counts| counts.unique_violations));
+        .integer("unique_constraint_violations", sum(|counts| counts.unique_violations))
+        .integer("log_bytes_written", logged(source, |checkpoint| checkpoint.logged))
+        .integer("log_IO_count", logged(source, |checkpoint| checkpoint.records));
     Ok(vec![row.done()])
 }
 

@@ -31,6 +31,7 @@ pub(crate) mod extended_properties;
 pub(crate) mod files;
 mod grants;
 pub(crate) mod in_memory;
+mod in_memory_checkpoints;
 mod in_memory_transactions;
 mod index_operations;
 pub(crate) mod index_shapes;
@@ -356,6 +357,7 @@ const VIEWS: &[&[View]] = &[
     table_statistics::VIEWS,
     index_uses::VIEWS,
     in_memory::VIEWS,
+    in_memory_checkpoints::VIEWS,
     in_memory_transactions::VIEWS,
     information_schema::VIEWS,
     information_usage::VIEWS,

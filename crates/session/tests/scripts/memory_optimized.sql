@@ -1,4 +1,4 @@
--- Durable tables optimized for memory, and table types, are like others.
+-- Table types optimized for memory are like others; tables are in memory.
 CREATE TYPE dbo.ids AS TABLE (id int NOT NULL PRIMARY KEY NONCLUSTERED HASH WITH (BUCKET_COUNT = 64), INDEX ix HASH (id) WITH (BUCKET_COUNT = 64)) WITH (MEMORY_OPTIMIZED = ON)
 GO
 CREATE TYPE dbo.other AS TABLE (id int) WITH (SOMETHING = ON)
