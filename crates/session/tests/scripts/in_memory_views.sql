@@ -142,7 +142,7 @@ CREATE TABLE dbo.kept (id int NOT NULL PRIMARY KEY NONCLUSTERED, v int) WITH (ME
 INSERT dbo.kept VALUES (1, 1), (2, 2)
 SELECT COUNT(*) AS files FROM sys.dm_db_xtp_checkpoint_files
 SELECT checkpoints_closed, IIF(log_bytes_since_last_close > 0, 1, 0) AS is_behind, time_since_last_close_in_ms FROM sys.dm_db_xtp_checkpoint_stats
-SELECT log_IO_count, IIF(log_bytes_written > 10, 1, 0) AS is_logged FROM sys.dm_xtp_transaction_stats
+SELECT log_IO_count, IIF(log_bytes_written > 0, 1, 0) AS is_logged FROM sys.dm_xtp_transaction_stats
 CHECKPOINT
 SELECT relative_file_path, file_type_desc, state_desc, logical_row_count FROM sys.dm_db_xtp_checkpoint_files
 SELECT checkpoints_closed, log_bytes_since_last_close, IIF(bytes_serialized > 0, 1, 0) AS has_written FROM sys.dm_db_xtp_checkpoint_stats
