@@ -628,3 +628,34 @@ fn transactions_are_counted_by_their_ends() {
     assert_eq!(counts, expected);
     assert!((1..=2).contains(&counts.rows_swept_aside));
 }
+
+#[test]
+fn a_transaction_comes_behind_all_that_it_has_seen_and_found_gone() {
+    for kind in KINDS {
+        let (home, table) = (Arc::new(MemoryTransactions::default()), table(kind));
+        let [mut a, mut b] = [home.session(), home.session()];
+        let commit_at = |tx: &mut MemoryTransaction, position: u64| {
+            tx.prepare().expect("nothing to look at");
+            tx.commit(position);
+        };
+        insert(&mut a, &table, 1, 10).expect("a row");
+        commit_at(&mut a, 100);
+        insert(&mut a, &table, 2, 20).expect("a row");
+        commit_at(&mut a, 150);
+        insert(&mut b, &table, 3, 30).expect("a row");
+        assert_eq!(b.after(), 0, "{kind:?}: it has seen no row");
+        assert!(name_of(&mut b, &table, 1).is_some());
+        assert_eq!(b.after(), 100, "{kind:?}: it has read one row");
+        commit_at(&mut b, 160);
+        assert_eq!(change(&mut a, &table, 2, None), Ok(true));
+        assert_eq!(a.after(), 150, "{kind:?}: it has changed a row");
+        commit_at(&mut a, 200);
+        assert!(name_of(&mut b, &table, 2).is_none());
+        assert_eq!(b.after(), 200, "{kind:?}: it has seen that a row is gone");
+        commit_at(&mut b, 0);
+        home.sweep();
+        insert(&mut b, &table, 2, 21).expect("the key is free");
+        assert_eq!(b.after(), 200, "{kind:?}: the row that had the key is in no index any more");
+        commit_at(&mut b, 300);
+    }
+}

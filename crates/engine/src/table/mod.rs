@@ -174,8 +174,8 @@ impl Table {
 
     /// The same version of the table once more.
     pub(crate) fn same(&self) -> Table {
-        let state = self.state.clone();
-        Self::with_structures(self.record.clone(), self.version, state, None, |at, _| {
+        let (state, rows) = (self.state.clone(), self.in_memory.clone());
+        Self::with_structures(self.record.clone(), self.version, state, rows, |at, _| {
             let own = self.structures().find(|structure| structure.object() == at.object);
             own.cloned().unwrap_or_else(|| unreachable!("a table has handles of all its storage"))
         })

@@ -327,6 +327,8 @@ const COLUMN_COUNTS: &[(&str, usize)] = &[
     ("dm_db_xtp_index_stats", 18),
     ("dm_db_xtp_nonclustered_index_stats", 19),
     ("dm_db_xtp_hash_index_stats", 7),
+    ("dm_db_xtp_checkpoint_files", 20),
+    ("dm_db_xtp_checkpoint_stats", 37),
     ("dm_db_xtp_transactions", 37),
     ("dm_xtp_transaction_stats", 31),
     ("dm_xtp_gc_stats", 13),
