@@ -671,6 +671,7 @@ mod tests {
                 old_part: rest,
                 part: key,
             },
+            Record::InMemory { flags: 2, xid, time: 9, changes: rest },
         ];
         assert_eq!(records.len(), Record::TABLE.len(), "every kind of record");
         for record in records {

@@ -63,6 +63,7 @@ fn samples() -> Vec<Vec<u8>> {
             old_part: &[5; 20],
             part: b"new",
         },
+        Record::InMemory { flags: 3, xid: 700, time: u64::MAX, changes: b"\x82\x01\x0crow\x0dkey" },
     ];
     assert_eq!(records.iter().map(Record::kind).max(), Record::TABLE.iter().map(|doc| doc.kind).max(), "all kinds");
     records.iter().map(encoded).collect()

@@ -1228,8 +1228,8 @@ error_table! {
     41302 16 110 memory_write_conflict() "The current transaction attempted to update a record that has been updated since this transaction started. The transaction was aborted.";
     41303 15 1 bucket_count_invalid(maximum) "The bucket count for a hash index must be a positive integer not exceeding {maximum}.";
     41305 16 1 memory_repeatable_read_failed() "The current transaction failed to commit due to a repeatable read validation failure.";
-    41325 16 1 memory_serializable_failed() "The current transaction failed to commit due to a serializable validation failure.";
     41321 16 7 primary_key_missing_in_memory(table) "The memory optimized table '{table}' with DURABILITY=SCHEMA_AND_DATA must have a primary key.";
+    41325 16 1 memory_serializable_failed() "The current transaction failed to commit due to a serializable validation failure.";
     41327 16 7 index_missing_in_memory(table) "The memory optimized table '{table}' must have at least one index or a primary key.";
     41332 16 1 memory_under_snapshot() "Memory optimized tables and natively compiled modules cannot be accessed or created when the session TRANSACTION ISOLATION LEVEL is set to SNAPSHOT.";
     41333 16 1 memory_needs_snapshot() "The following transactions must access memory optimized tables and natively compiled modules under snapshot isolation: RepeatableRead transactions, Serializable transactions, and transactions that access tables that are not memory optimized in RepeatableRead or Serializable isolation.";
