@@ -244,7 +244,7 @@ fn insert(
 
 /// The table that a row is in: those of a transaction of several rows are in both.
 fn table(transaction: u64, part: u64) -> &'static str {
-    if (transaction / SESSIONS + part) % 2 == 0 { "dbo.notes" } else { "dbo.memory_notes" }
+    if (transaction / SESSIONS + part).is_multiple_of(2) { "dbo.notes" } else { "dbo.memory_notes" }
 }
 
 fn key(transaction: u64, part: u64) -> Value {

@@ -271,7 +271,7 @@ record_table! {
         15 = InMemory {
             /// Flags of the transaction; FIRST: what the transaction has logged of rows in memory before does not count.
             flags: Byte,
-            /// The transaction.
+            /// The transaction; 0 where the record is all of it.
             xid: Xid,
             /// The time of the commit in the order of transactions in memory; 0 in records before the last.
             time: Varint,

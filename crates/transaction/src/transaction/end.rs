@@ -9,7 +9,7 @@ use pikepole_storage::{LogContext, StorageError};
 
 use super::{Mark, Transaction};
 use crate::error::{Need, Stop, TransactionError};
-use crate::id::Dealt;
+use crate::id::{Dealt, TransactionId};
 use crate::nested::Kinship;
 use crate::registry::NONE;
 use crate::status::WordPlace;
@@ -84,20 +84,20 @@ impl Transaction {
         if let Some(unlogged) = &self.unlogged {
             unlogged.try_settled()?;
         }
-        if !self.logged && in_memory.is_none() {
+        if !self.logged {
+            if let Some(changes) = in_memory {
+                self.append_alone(changes)?;
+            }
             publish(self.after);
             self.ended();
             return Ok(());
         }
-        let (xid, place) = self.own_id();
-        let dealt = self.dealt.map(|(dealt, _)| dealt).expect("it was dealt just now");
+        let (dealt, place) = self.dealt.expect("a change has an id");
+        let xid = dealt.id.0;
         self.home.status.committing(place);
         let appended = match in_memory {
-            Some(changes) => self.append_change(&changes.record(xid.0, LogContext::COMMIT)),
-            None => {
-                let time_us = clock::unix_time_us().unsigned_abs();
-                self.append_end(&Record::Commit { xid: xid.0, time_us })
-            }
+            Some(changes) => self.append_change(&changes.record(xid, LogContext::COMMIT)),
+            None => self.append_end(&Record::Commit { xid, time_us: clock::unix_time_us().unsigned_abs() }),
         };
         let range = match appended {
             Ok(range) => range,
@@ -113,6 +113,16 @@ impl Transaction {
         self.count_write();
         publish(range.end);
         self.ended();
+        Ok(())
+    }
+
+    /// Commits changes of rows in memory that are all there is: one record, of no id, since no row on a page needs one.
+    fn append_alone(&mut self, changes: ChangesInMemory<'_>) -> Result<(), Stop> {
+        let record = changes.record(TransactionId::SYSTEM.0, LogContext::FIRST | LogContext::COMMIT);
+        let range = self.append_change(&record)?;
+        self.unhardened = range.end;
+        self.after = range.end;
+        self.count_write();
         Ok(())
     }
 
