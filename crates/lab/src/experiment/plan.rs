@@ -262,7 +262,8 @@ pub enum Metric {
     Boosts,
     /// Percent of the samples of its profile in an area, by its name.
     Share(String),
-    /// Microseconds of CPU that a statement takes by itself for a row: those of the samples in [`Metric::STATEMENT`].
+    /// Microseconds of CPU that a statement takes by itself for a row: those of the samples in the areas of T-SQL, storage and
+    /// transactions.
     StatementMicroseconds,
 }
 
