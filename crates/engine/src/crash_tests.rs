@@ -30,7 +30,7 @@ type Model = BTreeMap<i64, i32>;
 struct Known {
     acknowledged: Model,
     under_way: Option<Model>,
-    /// What was acknowledged before.
+    /// Earlier states that were acknowledged.
     former: Vec<Model>,
 }
 

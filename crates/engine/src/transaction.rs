@@ -117,7 +117,7 @@ pub struct Transaction {
     growing_for: String,
     /// Its part in in-memory tables; none before the first.
     pub(crate) memory: Option<Box<MemoryTransaction>>,
-    /// That on its way into the log.
+    /// Its changes there on their way into the log.
     pub(crate) logged_in_memory: LoggedInMemory,
     /// Bytes by which the session's rows in memory have grown since it asked for some.
     pub(crate) grown_in_memory: usize,

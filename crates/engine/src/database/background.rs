@@ -233,13 +233,14 @@ impl Database {
         let database = self.clone();
         let in_memory = scheduler::run_blocking(move || database.checkpoint_in_memory(occasion)).await;
         let truncate = self.store.checkpoint(move || oldest.oldest_first_lsn(), move || next.next_id().0, false).await;
-        let truncate = in_memory.and(truncate);
         // After a failure too: whoever finds the log full is told so then, and does not wait again and again.
         self.written_at_checkpoint.store(written, Ordering::Relaxed);
-        *lock(&self.checkpoint_error) = truncate.as_ref().err().cloned();
-        self.checkpoint_failed.store(truncate.is_err(), Ordering::Relaxed);
+        let error = truncate.as_ref().err().or(in_memory.as_ref().err());
+        *lock(&self.checkpoint_error) = error.cloned();
+        self.checkpoint_failed.store(error.is_some(), Ordering::Relaxed);
+        // The log is kept where in-memory tables need it, whatever became of their checkpoint.
         self.truncate_log(truncate?);
-        Ok(())
+        in_memory
     }
 
     /// Rolls back the transactions of sessions that went away, and those whose rollback could not be finished.

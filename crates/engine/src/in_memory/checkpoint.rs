@@ -25,7 +25,7 @@ use pikepole_storage::StorageError;
 use pikepole_types::SqlError;
 
 use super::changes::ChangeWriter;
-use super::files::{Manifest, RowsHead, RowsOf, RowsTail, create_rows, remove_others};
+use super::files::{Manifest, RowsHead, RowsOf, RowsTail, create_rows, remove_others, rows_path};
 use crate::catalog::in_memory::InMemory;
 use crate::chunk::{ChunkKind, ChunkWriter};
 use crate::database::{Database, lock};
@@ -238,6 +238,10 @@ impl Database {
             }
             written.finish()
         });
+        if written.is_err() {
+            // A full disk is not to stay so because of half a file.
+            let _ = self.disk().remove_file(rows_path(self.folder(), file));
+        }
         let (rows, bytes) = written.map_err(not_written)?;
         self.disk().sync_dir(super::files::folder(self.folder())).map_err(not_written)?;
         let written_us = clock::unix_time_us().unsigned_abs();

@@ -229,7 +229,7 @@ impl Database {
                 let (receiver, failed) = (receiver.clone(), &failed);
                 scope.spawn(move || {
                     let mut loader = Loader::new(self, tables);
-                    // After a failure chunks are taken and left, so that nobody waits to give them.
+                    // After a failure chunks are taken and left, so that the reader does not wait to give them.
                     while let Ok(chunk) = take_next(&receiver) {
                         if lock(failed).is_none()
                             && let Err(why) = loader.load(&chunk)

@@ -1,4 +1,4 @@
-//! What is in durable in-memory tables after restarts and power losses.
+//! Durable in-memory tables after restarts and power losses.
 
 use std::sync::Arc;
 
@@ -219,7 +219,7 @@ fn bad_bytes_in_the_file_of_rows_are_told() {
             server.schedulers().shutdown();
             opened
         }) else {
-            panic!("byte {at} has changed, and nobody said so")
+            panic!("byte {at} has changed, and it was not told")
         };
         assert!(why.to_string().contains("rows-1"), "{why}");
     }
@@ -317,7 +317,7 @@ fn a_backup_whose_rows_were_changed_is_damaged() {
         file.write_at(&bytes, 4_096).expect("it is written");
         end_backup(begin_backup(&disk, &db, BackupKind::Database, "t.bak"));
         let restored = crate::bulk_logged_tests::restore(&server, "copy", &[]).await;
-        assert!(restored.is_err(), "a bit has changed, and nobody said so");
+        assert!(restored.is_err(), "a bit has changed, and it was not told");
     });
 }
 
@@ -374,4 +374,24 @@ fn a_snapshot_that_is_older_than_a_change_of_columns_reads_no_more() {
         b.rollback().await;
         assert_eq!(keys(&mut a, &table_of(&db, "t")).await.len(), 9);
     });
+}
+
+#[test]
+fn a_disk_without_room_for_the_file_keeps_the_last_one_and_no_half() {
+    let disk = SimulatedDisk::new(12);
+    with_client(&disk, async |db, mut a| {
+        let t = a.create(durable("t")).await;
+        insert_all(&mut a, &t, 0..500).await;
+        db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+        insert_all(&mut a, &t, 500..600).await;
+        let before = db.in_memory_checkpoints().manifest();
+        disk.fail_nth(pikepole_machine::Operation::Write, 1);
+        db.checkpoint_in_memory(Occasion::Asked).expect_err("the write fails");
+        assert_eq!(db.in_memory_checkpoints().manifest(), before);
+        let names = db.disk().list(super::files::folder(db.folder())).expect("the folder is there");
+        assert!(!names.iter().any(|name| name == "rows-2"), "{names:?}");
+        db.checkpoint_in_memory(Occasion::Asked).expect("the next one");
+        assert_eq!(keys(&mut a, &t).await.len(), 600);
+    });
+    assert_sound(&disk);
 }

@@ -185,7 +185,7 @@ impl Database {
         tx.try_log_parts_in_memory()
     }
 
-    /// What the transaction logs from now on comes behind what it has seen in in-memory tables.
+    /// From now on the transaction logs behind all that it has seen in in-memory tables.
     fn order_behind_seen(tx: &mut Transaction) {
         if let Some(memory) = &tx.memory {
             tx.inner.order_behind(Lsn(memory.after()));
@@ -396,11 +396,7 @@ impl Database {
     ) -> Result<Option<usize>, Blocked> {
         self.lock_to_change_in_memory(tx, table)?;
         self.memory_level(tx, writer.memory_level)?;
-        let TableWriter { keys, rest, key, .. } = writer;
-        self.memory_keys(table, row, keys)?;
-        rest.clear();
-        table.layout.encode_rest(|i| &row[i], rest).map_err(|error| self.row_error(tx, table, error))?;
-        self.put_in_memory(tx, table, slot, keys, rest, key)
+        self.put_row_in_memory(tx, table, slot, writer, row)
     }
 
     /// Puts a row into a table that is being filled, which no other transaction knows; the position of the index that has its key already,
@@ -413,6 +409,17 @@ impl Database {
         row: &[Value],
     ) -> Result<Option<usize>, Blocked> {
         let Some(slot) = &table.in_memory else { return Ok(None) };
+        self.put_row_in_memory(tx, table, slot, writer, row)
+    }
+
+    fn put_row_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        slot: &TableSlot,
+        writer: &mut TableWriter,
+        row: &[Value],
+    ) -> Result<Option<usize>, Blocked> {
         let TableWriter { keys, rest, key, .. } = writer;
         self.memory_keys(table, row, keys)?;
         rest.clear();
