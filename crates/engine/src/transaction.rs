@@ -22,6 +22,7 @@ use crate::catalog::Catalog;
 use crate::database::{Database, Durability};
 use crate::error::{Blocked, Interrupted, Place};
 use crate::in_memory::LoggedInMemory;
+use crate::memory_level::MemoryLevel;
 use crate::part::Part;
 use crate::patience::{Patience, is_for_lock};
 use crate::server::TraceFlag;
@@ -119,6 +120,8 @@ pub struct Transaction {
     pub(crate) memory: Option<Box<MemoryTransaction>>,
     /// Its changes there on their way into the log.
     pub(crate) logged_in_memory: LoggedInMemory,
+    /// The level at which its statements use in-memory tables, whatever their hints and its own level are; None: those decide.
+    pub(crate) memory_level: Option<MemoryLevel>,
     /// Bytes by which the session's rows in memory have grown since it asked for some.
     pub(crate) grown_in_memory: usize,
     /// It was begun for one statement of a session that is in none.
@@ -148,6 +151,7 @@ impl Transaction {
             growing_for: String::new(),
             memory: None,
             logged_in_memory: LoggedInMemory::default(),
+            memory_level: None,
             grown_in_memory: 0,
             is_of_statement: false,
             temporary: None,
@@ -221,6 +225,13 @@ impl Transaction {
     pub fn set_isolation(&mut self, isolation: Isolation) {
         self.inner.set_isolation(isolation);
         self.for_each_part(|part| part.set_isolation(isolation));
+    }
+
+    /// Sets the level at which later statements use in-memory tables: that of an atomic block. None: their hints and the transaction's
+    /// isolation decide.
+    pub fn set_memory_level(&mut self, level: Option<MemoryLevel>) {
+        self.memory_level = level;
+        self.for_each_part(|part| part.memory_level = level);
     }
 
     /// The rules that scans read by, beside their hints.
@@ -670,6 +681,7 @@ impl Database {
     fn defer(&self, tx: &mut Transaction, why: SqlError) -> Result<(), SqlError> {
         let mut fresh = self.transaction(tx.session_id());
         fresh.set_isolation(tx.isolation());
+        fresh.memory_level = tx.memory_level;
         fresh.temporary = tx.temporary.take();
         fresh.parts = std::mem::take(&mut tx.parts);
         self.put_aside(std::mem::replace(tx, fresh));

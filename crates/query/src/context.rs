@@ -408,6 +408,7 @@ impl ExecutionContext {
     pub fn set_isolation(&mut self, isolation: Isolation) {
         use pikepole_engine::Isolation as Engine;
         self.settings.isolation = isolation;
+        self.transaction.set_memory_level(self.settings.memory_level);
         self.transaction.set_isolation(match isolation {
             Isolation::ReadUncommitted => Engine::ReadUncommitted,
             Isolation::ReadCommitted => Engine::ReadCommitted,
@@ -708,6 +709,11 @@ impl ExecutionContext {
             return Ok(());
         }
         Err(Box::new(SqlError::savepoint_unknown(name)))
+    }
+
+    /// Undoes what the open transaction has done behind a point.
+    pub(crate) async fn rollback_to(&mut self, mark: Mark) -> Result<(), Fault> {
+        Ok(self.database.rollback_to(&mut self.transaction, mark).await?)
     }
 
     /// SAVE TRANSACTION.

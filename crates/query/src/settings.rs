@@ -1,5 +1,6 @@
 //! The SET options that change how statements run.
 
+use pikepole_engine::MemoryLevel;
 use pikepole_tsql as tree;
 use pikepole_types::{Context, DateFormat, Language};
 
@@ -151,6 +152,8 @@ pub struct Settings {
     pub language: &'static Language,
     /// TRANSACTION ISOLATION LEVEL.
     pub isolation: Isolation,
+    /// The level of in-memory tables in an atomic block; None: outside of one, where hints and the session's level decide.
+    pub memory_level: Option<MemoryLevel>,
 }
 
 /// What a session's options say of the columns that it makes.
@@ -236,6 +239,7 @@ impl Default for Settings {
             date_format: DateFormat::default(),
             language: Language::ENGLISH,
             isolation: Isolation::default(),
+            memory_level: None,
         }
     }
 }

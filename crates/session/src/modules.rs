@@ -2,7 +2,7 @@
 
 use pikepole_engine::{Catalog, Module};
 use pikepole_query::{Declared, declared_type};
-use pikepole_tsql::{DataType, FunctionReturns, ModuleOption, Parameter, StatementKind};
+use pikepole_tsql::{DataType, FunctionReturns, Parameter, StatementKind, module_options};
 
 /// A parameter of a procedure.
 #[derive(Debug, Clone)]
@@ -34,14 +34,7 @@ pub(crate) fn says(text: &str, option: &str) -> bool {
         return false;
     }
     let Ok(batch) = parse(text) else { return false };
-    let options = match batch.statements.first().map(|statement| &statement.kind) {
-        Some(StatementKind::CreateProcedure(procedure)) => &procedure.options,
-        Some(StatementKind::CreateFunction(function)) => &function.options,
-        Some(StatementKind::CreateView(view)) => &view.options,
-        Some(StatementKind::CreateTrigger(trigger)) => &trigger.options,
-        _ => return false,
-    };
-    options.iter().any(|found| matches!(found, ModuleOption::Word(word) if word == option))
+    pikepole_tsql::says(module_options(&batch), option)
 }
 
 /// Whether the module that a text makes is WITH ENCRYPTION: nobody is shown it.

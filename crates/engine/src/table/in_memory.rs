@@ -204,6 +204,9 @@ impl Database {
     /// # Errors
     /// 41368, 41332, 41333 and 10794 where the transaction's own level is none for such tables and there is no hint.
     fn memory_level(&self, tx: &Transaction, hint: Option<MemoryLevel>) -> Result<Level, SqlError> {
+        if let Some(level) = tx.memory_level {
+            return Ok(level_of(level));
+        }
         let is_weak = matches!(tx.isolation(), Isolation::ReadUncommitted | Isolation::ReadCommitted);
         let elevates = || is_weak && self.elevates_to_snapshot();
         match (tx.isolation(), hint) {

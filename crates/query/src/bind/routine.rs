@@ -403,7 +403,7 @@ impl Binder<'_> {
         let owner = self.require(Permission::Execute, &call.name)?.or(self.view_owner);
         let arguments = self.routine_arguments((&function, &catalog), call)?;
         let mut nulls = Vec::new();
-        if tree::returns_null_on_null(&function.options) {
+        if tree::says(&function.options, "RETURNS NULL ON NULL INPUT") {
             let values = arguments.iter().filter_map(|(_, given)| match given {
                 Given::Value(typed) => Some(Predicate::IsNull(Box::new(typed.expr.clone()))),
                 _ => None,

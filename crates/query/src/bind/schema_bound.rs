@@ -14,25 +14,15 @@ pub(crate) struct SchemaBound {
     name: String,
 }
 
-/// Whether a module's options say SCHEMABINDING.
-fn says_so(options: &[tree::ModuleOption]) -> bool {
-    options.iter().any(|option| matches!(option, tree::ModuleOption::Word(word) if word == "SCHEMABINDING"))
-}
-
-/// Whether the module that a text makes is bound to the schema.
+/// True when the module that a text makes is bound to the schema.
 pub(crate) fn is_bound(text: &str) -> bool {
-    let Ok(batch) = tree::parse(text) else { return false };
-    match batch.statements.first().map(|statement| &statement.kind) {
-        Some(tree::StatementKind::CreateView(view)) => says_so(&view.options),
-        Some(tree::StatementKind::CreateFunction(function)) => says_so(&function.options),
-        _ => false,
-    }
+    tree::parse(text).is_ok_and(|batch| tree::says(tree::module_options(&batch), "SCHEMABINDING"))
 }
 
 impl SchemaBound {
     /// What a module of these options is bound by; None: it is not.
     pub(crate) fn of(kind: &'static str, name: &str, options: &[tree::ModuleOption]) -> Option<SchemaBound> {
-        says_so(options).then(|| SchemaBound { kind, name: name.to_owned() })
+        tree::says(options, "SCHEMABINDING").then(|| SchemaBound { kind, name: name.to_owned() })
     }
 }
 

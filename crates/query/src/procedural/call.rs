@@ -79,6 +79,9 @@ impl Machine<'_> {
         }
         let Some(database) = self.elsewhere(&name)? else {
             let program = self.procedure(&name)?;
+            if self.frame.atomic.is_some() && !program.is_native() {
+                return Err(Box::new(SqlError::not_in_native("procedure", name.dotted())));
+            }
             let acting = self.context.module_context(&program)?;
             self.call_named(program, call, name)?;
             self.context.begin_module_context(acting);

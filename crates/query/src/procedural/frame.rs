@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::atomic::AtomicBlock;
 use super::bulk_insert::BulkLoad;
 use super::definition_trigger::Defining;
 use super::function::Called;
@@ -43,6 +44,8 @@ pub(crate) struct Frame {
     pub(crate) database: Option<Arc<Database>>,
     /// How many caught errors the frames below hold.
     pub(crate) caught_base: usize,
+    /// The atomic block that runs in it.
+    pub(crate) atomic: Option<AtomicBlock>,
     /// Of the caller: see [`crate::context::ExecutionContext::enter_module_context`].
     pub(crate) caller_context: (usize, bool),
     /// Of a text that sp_executesql runs.
@@ -89,6 +92,7 @@ impl Frame {
             transaction_count: 0,
             database: None,
             caught_base: 0,
+            atomic: None,
             caller_context: (1, false),
             is_of_procedure: false,
             called_as: None,
@@ -111,6 +115,7 @@ impl Frame {
         self.slots[..variables].fill(Value::Null);
         self.on_return = Return::default();
         self.caught_base = 0;
+        self.atomic = None;
         self.is_of_procedure = false;
         self.called_as = None;
         self.settings = None;

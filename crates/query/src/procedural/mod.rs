@@ -10,6 +10,7 @@
 //! on where it was. Calls push frames on an explicit stack: nothing recurses, whatever the nesting.
 
 mod administer;
+mod atomic;
 mod block_rules;
 mod bulk_insert;
 mod bulk_rowset;

@@ -61,6 +61,9 @@ impl Machine<'_> {
         if self.ends_trigger(reach, handler.map(|(depth, _)| depth)) {
             reach = Reach::Transaction;
         }
+        if self.aborts_outside_atomic(handler.map(|(depth, _)| depth)) {
+            reach = Reach::Transaction;
+        }
         self.end_made_transaction(reach, handler.map(|(depth, _)| depth)).await;
         if self.frames().any(|frame| matches!(frame.alone, Some(Alone::Load(_)))) {
             self.context.progress.clear();
@@ -68,8 +71,15 @@ impl Machine<'_> {
         // A statement that was waiting has not ended by itself; run again, it begins anew.
         self.frame.reset_statements();
         if let Some((depth, handler)) = handler {
-            self.enter_handler(depth, handler, reach, error);
+            while self.callers.len() > depth {
+                self.undo_atomic_block(reach).await;
+                self.drop_frame();
+            }
+            self.enter_handler(handler, reach, error);
             return None;
+        }
+        if reach == Reach::Statement && self.frame.atomic.is_some() {
+            reach = Reach::Scope;
         }
         if origin == Origin::RaiseError && self.context.settings.nocount {
             self.output.raised(&error, !self.callers.is_empty());
@@ -93,14 +103,25 @@ impl Machine<'_> {
             }
             Reach::Scope if !self.callers.is_empty() => {
                 self.output.failed();
+                self.undo_atomic_block(reach).await;
                 self.drop_frame();
                 self.end_failed_capture().await;
+                // A block that calls another one has failed with it.
+                while self.frame.atomic.is_some() {
+                    self.undo_atomic_block(reach).await;
+                    if self.callers.is_empty() {
+                        return Some(error);
+                    }
+                    self.drop_frame();
+                }
                 self.skip_statement();
                 None
             }
             Reach::Scope | Reach::Batch | Reach::Transaction => {
+                self.undo_atomic_block(reach).await;
                 while !self.callers.is_empty() {
                     self.drop_frame();
+                    self.undo_atomic_block(reach).await;
                 }
                 self.captures.clear();
                 self.promises.clear();
@@ -180,10 +201,9 @@ impl Machine<'_> {
         })
     }
 
-    fn enter_handler(&mut self, depth: usize, handler: Handler, reach: Reach, error: SqlError) {
-        while self.callers.len() > depth {
-            self.drop_frame();
-        }
+    /// Goes on in the CATCH block of the current frame.
+    fn enter_handler(&mut self, handler: Handler, reach: Reach, error: SqlError) {
+        let depth = self.callers.len();
         self.frame.reset_statements();
         self.captures.retain(|capture| capture.depth < depth);
         self.promises.retain(|promise| promise.depth < depth);

@@ -88,6 +88,8 @@ impl Machine<'_> {
                     self.context.state.row_count = 0;
                     self.done_without_count();
                 }
+                Instruction::BeginAtomic(atomic) => self.begin_atomic(atomic)?,
+                Instruction::EndAtomic => self.end_atomic()?,
                 Instruction::Commit { delayed } => {
                     self.check_commit_in_capture()?;
                     self.context.try_commit_transaction(delayed.unwrap_or(false))?;

@@ -3,7 +3,7 @@
 use std::cell::{Cell, RefCell};
 use std::sync::Arc;
 
-use super::compile_flow::Loop;
+use super::compile_flow::{Loop, declared_in};
 use super::compile_table::into_target;
 use super::jumps::Jumps;
 use super::{
@@ -102,8 +102,9 @@ pub fn compile_procedure(
         let fault = crate::errors::unsupported("EXTERNAL NAME");
         compiler.errors.push(*fault);
     }
-    compiler.declare_tables(procedure.body.statements());
-    compiler.statements(procedure.body.statements());
+    let bound = || SchemaBound::of("procedure", &procedure.name.dotted(), &procedure.options);
+    let bound = identity.is_to_be().then(bound).flatten();
+    compiler.module_body(&procedure.options, &procedure.body, bound);
     compiler.finish(Some(identity))
 }
 
@@ -144,6 +145,8 @@ pub(super) struct Compiler<'a> {
     pub(super) schema_bound: Option<SchemaBound>,
     /// A function is to be made of the text.
     pub(super) in_function: bool,
+    /// The text at hand is in an atomic block.
+    pub(super) atomic: bool,
     late: Vec<Late>,
     pub(super) variables: Vec<Variable>,
     parameters: Vec<Parameter>,
@@ -194,6 +197,7 @@ impl<'a> Compiler<'a> {
             returns: None,
             schema_bound: None,
             in_function: false,
+            atomic: false,
             late: Vec::new(),
             variables: Vec::new(),
             parameters: Vec::new(),
@@ -263,6 +267,9 @@ impl<'a> Compiler<'a> {
     pub(super) fn emit(&mut self, instruction: Instruction) -> usize {
         if self.reads_clock.take() {
             self.emit(Instruction::Clock);
+        }
+        if let Some(error) = self.refused_in_atomic(&instruction) {
+            self.errors.push(error.at_line(self.line));
         }
         self.instructions.push(instruction);
         self.lines.push(self.line);
@@ -434,6 +441,7 @@ impl<'a> Compiler<'a> {
                 // Whoever asks for types is told of what is not there.
                 Err(fault)
                     if self.context.undeclared.is_none()
+                        && !(self.binds_atomic() && is_missing(&fault))
                         && (self.is_deferred(&fault) || matches!(fault.number, 544 | 545)) =>
                 {
                     missing = Some(fault);
@@ -527,7 +535,7 @@ impl<'a> Compiler<'a> {
     pub(super) fn statement(&mut self, statement: &Statement) {
         self.line = statement.line();
         self.span = statement.span;
-        let compiled = self.compile(statement);
+        let compiled = self.check_in_atomic(&statement.kind).and_then(|()| self.compile(statement));
         self.keep(compiled);
     }
 
@@ -765,22 +773,6 @@ impl<'a> Compiler<'a> {
 
 fn is_option(statement: &Statement) -> bool {
     matches!(statement.kind, StatementKind::SetOption(_))
-}
-
-/// How many variables the statements declare, in blocks too.
-fn declared_in(statements: &[Statement]) -> usize {
-    statements.iter().map(declared_by).sum()
-}
-
-fn declared_by(statement: &Statement) -> usize {
-    match &statement.kind {
-        StatementKind::Declare(variables) => variables.len(),
-        StatementKind::Block(statements) => declared_in(statements),
-        StatementKind::If(branch) => declared_by(&branch.then) + branch.otherwise.as_ref().map_or(0, declared_by),
-        StatementKind::While(repeat) => declared_by(&repeat.body),
-        StatementKind::TryCatch(block) => declared_in(&block.body) + declared_in(&block.handler),
-        _ => 0,
-    }
 }
 
 /// Whether an error means that an object does not exist (yet).

@@ -118,7 +118,7 @@ impl Compiler<'_> {
                 Err(fault) => return Err(fault),
             },
         };
-        self.emit(Instruction::Return(value));
+        self.return_from(value);
         Ok(())
     }
 
@@ -135,5 +135,21 @@ impl Compiler<'_> {
         self.catch_depth -= 1;
         self.emit(Instruction::EndCatch);
         self.patch(over);
+    }
+}
+
+/// Variables that the statements declare, in blocks too.
+pub(super) fn declared_in(statements: &[Statement]) -> usize {
+    statements.iter().map(declared_by).sum()
+}
+
+fn declared_by(statement: &Statement) -> usize {
+    match &statement.kind {
+        StatementKind::Declare(variables) => variables.len(),
+        StatementKind::Block(statements) => declared_in(statements),
+        StatementKind::If(branch) => declared_by(&branch.then) + branch.otherwise.as_ref().map_or(0, declared_by),
+        StatementKind::While(repeat) => declared_by(&repeat.body),
+        StatementKind::TryCatch(block) => declared_in(&block.body) + declared_in(&block.handler),
+        _ => 0,
     }
 }

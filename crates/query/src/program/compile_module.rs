@@ -36,8 +36,10 @@ pub(crate) fn compile_trigger(
         let fault = crate::errors::unsupported("EXTERNAL NAME");
         compiler.errors.push(*fault);
     }
-    compiler.declare_tables(statements);
-    compiler.statements(statements);
+    let bound = || SchemaBound::of("trigger", &trigger.name.dotted(), &trigger.options);
+    let bound =
+        identity.is_to_be().then(bound).flatten().filter(|_| tree::says(&trigger.options, "NATIVE_COMPILATION"));
+    compiler.module_body(&trigger.options, &trigger.body, bound);
     compiler.finish(Some(identity))
 }
 
@@ -84,10 +86,9 @@ pub(crate) fn compile_function(
         }
         tree::FunctionReturns::Inline(_) => {}
     }
-    compiler.declare_tables(statements);
     let checked = check_statements(statements);
     compiler.keep(checked);
-    compiler.statements(statements);
+    compiler.module_body(&function.options, body, None);
     if compiler.in_function {
         compiler.check_unbound_texts(text);
     }
@@ -149,7 +150,7 @@ impl Compiler<'_> {
             }
             Err(fault) => return Err(fault),
         }
-        self.emit(Instruction::Return(None));
+        self.return_from(None);
         Ok(())
     }
 }

@@ -4,6 +4,7 @@
 //! each instruction, so entering one costs nothing. Statements that touch tables are bound when they are first run (names may
 //! not exist before) and bound again when the catalog has changed; the program keeps the newest plan for the next session.
 
+mod atomic;
 mod compile;
 mod compile_call;
 mod compile_cursor;
@@ -16,6 +17,7 @@ mod function;
 mod handle;
 mod jumps;
 
+pub(crate) use atomic::Atomic;
 pub(crate) use compile::is_missing;
 pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
 pub(crate) use compile_module::{compile_function, compile_trigger};
@@ -259,6 +261,11 @@ impl Program {
         Some((start, start.saturating_add((length - 2).max(0))))
     }
 
+    /// Tells if it is a natively compiled module: all of it is an atomic block.
+    pub(crate) fn is_native(&self) -> bool {
+        matches!(self.instructions.first(), Some(Instruction::BeginAtomic(_)))
+    }
+
     /// Whether it is a trigger.
     pub fn is_trigger(&self) -> bool {
         self.trigger.is_some()
@@ -413,6 +420,10 @@ pub(crate) enum Instruction {
     Throw(Option<Box<[Expr; 3]>>),
     /// BEGIN TRANSACTION with its name.
     Begin(Option<Name>),
+    /// BEGIN ATOMIC.
+    BeginAtomic(Arc<Atomic>),
+    /// The end of an atomic block: its transaction commits.
+    EndAtomic,
     /// COMMIT with DELAYED_DURABILITY when given.
     Commit { delayed: Option<bool> },
     /// ROLLBACK with a transaction's or savepoint's name.

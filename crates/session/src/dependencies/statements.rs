@@ -3,19 +3,14 @@
 use super::{Class, Usage, Walk};
 use pikepole_tsql::{
     Assignment, Batch, ColumnDefinition, ColumnKind, ConstraintKind, CursorDefinition, Delete, Execute, ExecuteTarget,
-    FetchDirection, FunctionReturns, Insert, InsertSource, InsertValue, Merge, MergeAction, ModuleOption, Name,
-    ObjectName, OutputClause, Parameter, Part, RowFilter, SelectItem, SetValue, Statement, StatementKind, TableElement,
-    TableSource, Target, Top, Update, VariableKind, WaitFor,
+    FetchDirection, FunctionReturns, Insert, InsertSource, InsertValue, Merge, MergeAction, Name, ObjectName,
+    OutputClause, Parameter, Part, RowFilter, SelectItem, SetValue, Statement, StatementKind, TableElement,
+    TableSource, Target, Top, Update, VariableKind, WaitFor, module_options, says,
 };
 
-/// Whether the module that a text makes is bound to the schema.
+/// True when the module that a text makes is bound to the schema.
 pub(crate) fn is_bound(batch: &Batch) -> bool {
-    let options = match batch.statements.first().map(|statement| &statement.kind) {
-        Some(StatementKind::CreateView(view)) => &view.options,
-        Some(StatementKind::CreateFunction(function)) => &function.options,
-        _ => return false,
-    };
-    options.iter().any(|option| matches!(option, ModuleOption::Word(word) if word == "SCHEMABINDING"))
+    says(module_options(batch), "SCHEMABINDING")
 }
 
 type Changed = (Option<usize>, Option<Vec<String>>);

@@ -501,7 +501,7 @@ fn sql_modules(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .bit("uses_database_collation", false)
                 .bit("is_recompiled", modules::says(&module.text, "RECOMPILE"))
                 .bit("null_on_null_input", modules::says(&module.text, "RETURNS NULL ON NULL INPUT"))
-                .bit("uses_native_compilation", false)
+                .bit("uses_native_compilation", modules::says(&module.text, "NATIVE_COMPILATION"))
                 .bit("inline_type", false)
                 .bit("is_inlineable", false);
             match module.execute_as {

@@ -2,7 +2,9 @@
 //!
 //! A module is kept with the text of its batch: see [`crate::module_text`].
 
-use super::{DataType, Expr, Literal, Name, ObjectName, Placement, Query, Span, Statement, TableElement};
+use super::{
+    Batch, DataType, Expr, Literal, Name, ObjectName, Placement, Query, Span, Statement, StatementKind, TableElement,
+};
 
 /// How a module comes to be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -102,9 +104,20 @@ pub fn execute_as(options: &[ModuleOption]) -> Option<&str> {
     })
 }
 
-/// Whether the options say `RETURNS NULL ON NULL INPUT`.
-pub fn returns_null_on_null(options: &[ModuleOption]) -> bool {
-    options.iter().any(|option| matches!(option, ModuleOption::Word(word) if word == "RETURNS NULL ON NULL INPUT"))
+/// True when the options say a word: `SCHEMABINDING`, `NATIVE_COMPILATION`, `RETURNS NULL ON NULL INPUT`, ...
+pub fn says(options: &[ModuleOption], wanted: &str) -> bool {
+    options.iter().any(|option| matches!(option, ModuleOption::Word(word) if word == wanted))
+}
+
+/// The options of the module that a batch makes; none when it makes none.
+pub fn module_options(batch: &Batch) -> &[ModuleOption] {
+    match batch.statements.first().map(|statement| &statement.kind) {
+        Some(StatementKind::CreateProcedure(procedure)) => &procedure.options,
+        Some(StatementKind::CreateFunction(function)) => &function.options,
+        Some(StatementKind::CreateView(view)) => &view.options,
+        Some(StatementKind::CreateTrigger(trigger)) => &trigger.options,
+        _ => &[],
+    }
 }
 
 /// `CREATE FUNCTION`

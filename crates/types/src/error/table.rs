@@ -956,12 +956,16 @@ error_table! {
     10778 16 1 foreign_key_into_memory() "Foreign key relationships between memory optimized tables and non-memory optimized tables are not supported.";
     10779 15 1 durability_on_disk(durability) "The durability option '{durability}' is supported only with memory optimized tables.";
     10780 16 1 foreign_key_needs_primary_in_memory(table, key) "There is no primary key in the referenced table '{table}' that matches the referencing column list in the foreign key '{key}'. Foreign keys in memory-optimized tables must reference primary keys.";
+    10783 15 1 native_body_not_atomic() "The body of a natively compiled module must be an ATOMIC block.";
+    10784 15 1 atomic_option_missing(option) "The WITH clause of BEGIN ATOMIC statement must specify a value for the option '{option}'.";
     10789 15 1 buckets_missing(option, index, table) "The option '{option}' must be specified for index '{index}' on table '{table}'. It is required for hash indexes.";
     10790 15 1 buckets_without_hash(option) "The option '{option}' can be specified only for hash indexes.";
     10791 16 1 hash_index_on_disk() "Hash indexes are permitted only in memory optimized tables.";
     10794 16 1 filtered_in_memory() "The feature 'WHERE' is not supported with indexes on memory optimized tables.";
     10794 16 1 not_in_memory(kind, name) "The {kind} '{name}' is not supported with memory optimized tables.";
+    10794 16 1 not_in_native(kind, name) "The {kind} '{name}' is not supported with natively compiled modules.";
     10794 16 76 isolation_not_in_memory(level) "The transaction isolation level '{level}' is not supported with memory optimized tables.";
+    10794 16 77 isolation_not_in_native(level) "The transaction isolation level '{level}' is not supported with natively compiled modules.";
     10794 16 81 index_option_in_memory(option) "The index option '{option}' is not supported with indexes on memory optimized tables.";
     10794 16 82 hint_not_in_memory(hint) "The table option '{hint}' is not supported with memory optimized tables.";
     10797 15 2 memory_optimized_filegroup_exists() "Only one MEMORY_OPTIMIZED_DATA filegroup is allowed per database.";
