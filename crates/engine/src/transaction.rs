@@ -227,13 +227,6 @@ impl Transaction {
         self.for_each_part(|part| part.set_isolation(isolation));
     }
 
-    /// Sets the level at which later statements use in-memory tables: that of an atomic block. None: their hints and the transaction's
-    /// isolation decide.
-    pub fn set_memory_level(&mut self, level: Option<MemoryLevel>) {
-        self.memory_level = level;
-        self.for_each_part(|part| part.memory_level = level);
-    }
-
     /// The rules that scans read by, beside their hints.
     #[inline]
     pub(crate) fn read_rules(&self) -> ReadRules {

@@ -711,11 +711,6 @@ impl ExecutionContext {
         Err(Box::new(SqlError::savepoint_unknown(name)))
     }
 
-    /// Undoes what the open transaction has done behind a point.
-    pub(crate) async fn rollback_to(&mut self, mark: Mark) -> Result<(), Fault> {
-        Ok(self.database.rollback_to(&mut self.transaction, mark).await?)
-    }
-
     /// SAVE TRANSACTION.
     ///
     /// # Errors

@@ -128,6 +128,13 @@ impl Table {
 }
 
 impl Transaction {
+    /// Sets the level at which later statements use in-memory tables: that of an atomic block. None: their hints and the transaction's
+    /// isolation decide.
+    pub fn set_memory_level(&mut self, level: Option<MemoryLevel>) {
+        self.memory_level = level;
+        self.for_each_part(|part| part.memory_level = level);
+    }
+
     /// Tells if a commit has more to see to in in-memory tables than the end of a snapshot, in any database.
     #[inline]
     pub(crate) fn is_bound_in_memory(&self) -> bool {

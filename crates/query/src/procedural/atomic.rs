@@ -103,7 +103,8 @@ impl Machine<'_> {
                 self.host.transaction_changed(self.context);
             }
             Some(Begun::Savepoint(mark)) if reach != Reach::Transaction && !self.context.state.doomed => {
-                if self.context.rollback_to(mark).await.is_err() {
+                let (database, tx) = self.context.engine();
+                if database.rollback_to(tx, mark).await.is_err() {
                     // The log failed: nothing of the transaction can be kept.
                     self.context.roll_back_all().await;
                 }

@@ -71,11 +71,7 @@ impl Machine<'_> {
         // A statement that was waiting has not ended by itself; run again, it begins anew.
         self.frame.reset_statements();
         if let Some((depth, handler)) = handler {
-            while self.callers.len() > depth {
-                self.undo_atomic_block(reach).await;
-                self.drop_frame();
-            }
-            self.enter_handler(handler, reach, error);
+            self.enter_handler(depth, handler, reach, error).await;
             return None;
         }
         if reach == Reach::Statement && self.frame.atomic.is_some() {
@@ -103,35 +99,46 @@ impl Machine<'_> {
             }
             Reach::Scope if !self.callers.is_empty() => {
                 self.output.failed();
-                self.undo_atomic_block(reach).await;
-                self.drop_frame();
-                self.end_failed_capture().await;
-                // A block that calls another one has failed with it.
-                while self.frame.atomic.is_some() {
-                    self.undo_atomic_block(reach).await;
-                    if self.callers.is_empty() {
-                        return Some(error);
-                    }
-                    self.drop_frame();
-                }
-                self.skip_statement();
-                None
+                let goes_on = self.leave_failed_call(reach).await;
+                (!goes_on).then_some(error)
             }
             Reach::Scope | Reach::Batch | Reach::Transaction => {
-                self.undo_atomic_block(reach).await;
-                while !self.callers.is_empty() {
-                    self.drop_frame();
-                    self.undo_atomic_block(reach).await;
-                }
-                self.captures.clear();
-                self.promises.clear();
-                if reach == Reach::Transaction && self.context.state.transaction_count > 0 {
-                    self.context.roll_back_all().await;
-                }
-                self.context.state.batch_aborted = reach != Reach::Scope;
+                self.leave_batch(reach).await;
                 Some(error)
             }
         }
+    }
+
+    /// Leaves the frame that an error has ended, and goes on behind the call of it. False: it has ended the batch's own frame, too.
+    async fn leave_failed_call(&mut self, reach: Reach) -> bool {
+        self.undo_atomic_block(reach).await;
+        self.drop_frame();
+        self.end_failed_capture().await;
+        // A block that calls another one has failed with it.
+        while self.frame.atomic.is_some() {
+            self.undo_atomic_block(reach).await;
+            if self.callers.is_empty() {
+                return false;
+            }
+            self.drop_frame();
+        }
+        self.skip_statement();
+        true
+    }
+
+    /// Leaves all frames: an error has ended the batch.
+    async fn leave_batch(&mut self, reach: Reach) {
+        self.undo_atomic_block(reach).await;
+        while !self.callers.is_empty() {
+            self.drop_frame();
+            self.undo_atomic_block(reach).await;
+        }
+        self.captures.clear();
+        self.promises.clear();
+        if reach == Reach::Transaction && self.context.state.transaction_count > 0 {
+            self.context.roll_back_all().await;
+        }
+        self.context.state.batch_aborted = reach != Reach::Scope;
     }
 
     /// Whether an error leaves a trigger: for a TRY block around the statement that has fired it, whose frame is the one at
@@ -201,9 +208,12 @@ impl Machine<'_> {
         })
     }
 
-    /// Goes on in the CATCH block of the current frame.
-    fn enter_handler(&mut self, handler: Handler, reach: Reach, error: SqlError) {
-        let depth = self.callers.len();
+    /// Goes on in the CATCH block of the frame of this depth.
+    async fn enter_handler(&mut self, depth: usize, handler: Handler, reach: Reach, error: SqlError) {
+        while self.callers.len() > depth {
+            self.undo_atomic_block(reach).await;
+            self.drop_frame();
+        }
         self.frame.reset_statements();
         self.captures.retain(|capture| capture.depth < depth);
         self.promises.retain(|promise| promise.depth < depth);
