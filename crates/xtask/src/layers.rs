@@ -10,6 +10,7 @@ pub const LAYERS: &[&str] = &[
     "scheduler",
     "log",
     "types",
+    "native",
     "clr",
     "tds",
     "storage",

@@ -141,6 +141,7 @@ const AREAS: &[(&str, Area)] = &[
     ("pikepole_memory::transactions", Area::Transactions),
     ("pikepole_memory::writer", Area::Transactions),
     ("pikepole_types", Area::TSql),
+    ("pikepole_native", Area::TSql),
     ("pikepole_clr", Area::TSql),
     ("pikepole_tsql", Area::TSql),
     ("pikepole_query", Area::TSql),

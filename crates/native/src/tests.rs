@@ -1,0 +1,66 @@
+//! Tests of the machine code on slots of the tests' own.
+
+mod expressions;
+mod programs;
+
+use crate::{Frame, SlotShape, Width, WidthShape};
+
+/// A slot, as the caller's enum of values is one: more variants than the code knows, and payloads at two offsets.
+#[repr(u8)]
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Slot {
+    Null = 3,
+    Float(f64) = 5,
+    Bit(bool) = 7,
+    Tiny(u8) = 11,
+    Small(i16) = 13,
+    Int(i32) = 200,
+    Big(i64) = 255,
+}
+
+pub(super) fn shape() -> SlotShape {
+    let offsets = [(7, 1), (11, 1), (13, 2), (200, 4), (255, 8)];
+    SlotShape { stride: size_of::<Slot>(), null: 3, widths: offsets.map(|(tag, offset)| WidthShape { tag, offset }) }
+}
+
+impl Slot {
+    pub(super) fn of(width: Width, value: Option<i64>) -> Slot {
+        match (value, width) {
+            (None, _) => Slot::Null,
+            (Some(value), Width::Bit) => Slot::Bit(value != 0),
+            (Some(value), Width::Tiny) => Slot::Tiny(value as u8),
+            (Some(value), Width::Small) => Slot::Small(value as i16),
+            (Some(value), Width::Int) => Slot::Int(value as i32),
+            (Some(value), Width::Big) => Slot::Big(value),
+        }
+    }
+
+    pub(super) fn integer(self) -> Option<i64> {
+        match self {
+            Slot::Null | Slot::Float(_) => None,
+            Slot::Bit(value) => Some(value.into()),
+            Slot::Tiny(value) => Some(value.into()),
+            Slot::Small(value) => Some(value.into()),
+            Slot::Int(value) => Some(value.into()),
+            Slot::Big(value) => Some(value),
+        }
+    }
+}
+
+/// The places that a frame points at.
+#[derive(Default)]
+pub(super) struct Globals {
+    pub(super) row_count: i64,
+    pub(super) last_error: i32,
+}
+
+/// A frame over slots; its budget is large.
+pub(super) fn frame(slots: &mut [Slot], globals: &mut Globals) -> Frame {
+    Frame {
+        slots: slots.as_mut_ptr().cast(),
+        row_count: &raw mut globals.row_count,
+        last_error: &raw mut globals.last_error,
+        context: std::ptr::null_mut(),
+        budget: u32::MAX,
+    }
+}
