@@ -9,7 +9,10 @@ use crate::xml::XmlNode;
 /// [`SqlType`](crate::SqlType) that travels beside it says which. 32 bytes.
 ///
 /// `clone_from` reuses the buffers of strings and binaries, so a value that is overwritten row by row stops allocating.
+///
+/// Machine code reads and writes integers in place: the layout is that of a tagged union, with the tag in the first byte.
 #[derive(Debug, Default, PartialEq)]
+#[repr(u8)]
 pub enum Value {
     /// NULL of any type.
     #[default]
@@ -67,6 +70,12 @@ impl Value {
     #[inline]
     pub fn is_null(&self) -> bool {
         matches!(self, Value::Null)
+    }
+
+    /// The number of its variant.
+    pub fn tag(&self) -> u8 {
+        // SAFETY: an enum with `repr(u8)` is a union of structs that each begin with the tag.
+        unsafe { *std::ptr::from_ref(self).cast::<u8>() }
     }
 
     /// Bytes that it has in memory beside itself.

@@ -27,6 +27,7 @@ mod function;
 mod gone;
 mod masks;
 mod modify;
+mod native;
 mod output_rows;
 mod prepared;
 mod promise;

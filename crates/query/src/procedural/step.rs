@@ -2,12 +2,13 @@
 
 use std::sync::Arc;
 
+use super::native::code_of;
 use super::{Capture, Machine, Pause};
 use crate::access::Stop;
 use crate::clock::now;
 use crate::expression::{COPIES, ask_for};
 use crate::output::CapturedRows;
-use crate::program::{ExecuteTarget, Instruction, Setting};
+use crate::program::{ExecuteTarget, Instruction, Program, Setting};
 use crate::security::Requirement;
 use pikepole_engine::Permission;
 use pikepole_scheduler as scheduler;
@@ -18,99 +19,113 @@ impl Machine<'_> {
     /// Runs instructions until one must await, the quantum is over, or an error stops it.
     pub(crate) fn advance(&mut self) -> Result<Pause, Stop> {
         let program = Arc::clone(&self.frame.program);
-        loop {
-            let at = self.frame.pc;
-            let Some(instruction) = program.instructions.get(at) else {
-                return Ok(Pause::Instruction);
-            };
-            match instruction {
-                Instruction::Assign { slot, value } => {
-                    self.assign(*slot, value)?;
-                    self.tell_failed_arithmetic();
-                    self.context.state.row_count = 1;
-                    self.done_assigning(1);
-                }
-                Instruction::Statement(index) => {
-                    if let Some(pause) = self.statement(&program, *index)? {
-                        return Ok(pause);
-                    }
-                }
-                Instruction::Jump(target) => {
-                    self.frame.pc = *target;
-                    if *target <= at && self.is_to_pause() {
-                        return Ok(Pause::Yield);
-                    }
-                    continue;
-                }
-                Instruction::JumpUnless(condition, target) => {
-                    let holds = condition.holds(&mut self.env())?;
-                    self.tell_failed_arithmetic();
-                    self.context.state.row_count = 0;
-                    self.context.state.last_error = 0;
-                    self.frame.pc = if holds { at + 1 } else { *target };
-                    self.done_without_count();
-                    continue;
-                }
-                Instruction::Leave(target, caught_depth) => {
-                    self.leave_catch(*caught_depth);
-                    self.frame.pc = *target;
-                    if *target <= at && self.is_to_pause() {
-                        return Ok(Pause::Yield);
-                    }
-                    continue;
-                }
-                Instruction::EndCatch => {
-                    self.context.state.caught.pop();
-                    self.frame.pc = at + 1;
-                    continue;
-                }
-                Instruction::Clock => {
-                    self.functions.now = now();
-                    self.frame.pc = at + 1;
-                    continue;
-                }
-                Instruction::Print(text) => {
-                    let text = text.eval(&mut self.env())?;
-                    ask_for([&text], COPIES).map_err(Box::new)?;
-                    self.print(&text);
-                    self.context.state.row_count = 0;
-                    self.done_without_count();
-                }
-                Instruction::Setting(setting) => {
-                    self.set(setting)?;
-                    self.context.state.row_count = 0;
-                    self.done_without_count();
-                }
-                Instruction::Begin(name) => {
-                    let name = self.optional_name(name.as_ref());
-                    self.context.begin_transaction(name);
-                    self.host.transaction_changed(self.context);
-                    self.context.state.row_count = 0;
-                    self.done_without_count();
-                }
-                Instruction::BeginAtomic(atomic) => self.begin_atomic(atomic)?,
-                Instruction::EndAtomic => self.end_atomic()?,
-                Instruction::Commit { delayed } => {
-                    self.check_commit_in_capture()?;
-                    self.context.try_commit_transaction(delayed.unwrap_or(false))?;
-                    self.host.transaction_changed(self.context);
-                    self.context.state.row_count = 0;
-                    self.done_without_count();
-                }
-                Instruction::Capture => self.begin_capture()?,
-                Instruction::Promise(sets) => self.promise(sets),
-                Instruction::Fulfil => self.fulfil()?,
-                _ => return Ok(Pause::Instruction),
-            }
-            self.context.state.last_error = 0;
-            self.frame.pc = at + 1;
+        if program.is_native()
+            && let Some(code) = code_of(&program)
+        {
+            return self.advance_native(&program, code);
         }
+        loop {
+            if let Some(pause) = self.step(&program)? {
+                return Ok(pause);
+            }
+        }
+    }
+
+    /// Runs the instruction at the program counter. A pause means that the loop over instructions ends there.
+    #[inline]
+    pub(super) fn step(&mut self, program: &Arc<Program>) -> Result<Option<Pause>, Stop> {
+        let at = self.frame.pc;
+        let Some(instruction) = program.instructions.get(at) else {
+            return Ok(Some(Pause::Instruction));
+        };
+        match instruction {
+            Instruction::Assign { slot, value } => {
+                self.assign(*slot, value)?;
+                self.tell_failed_arithmetic();
+                self.context.state.row_count = 1;
+                self.done_assigning(1);
+            }
+            Instruction::Statement(index) => {
+                if let Some(pause) = self.statement(program, *index)? {
+                    return Ok(Some(pause));
+                }
+            }
+            Instruction::Jump(target) => {
+                self.frame.pc = *target;
+                if *target <= at && self.is_to_pause() {
+                    return Ok(Some(Pause::Yield));
+                }
+                return Ok(None);
+            }
+            Instruction::JumpUnless(condition, target) => {
+                let holds = condition.holds(&mut self.env())?;
+                self.tell_failed_arithmetic();
+                self.context.state.row_count = 0;
+                self.context.state.last_error = 0;
+                self.frame.pc = if holds { at + 1 } else { *target };
+                self.done_without_count();
+                return Ok(None);
+            }
+            Instruction::Leave(target, caught_depth) => {
+                self.leave_catch(*caught_depth);
+                self.frame.pc = *target;
+                if *target <= at && self.is_to_pause() {
+                    return Ok(Some(Pause::Yield));
+                }
+                return Ok(None);
+            }
+            Instruction::EndCatch => {
+                self.context.state.caught.pop();
+                self.frame.pc = at + 1;
+                return Ok(None);
+            }
+            Instruction::Clock => {
+                self.functions.now = now();
+                self.frame.pc = at + 1;
+                return Ok(None);
+            }
+            Instruction::Print(text) => {
+                let text = text.eval(&mut self.env())?;
+                ask_for([&text], COPIES).map_err(Box::new)?;
+                self.print(&text);
+                self.context.state.row_count = 0;
+                self.done_without_count();
+            }
+            Instruction::Setting(setting) => {
+                self.set(setting)?;
+                self.context.state.row_count = 0;
+                self.done_without_count();
+            }
+            Instruction::Begin(name) => {
+                let name = self.optional_name(name.as_ref());
+                self.context.begin_transaction(name);
+                self.host.transaction_changed(self.context);
+                self.context.state.row_count = 0;
+                self.done_without_count();
+            }
+            Instruction::BeginAtomic(atomic) => self.begin_atomic(atomic)?,
+            Instruction::EndAtomic => self.end_atomic()?,
+            Instruction::Commit { delayed } => {
+                self.check_commit_in_capture()?;
+                self.context.try_commit_transaction(delayed.unwrap_or(false))?;
+                self.host.transaction_changed(self.context);
+                self.context.state.row_count = 0;
+                self.done_without_count();
+            }
+            Instruction::Capture => self.begin_capture()?,
+            Instruction::Promise(sets) => self.promise(sets),
+            Instruction::Fulfil => self.fulfil()?,
+            _ => return Ok(Some(Pause::Instruction)),
+        }
+        self.context.state.last_error = 0;
+        self.frame.pc = at + 1;
+        Ok(None)
     }
 
     /// Whether a loop is to stop for a moment: its quantum is over, its batch was cancelled, or its client lags behind what it
     /// is told. A loop of statements that each wait for the log never uses up a quantum.
     #[inline]
-    fn is_to_pause(&self) -> bool {
+    pub(super) fn is_to_pause(&self) -> bool {
         let lags = || !self.context.settings.nocount && self.output.is_full();
         self.context.is_cancelled() || scheduler::quantum_over() || lags() || chaos::stops(Site::Row)
     }

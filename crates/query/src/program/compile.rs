@@ -1,7 +1,7 @@
 //! Batches and procedures become programs.
 
 use std::cell::{Cell, RefCell};
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use super::compile_flow::{Loop, declared_in};
 use super::compile_table::into_target;
@@ -246,6 +246,7 @@ impl<'a> Compiler<'a> {
             trigger: self.trigger,
             returns: self.returns,
             runs: Runs::new(),
+            code: OnceLock::new(),
         }))
     }
 

@@ -16,6 +16,7 @@ mod first_rows;
 mod function;
 mod handle;
 mod jumps;
+mod native;
 
 pub(crate) use atomic::Atomic;
 pub(crate) use compile::is_missing;
@@ -23,9 +24,10 @@ pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
 pub(crate) use compile_module::{compile_function, compile_trigger};
 pub(crate) use function::check_statements;
 pub use handle::TextHandle;
+pub(crate) use native::{Helpers, code_of};
 
 use std::ops::Range;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 use crate::bind::TriggerShape;
 use crate::errors::syntax_error;
@@ -36,6 +38,7 @@ use crate::runs::Runs;
 use crate::settings::Settings;
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::{Catalog, DBO, Module, UserType};
+use pikepole_native::Code;
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType};
 
@@ -173,6 +176,8 @@ pub struct Program {
     pub(crate) returns: Option<FunctionResult>,
     /// Of a module, calls of it.
     pub(crate) runs: Runs,
+    /// Its machine code, once it was asked for; None in it: it has none.
+    pub(crate) code: OnceLock<Option<Code>>,
 }
 
 /// A text that was compiled.
@@ -229,6 +234,7 @@ impl Program {
             trigger: None,
             returns: None,
             runs: Runs::new(),
+            code: OnceLock::new(),
         }
     }
 
