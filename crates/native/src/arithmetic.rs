@@ -7,7 +7,7 @@ use crate::builder::{Builder, memory};
 use crate::truth::Flag;
 use crate::{Width, WidthShape};
 use cranelift_codegen::ir::condcodes::IntCC;
-use cranelift_codegen::ir::{InstBuilder, Type, Value, types};
+use cranelift_codegen::ir::{BlockArg, InstBuilder, Type, Value, types};
 
 /// An integer or NULL, as an operand of the instruction that made it.
 #[derive(Debug, Clone, Copy)]
@@ -119,42 +119,42 @@ impl Builder {
         }
         let (a, b) = (left.value, right.value);
         let widest = left.width.max(right.width);
-        let (value, bound) = match op {
-            Op::Add | Op::Subtract | Op::Multiply => (self.checked(op, null, a, b, widest), Width::Big),
+        let (value, bound, null) = match op {
+            Op::Add | Op::Subtract | Op::Multiply => self.checked(op, null, a, b, widest),
             Op::Divide | Op::Modulo => self.divided(op, width, null, left, right),
-            Op::And => (self.cursor().ins().band(a, b), widest),
-            Op::Or => (self.cursor().ins().bor(a, b), widest),
-            Op::Xor => (self.cursor().ins().bxor(a, b), widest),
+            Op::And => (self.cursor().ins().band(a, b), widest, null),
+            Op::Or => (self.cursor().ins().bor(a, b), widest, null),
+            Op::Xor => (self.cursor().ins().bxor(a, b), widest, null),
         };
         self.fitted(Word { value, null, width: bound, at: left.at }, width)
     }
 
-    /// A sum, difference or product in 64 bits. It leaves where they are too few.
-    fn checked(&mut self, op: Op, null: Flag, a: Value, b: Value, widest: Width) -> Value {
+    /// A sum, difference or product in 64 bits, its width, and the flag of NULL. It leaves where the bits are too few.
+    fn checked(&mut self, op: Op, null: Flag, a: Value, b: Value, widest: Width) -> (Value, Width, Flag) {
         let mut cursor = self.cursor();
         if widest < Width::Big {
-            return match op {
+            let value = match op {
                 Op::Add => cursor.ins().iadd(a, b),
                 Op::Subtract => cursor.ins().isub(a, b),
                 _ => cursor.ins().imul(a, b),
             };
+            return (value, Width::Big, null);
         }
         let (value, overflow) = match op {
             Op::Add => cursor.ins().sadd_overflow(a, b),
             Op::Subtract => cursor.ins().ssub_overflow(a, b),
             _ => cursor.ins().smul_overflow(a, b),
         };
-        self.leave_if(overflow, null);
-        value
+        (value, Width::Big, self.leave_if(overflow, null))
     }
 
-    /// A quotient or remainder, and the width that bounds it. The machine's own division traps at 0 and at the smallest integer by
+    /// A quotient or remainder, the width that bounds it, and the flag of NULL. The machine's own division traps at 0 and at the smallest integer by
     /// -1, so neither may reach it, not even from the payload of a NULL.
-    fn divided(&mut self, op: Op, width: Width, null: Flag, left: Word, right: Word) -> (Value, Width) {
+    fn divided(&mut self, op: Op, width: Width, null: Flag, left: Word, right: Word) -> (Value, Width, Flag) {
         let (a, mut b) = (left.value, right.value);
         let one = self.iconst(types::I64, 1);
         let is_zero = self.compared(IntCC::Equal, b, 0);
-        self.leave_if(is_zero, null);
+        let null = self.leave_if(is_zero, null);
         if let Flag::Value(null) = null {
             b = self.cursor().ins().select(null, one, b);
         }
@@ -163,14 +163,14 @@ impl Builder {
         if op == Op::Modulo {
             // The remainder by -1 is the remainder by 1.
             let b = self.cursor().ins().select(is_minus_one, one, b);
-            return (self.division(ty, a, b, op), left.width.max(Width::Small));
+            return (self.division(ty, a, b, op), left.width, null);
         }
         let least = if ty == types::I32 { i32::MIN.into() } else { i64::MIN };
         let is_least = self.compared(IntCC::Equal, a, least);
         let overflow = self.cursor().ins().band(is_least, is_minus_one);
-        self.leave_if(overflow, null);
+        let null = self.leave_if(overflow, null);
         let bound = if ty == types::I32 && width >= Width::Int { Width::Int } else { Width::Big };
-        (self.division(ty, a, b, op), bound)
+        (self.division(ty, a, b, op), bound, null)
     }
 
     /// The machine's division, in 32 bits where these hold both operands: it is faster there. The dividend of a NULL is anything, but its
@@ -191,10 +191,10 @@ impl Builder {
 
     /// `-x`, which must fit the width.
     pub fn negate(&mut self, word: Word, width: Width) -> Word {
-        let word = self.owned(word);
+        let mut word = self.owned(word);
         if word.width == Width::Big {
             let is_least = self.compared(IntCC::Equal, word.value, i64::MIN);
-            self.leave_if(is_least, word.null);
+            word.null = self.leave_if(is_least, word.null);
         }
         let value = self.cursor().ins().ineg(word.value);
         self.fitted(Word { value, width: Width::Big, ..word }, width)
@@ -262,7 +262,7 @@ impl Builder {
     }
 
     /// The word, of the width that it must fit; it leaves if it does not.
-    fn fitted(&mut self, word: Word, width: Width) -> Word {
+    fn fitted(&mut self, mut word: Word, width: Width) -> Word {
         if word.width > width && word.null != Flag::Yes {
             let misfit = match width {
                 Width::Bit => self.compared(IntCC::UnsignedGreaterThan, word.value, 1),
@@ -272,7 +272,7 @@ impl Builder {
                 // No width is larger.
                 Width::Big => return word,
             };
-            self.leave_if(misfit, word.null);
+            word.null = self.leave_if(misfit, word.null);
         }
         Word { width: word.width.min(width), ..word }
     }
@@ -290,12 +290,26 @@ impl Builder {
         self.cursor().ins().icmp(condition, value, constant)
     }
 
-    /// Leaves to the interpreter if a fault is a word's that is not NULL.
-    fn leave_if(&mut self, fault: Value, null: Flag) {
-        let fault = self.flag_and_not(Flag::Value(fault), null);
-        let Flag::Value(fault) = fault else { return };
+    /// Leaves to the interpreter if a fault is a word's that is not NULL. Faults are rare, so NULL is looked at only after one.
+    ///
+    /// The answer is the flag of NULL from here on. It is a block's parameter, so that the code generator does not compute the flags
+    /// of a long expression again in the cold block of each fault.
+    fn leave_if(&mut self, fault: Value, null: Flag) -> Flag {
+        if null == Flag::Yes {
+            return null;
+        }
         let (on, leave) = (self.block(), self.interpreter());
-        self.cursor().ins().brif(fault, leave, &[], on, &[]);
+        let Flag::Value(is_null) = null else {
+            self.cursor().ins().brif(fault, leave, &[], on, &[]);
+            self.enter_block(on);
+            return null;
+        };
+        let cold = self.cold_block();
+        self.cursor().ins().brif(fault, cold, &[], on, &[BlockArg::Value(is_null)]);
+        self.enter_block(cold);
+        let yes = self.iconst(types::I8, 1);
+        self.cursor().ins().brif(is_null, on, &[BlockArg::Value(yes)], leave, &[]);
         self.enter_block(on);
+        Flag::Value(self.parameter(on, types::I8))
     }
 }

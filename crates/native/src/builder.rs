@@ -195,6 +195,11 @@ impl Builder {
         block
     }
 
+    /// A new parameter of a block.
+    pub(crate) fn parameter(&mut self, block: Block, ty: Type) -> Value {
+        self.func.dfg.append_block_param(block, ty)
+    }
+
     pub(crate) fn enter_block(&mut self, block: Block) {
         self.block = block;
     }
@@ -254,7 +259,7 @@ impl Builder {
         self.changed = true;
     }
 
-    /// An operand of this instruction; a stranger is a mistake, and stands as a constant from then on.
+    /// True if the parts of an operand that `at` made are this instruction's. Another's are a mistake.
     pub(crate) fn own(&mut self, at: u32, values: [Option<(Value, Type)>; 2]) -> bool {
         let dfg = &self.func.dfg;
         let is_own = self.at == Some(at)

@@ -25,7 +25,7 @@
 //! * Memory of code is never writable and executable at once.
 //! * The NULL of an operand is data: what the payload of a NULL slot holds decides nothing.
 //!
-//! The code generator is Cranelift. Miri cannot run generated code, so the tests of this crate are left out of its runs.
+//! The code generator is Cranelift. Miri cannot run generated code, and so none of the tests that run it.
 
 mod arithmetic;
 mod builder;

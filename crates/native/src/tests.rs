@@ -64,3 +64,16 @@ pub(super) fn frame(slots: &mut [Slot], globals: &mut Globals) -> Frame {
         budget: u32::MAX,
     }
 }
+
+/// Makes a slot NULL whose payload, at each offset, is the upper part of these bytes.
+pub(super) fn null_over(slot: &mut Slot, bytes: i64) {
+    let start: *mut u8 = (&raw mut *slot).cast();
+    // SAFETY: all writes are within the slot. Its tag becomes NULL's, whose other bytes are padding.
+    unsafe {
+        start.add(8).cast::<i64>().write(bytes);
+        start.add(4).cast::<i32>().write((bytes >> 32) as i32);
+        start.add(2).cast::<i16>().write((bytes >> 48) as i16);
+        start.add(1).write((bytes >> 56) as u8);
+        start.write(3);
+    }
+}
