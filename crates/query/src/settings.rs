@@ -197,6 +197,12 @@ impl Settings {
         self.statistics_profile || self.statistics_xml
     }
 
+    /// Tells if the client wants to know more of its statements than their results, or less.
+    #[inline]
+    pub(crate) fn watches_statements(&self) -> bool {
+        self.profiles_plans() || self.statistics_io || self.statistics_time || self.fmtonly
+    }
+
     /// Tells functions and conversions what they need to know of the options.
     pub(crate) fn inform(&self, functions: &mut Context) {
         functions.date_first = self.date_first;

@@ -35,6 +35,7 @@ mod reads;
 mod recover;
 mod request;
 mod rules;
+mod short;
 mod show_plan;
 mod statement;
 mod statement_rows;

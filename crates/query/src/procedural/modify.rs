@@ -56,9 +56,9 @@ enum Stage {
 #[derive(Default)]
 pub(crate) struct ModifyState {
     stage: Stage,
-    writer: Option<TableWriter>,
+    pub(super) writer: Option<TableWriter>,
     /// The row to be written.
-    row: Vec<Value>,
+    pub(super) row: Vec<Value>,
     /// The rowversion that it was dealt.
     number: Option<u64>,
     /// The list of VALUES at hand.
@@ -257,7 +257,7 @@ impl Machine<'_> {
         if state.modify.number.is_none() {
             state.modify.number = self.row_number(plan.rules.as_deref(), &insert.table.engine)?;
         }
-        self.identity(insert, state)?;
+        self.identity(insert, &mut state.modify.row)?;
         let number = state.modify.number.take();
         if let Some(rules) = &plan.rules {
             self.shape_row(rules, number, &mut state.modify.row)?;
@@ -392,14 +392,14 @@ impl Machine<'_> {
     }
 
     /// Deals the row's identity value, or notes the one given.
-    fn identity(&mut self, insert: &Insert, state: &mut StatementState) -> Result<(), Stop> {
+    pub(super) fn identity(&mut self, insert: &Insert, row: &mut [Value]) -> Result<(), Stop> {
         let Some(column) = insert.table.identity else {
             self.forget_identity();
             return Ok(());
         };
         let table = &insert.table.engine;
         if insert.explicit_identity.is_some() {
-            let given = state.modify.row[column].clone();
+            let given = row[column].clone();
             if let Some(value) = given.as_i64() {
                 let (database, tx) = self.context.engine();
                 database.try_pass_identity(tx, table, value)?;
@@ -414,7 +414,7 @@ impl Machine<'_> {
         let value = identity_value(dealt, &ty)?;
         self.context.state.identity = value.clone();
         self.context.state.scope_identity = value.clone();
-        state.modify.row[column] = value;
+        row[column] = value;
         Ok(())
     }
 

@@ -10,6 +10,7 @@ use super::function::Called;
 use super::modify::ModifyState;
 use super::output_rows::OutputState;
 use super::rules::rules_fault;
+use super::short::is_short;
 use super::show_plan::Began;
 use super::trigger::{Firing, Transition};
 use super::{Machine, Pause};
@@ -51,6 +52,8 @@ enum Phase {
 #[derive(Default)]
 pub(crate) struct StatementState {
     plan: Option<Arc<Statement>>,
+    /// The plan has a shortest way, see [`super::short`].
+    is_short: bool,
     pub(crate) cursor: Option<Cursor>,
     phase: Phase,
     pub(crate) rows: u64,
@@ -124,6 +127,23 @@ impl StatementState {
         self.modify.reset();
         self.modify.late.reset();
         self.firing.reset();
+    }
+
+    /// Takes the plan for a run that ends before the state is looked at again, if the plan has a shortest way and no run is under way.
+    #[inline]
+    pub(super) fn take_short_plan(&mut self) -> Option<Arc<Statement>> {
+        if self.is_short && self.phase == Phase::Idle { self.plan.take() } else { None }
+    }
+
+    #[inline]
+    pub(super) fn put_plan_back(&mut self, plan: Arc<Statement>) {
+        self.plan = Some(plan);
+    }
+
+    /// Tells if the permissions for its plan were checked for this state of the session's.
+    #[inline]
+    pub(super) fn is_checked(&self, serial: u64) -> bool {
+        self.checked == serial
     }
 
     pub(crate) fn plan(&self) -> Option<Arc<Statement>> {
@@ -221,6 +241,7 @@ impl StatementState {
         self.modify = ModifyState::new(&plan);
         self.change = ChangeState::default();
         self.output = OutputState::default();
+        self.is_short = is_short(&plan) && self.profile.is_none();
         self.plan = Some(plan);
         self.virtual_rows.clear();
         self.virtual_ready = false;
@@ -427,7 +448,7 @@ impl Machine<'_> {
 
     /// Whether a plan is good for the definitions as the session sees them now.
     #[inline]
-    fn fits(&self, plan: &Statement, now: CatalogStamp) -> bool {
+    pub(super) fn fits(&self, plan: &Statement, now: CatalogStamp) -> bool {
         plan.bound_to.fits(now) && (plan.others.is_empty() || self.context.others_fit(&plan.others))
     }
 
