@@ -4,19 +4,22 @@ use super::catalog::{claim, few_cpus, lines, published};
 use super::plan::{Arm, Claim, Expect, Machine, Metric, Needs, Panel, Plan};
 use super::pressure::{POINTS, Pressure};
 use crate::profile::Area;
-use crate::stress::{Durability, TableKind, Workload};
+use crate::stress::{Durability, NativeCalls, TableKind, Workload};
 
 /// Panels.
 const DELAYED: usize = 0;
 const FULL: usize = 1;
 
-/// Arms of both: a kind of table under a set of policies.
-const DISK_CLASSIC: usize = 0;
-const MEMORY_CLASSIC: usize = 1;
-const SCHEMA_ONLY_CLASSIC: usize = 2;
-const DISK_BEST: usize = 3;
-const MEMORY_BEST: usize = 4;
-const SCHEMA_ONLY_BEST: usize = 5;
+/// Arms of both panels: the kinds of table, each by an interpreted and then by a natively compiled procedure, under the classic policies and
+/// then under the best ones.
+const DISK: usize = 0;
+const DISK_NATIVE: usize = 1;
+const MEMORY: usize = 2;
+const MEMORY_NATIVE: usize = 3;
+const SCHEMA_ONLY: usize = 4;
+const SCHEMA_ONLY_NATIVE: usize = 5;
+const CLASSIC: usize = 0;
+const BEST: usize = 6;
 
 /// Sessions that overcommit every small machine.
 const SESSIONS_MOST: usize = 32;
@@ -32,33 +35,42 @@ fn kind_words(kind: TableKind) -> &'static str {
     }
 }
 
-/// The kinds under the classic policies, then under the best ones.
+/// See [`DISK`].
 fn arms() -> Vec<Arm> {
-    let arm = |set: &'static str| {
-        move |kind: TableKind| {
-            let name = format!("{}, {set}", kind_words(kind));
-            Arm::new(name).policies(&[("POLICIES", &set.to_ascii_uppercase())]).table(kind)
-        }
+    let arm = |set: &'static str, kind: TableKind, native: bool| {
+        let words = kind_words(kind);
+        let name = if native { format!("{words}, native procedure, {set}") } else { format!("{words}, {set}") };
+        let arm = Arm::new(name).policies(&[("POLICIES", &set.to_ascii_uppercase())]).table(kind);
+        if native { arm.workload(Workload::NativeInsert(NativeCalls::Row)) } else { arm }
     };
-    TableKind::ALL.map(arm("classic")).into_iter().chain(TableKind::ALL.map(arm("best"))).collect()
+    let of_set =
+        |set| TableKind::ALL.into_iter().flat_map(move |kind| [false, true].map(|native| arm(set, kind, native)));
+    of_set("classic").chain(of_set("best")).collect()
 }
 
-/// The study's open question, once for each in-memory kind and set of policies. Nothing waits for the log of a SCHEMA_ONLY table,
+/// The study's open question, once for each in-memory kind, procedure and set of policies. Nothing waits for the log of a SCHEMA_ONLY table,
 /// so the panel of full durability asks about durable ones.
 fn questions(machine: &Machine) -> Vec<Pressure> {
-    let ask = |panel, from, to, what: &str| {
+    let ask = |panel, set: usize, to: usize| {
+        let words = match to {
+            MEMORY => "SCHEMA_AND_DATA",
+            MEMORY_NATIVE => "SCHEMA_AND_DATA by a native procedure",
+            SCHEMA_ONLY => "SCHEMA_ONLY",
+            _ => "SCHEMA_ONLY by a native procedure",
+        };
+        let policies = if set == CLASSIC { "classic" } else { "best" };
+        let durability = if panel == DELAYED { "delayed" } else { "full" };
+        let what = format!("{words}, {policies} policies, {durability} durability");
         let text = format!("A row that costs less by itself presses harder on a later point: {what}");
+        let (from, to) = (set + DISK, set + to);
         Pressure { text, published: Some("an open question"), panel, from, to, cannot: None }
             .needs(machine, Needs::Cpus(2))
     };
-    vec![
-        ask(DELAYED, DISK_CLASSIC, SCHEMA_ONLY_CLASSIC, "SCHEMA_ONLY, classic policies, delayed durability"),
-        ask(DELAYED, DISK_CLASSIC, MEMORY_CLASSIC, "SCHEMA_AND_DATA, classic policies, delayed durability"),
-        ask(FULL, DISK_CLASSIC, MEMORY_CLASSIC, "SCHEMA_AND_DATA, classic policies, full durability"),
-        ask(DELAYED, DISK_BEST, SCHEMA_ONLY_BEST, "SCHEMA_ONLY, best policies, delayed durability"),
-        ask(DELAYED, DISK_BEST, MEMORY_BEST, "SCHEMA_AND_DATA, best policies, delayed durability"),
-        ask(FULL, DISK_BEST, MEMORY_BEST, "SCHEMA_AND_DATA, best policies, full durability"),
-    ]
+    let of_set = |set| {
+        let delayed = [SCHEMA_ONLY_NATIVE, SCHEMA_ONLY, MEMORY_NATIVE, MEMORY].map(|to| ask(DELAYED, set, to));
+        delayed.into_iter().chain([MEMORY_NATIVE, MEMORY].map(|to| ask(FULL, set, to)))
+    };
+    of_set(CLASSIC).chain(of_set(BEST)).collect()
 }
 
 fn claims() -> Vec<Claim> {
@@ -68,50 +80,72 @@ fn claims() -> Vec<Claim> {
             "A row of a durable in-memory table takes fewer bytes of log than one of an ordinary table",
             "one record a transaction, at commit, without undo",
             DELAYED,
-            (DISK_BEST, MEMORY_BEST),
+            (BEST + DISK, BEST + MEMORY),
             Metric::LogBytes,
             Expect::Lower,
         ),
         claim(
             "A row of a SCHEMA_ONLY table takes no log",
             DELAYED,
-            (SCHEMA_ONLY_BEST, SCHEMA_ONLY_BEST),
+            (BEST + SCHEMA_ONLY, BEST + SCHEMA_ONLY),
             Metric::LogBytes,
             Expect::Below(LOG_OF_OTHERS),
         ),
         claim(
             "SCHEMA_ONLY makes more inserts a second, classic policies",
             DELAYED,
-            (DISK_CLASSIC, SCHEMA_ONLY_CLASSIC),
+            (CLASSIC + DISK, CLASSIC + SCHEMA_ONLY),
             Metric::Rows,
             Expect::Higher,
         ),
         claim(
             "SCHEMA_ONLY makes more inserts a second, best policies",
             DELAYED,
-            (DISK_BEST, SCHEMA_ONLY_BEST),
+            (BEST + DISK, BEST + SCHEMA_ONLY),
             Metric::Rows,
             Expect::Higher,
         ),
         claim(
             "A durable in-memory table makes more inserts a second, best policies",
             DELAYED,
-            (DISK_BEST, MEMORY_BEST),
+            (BEST + DISK, BEST + MEMORY),
             Metric::Rows,
             Expect::Higher,
         ),
         claim(
             "A row of a SCHEMA_ONLY table takes less CPU, best policies",
             DELAYED,
-            (DISK_BEST, SCHEMA_ONLY_BEST),
+            (BEST + DISK, BEST + SCHEMA_ONLY),
             Metric::CpuMicroseconds,
             Expect::Lower,
         ),
         claim(
             "Language processing is a larger share of the CPU with SCHEMA_ONLY, best policies",
             DELAYED,
-            (DISK_BEST, SCHEMA_ONLY_BEST),
+            (BEST + DISK, BEST + SCHEMA_ONLY),
             language(),
+            Expect::Higher,
+        ),
+        published(
+            "Language processing is a smaller share of the CPU with a native procedure, best policies",
+            "native procedures against the overhead of language processing: 12.32% of the CPU",
+            DELAYED,
+            (BEST + MEMORY, BEST + MEMORY_NATIVE),
+            language(),
+            Expect::Lower,
+        ),
+        claim(
+            "A native procedure makes more inserts a second into a SCHEMA_ONLY table, best policies",
+            DELAYED,
+            (BEST + SCHEMA_ONLY, BEST + SCHEMA_ONLY_NATIVE),
+            Metric::Rows,
+            Expect::Higher,
+        ),
+        claim(
+            "A native procedure makes more inserts a second into an ordinary table, best policies",
+            DELAYED,
+            (BEST + DISK, BEST + DISK_NATIVE),
+            Metric::Rows,
             Expect::Higher,
         ),
     ]
@@ -139,13 +173,10 @@ pub(super) fn plan(machine: &Machine) -> Plan {
         arms: arms(),
         charts: charts.clone(),
     };
-    let mut cannot = few_cpus(machine, "the 40 of the published figures");
-    cannot.push(
-        "natively compiled procedures are not in this version: the loop of every arm is interpreted T-SQL".to_owned(),
-    );
+    let cannot = few_cpus(machine, "the 40 of the published figures");
     Plan {
         shows: lines(&[
-            "the same loop of singleton inserts into three kinds of table, under the classic and the best policies: rates, bytes of log, CPU, and the points where sessions take turns beside each other",
+            "the same loop of singleton inserts into three kinds of table, interpreted and by a call of a natively compiled procedure for each row, under the classic and the best policies: rates, bytes of log, CPU, and the points where sessions take turns beside each other",
         ]),
         cannot,
         refused: None,
@@ -166,17 +197,20 @@ mod tests {
     }
 
     #[test]
-    fn arms_are_three_kinds_under_two_sets() {
+    fn arms_are_three_kinds_interpreted_and_native_under_two_sets() {
         let plan = plan_of(&Shape::new(1, 1, 2, 1));
         for panel in &plan.panels {
             assert_eq!(panel.sessions, [1, 2, 32]);
-            let names: Vec<&str> = panel.arms.iter().map(|arm| arm.name.as_str()).collect();
-            assert_eq!(names[DISK_CLASSIC], "ordinary table, classic");
-            assert_eq!(names[MEMORY_CLASSIC], "SCHEMA_AND_DATA, classic");
-            assert_eq!(names[SCHEMA_ONLY_CLASSIC], "SCHEMA_ONLY, classic");
-            assert_eq!(names[DISK_BEST..], ["ordinary table, best", "SCHEMA_AND_DATA, best", "SCHEMA_ONLY, best"]);
-            let settings = panel.arms[SCHEMA_ONLY_BEST].settings();
-            assert_eq!(settings, ["POLICIES = BEST", "MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_ONLY"]);
+            let name = |at: usize| panel.arms[at].name.as_str();
+            assert_eq!(name(CLASSIC + DISK), "ordinary table, classic");
+            assert_eq!(name(CLASSIC + DISK_NATIVE), "ordinary table, native procedure, classic");
+            assert_eq!(name(CLASSIC + MEMORY), "SCHEMA_AND_DATA, classic");
+            assert_eq!(name(BEST + MEMORY_NATIVE), "SCHEMA_AND_DATA, native procedure, best");
+            assert_eq!(name(BEST + SCHEMA_ONLY), "SCHEMA_ONLY, best");
+            assert_eq!(panel.arms.len(), BEST + SCHEMA_ONLY_NATIVE + 1);
+            let settings = panel.arms[BEST + SCHEMA_ONLY_NATIVE].settings();
+            let kind = "MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_ONLY";
+            assert_eq!(settings, ["POLICIES = BEST", kind, "a natively compiled procedure for each row"]);
         }
     }
 

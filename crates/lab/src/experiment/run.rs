@@ -7,7 +7,7 @@ use super::record::{ArmRecord, Cell, ClaimRecord, Outcome, PanelRecord, RunRecor
 use super::{ExperimentError, environment, pressure};
 use crate::profile::{Profile, Profiler};
 use crate::progress::Bar;
-use crate::stress::{self, Amount, Durability, StressError, TableKind};
+use crate::stress::{self, Amount, Durability, StressError, TableKind, Workload};
 use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_machine::SlowDevice;
@@ -173,12 +173,18 @@ fn panel_record(panel: &Panel) -> PanelRecord {
         twin_of: arm.twin_of,
     };
     let tables: Vec<TableKind> = panel.arms.iter().map(|arm| arm.table).collect();
+    let mut tsql = panel.workload.tsql(&tables);
+    for batch in panel.arms.iter().filter_map(|arm| arm.workload.as_ref()).flat_map(Workload::own_procedures) {
+        if !tsql.contains(&batch) {
+            tsql.push(batch);
+        }
+    }
     PanelRecord {
         title: panel.title.clone(),
         workload: panel.workload.name().to_owned(),
         durability: panel.durability.name().to_owned(),
         device: device_words(panel.slow_device),
-        tsql: panel.workload.tsql(&tables).iter().map(|text| text.trim().to_owned()).collect(),
+        tsql: tsql.iter().map(|text| text.trim().to_owned()).collect(),
         sessions: panel.sessions.clone(),
         arms: panel.arms.iter().map(arm).collect(),
         charts: panel.charts.clone(),

@@ -594,6 +594,7 @@ impl Driver {
             Workload::SingletonInsert
             | Workload::RpcInsert { .. }
             | Workload::ExplicitTransactions
+            | Workload::NativeInsert(_)
             | Workload::HeapInsert => self.singleton_inserts(),
             workload @ Workload::ParallelInsert { .. } => self.batches(workload.statement().as_slice()),
             Workload::Scan { table_bytes } => self.scans(table_bytes),

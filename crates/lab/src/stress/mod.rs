@@ -42,7 +42,7 @@ pub use scan::scan_pool_bytes;
 pub use series::Sample;
 pub use statistics::{LatchRow, PoolCounters, SpinlockRow, WaitRow};
 pub use table::TableKind;
-pub use workload::Workload;
+pub use workload::{NativeCalls, Workload};
 
 use pikepole_client::ClientError;
 

@@ -76,6 +76,88 @@ BEGIN
     END;
 END;";
 
+/// The natively compiled procedure of one insert, a transaction by itself.
+const NATIVE_ROW: &str = "
+CREATE OR ALTER PROCEDURE dbo.insert_row @id bigint
+WITH NATIVE_COMPILATION, SCHEMABINDING
+AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+    INSERT INTO dbo.singleton_insert (id, created, filler, a, b, c)
+    VALUES (@id, GETDATE(), 'pikepole', 1, 2, NULL);
+END;";
+
+/// Calls it, a row a turn of the loop.
+const PROCEDURE_NATIVE_ROW: &str = "
+CREATE OR ALTER PROCEDURE dbo.insert_rows @first bigint, @rows bigint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    DECLARE @i bigint = @first;
+    DECLARE @end bigint = @first + @rows;
+    DECLARE @id bigint;
+    WHILE @i < @end
+    BEGIN
+        SET @id = @@SPID * 10000000000 + @i;
+        EXEC dbo.insert_row @id;
+        SET @i += 1;
+    END;
+END;";
+
+/// The natively compiled procedure of a loop of inserts, which are one transaction.
+const NATIVE_LOOP: &str = "
+CREATE OR ALTER PROCEDURE dbo.insert_row @first bigint, @rows bigint
+WITH NATIVE_COMPILATION, SCHEMABINDING
+AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+    DECLARE @i bigint = 0;
+    WHILE @i < @rows
+    BEGIN
+        INSERT INTO dbo.singleton_insert (id, created, filler, a, b, c)
+        VALUES (@first + @i, GETDATE(), 'pikepole', 1, 2, NULL);
+        SET @i += 1;
+    END;
+END;";
+
+/// Calls it, 1,000 rows a turn of the loop.
+const PROCEDURE_NATIVE_LOOP: &str = "
+CREATE OR ALTER PROCEDURE dbo.insert_rows @first bigint, @rows bigint
+AS
+BEGIN
+    SET NOCOUNT ON;
+    DECLARE @i bigint = 0;
+    DECLARE @id bigint;
+    DECLARE @part bigint;
+    WHILE @i < @rows
+    BEGIN
+        SET @id = @@SPID * 10000000000 + @first + @i;
+        SET @part = IIF(@rows - @i < 1000, @rows - @i, 1000);
+        EXEC dbo.insert_row @id, @part;
+        SET @i += @part;
+    END;
+END;";
+
+/// Drops the natively compiled procedure, which is bound to its table.
+const DROP_NATIVE: &str = "DROP PROCEDURE IF EXISTS dbo.insert_row";
+
+/// The part of a workload that is natively compiled.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum NativeCalls {
+    /// Each insert is a call, and a transaction, of a natively compiled procedure.
+    Row,
+    /// The loop is in it: up to 1,000 inserts are a call and a transaction.
+    Loop,
+}
+
+impl NativeCalls {
+    /// The natively compiled procedure, and the one that calls it.
+    fn procedures(self) -> [&'static str; 2] {
+        match self {
+            NativeCalls::Row => [NATIVE_ROW, PROCEDURE_NATIVE_ROW],
+            NativeCalls::Loop => [NATIVE_LOOP, PROCEDURE_NATIVE_LOOP],
+        }
+    }
+}
+
 /// A heap of one column that may be NULL.
 const HEAP: &str = "
 CREATE TABLE dbo.heap_insert (a int NULL);";
@@ -107,6 +189,8 @@ pub enum Workload {
     },
     /// The same with BEGIN TRANSACTION and COMMIT around each insert.
     ExplicitTransactions,
+    /// The same by a natively compiled procedure.
+    NativeInsert(NativeCalls),
     /// Singleton inserts into a heap of one nullable int.
     HeapInsert,
     /// One INSERT ... SELECT of many generated rows into a heap after the other, each by parallel workers.
@@ -139,6 +223,8 @@ impl Workload {
             Workload::SingletonInsert => "singleton-insert",
             Workload::RpcInsert { .. } => "rpc-insert",
             Workload::ExplicitTransactions => "explicit-transactions",
+            Workload::NativeInsert(NativeCalls::Row) => "native-insert",
+            Workload::NativeInsert(NativeCalls::Loop) => "native-loop",
             Workload::HeapInsert => "heap-insert",
             Workload::ParallelInsert { .. } => "parallel-insert",
             Workload::Scan { .. } => "scan",
@@ -169,14 +255,21 @@ impl Workload {
 
     /// True where its table can be of another kind than the ordinary one.
     pub fn takes_table_kinds(&self) -> bool {
-        matches!(self, Workload::SingletonInsert | Workload::RpcInsert { .. } | Workload::ExplicitTransactions)
+        matches!(
+            self,
+            Workload::SingletonInsert
+                | Workload::RpcInsert { .. }
+                | Workload::ExplicitTransactions
+                | Workload::NativeInsert(_)
+        )
     }
 
     /// Batches that make the tables, run once in the driver's database.
     pub fn setup(&self, kind: TableKind) -> Vec<String> {
         match self {
-            Workload::SingletonInsert | Workload::RpcInsert { .. } => singleton_setup(kind, PROCEDURE),
-            Workload::ExplicitTransactions => singleton_setup(kind, PROCEDURE_EXPLICIT),
+            Workload::SingletonInsert | Workload::RpcInsert { .. } => singleton_setup(kind, &[PROCEDURE]),
+            Workload::ExplicitTransactions => singleton_setup(kind, &[PROCEDURE_EXPLICIT]),
+            Workload::NativeInsert(calls) => singleton_setup(kind, &calls.procedures()),
             Workload::HeapInsert => {
                 ["DROP TABLE IF EXISTS dbo.heap_insert", HEAP, PROCEDURE_HEAP].map(str::to_string).to_vec()
             }
@@ -207,6 +300,14 @@ impl Workload {
         batches
     }
 
+    /// The batches of `setup` that no other workload has: its procedures, where they are natively compiled.
+    pub fn own_procedures(&self) -> Vec<String> {
+        match self {
+            Workload::NativeInsert(calls) => calls.procedures().map(str::to_owned).to_vec(),
+            _ => Vec::new(),
+        }
+    }
+
     /// The batch that each session runs first.
     pub(super) fn session_setup(&self) -> Option<&'static str> {
         matches!(self, Workload::ParallelInsert { .. }).then(parallel::session_setup)
@@ -219,6 +320,10 @@ impl Workload {
                 vec![format!("SIMPLE recovery, MAXDOP {maxdop}")]
             }
             Workload::ParallelInsert { maxdop, .. } => vec![format!("FULL recovery, MAXDOP {maxdop}")],
+            Workload::NativeInsert(NativeCalls::Row) => vec!["a natively compiled procedure for each row".to_owned()],
+            Workload::NativeInsert(NativeCalls::Loop) => {
+                vec!["a natively compiled loop, 1,000 rows a transaction".to_owned()]
+            }
             _ => Vec::new(),
         }
     }
@@ -236,13 +341,21 @@ impl Workload {
     pub(super) fn reset(&self, kind: TableKind) -> Vec<String> {
         let checkpoint = || "CHECKPOINT".to_string();
         match self {
-            // In-memory tables cannot be truncated.
+            // In-memory tables cannot be truncated, nor dropped while a procedure is bound to them.
+            Workload::NativeInsert(calls) if kind.asks_for_memory() => {
+                let [native, _] = calls.procedures();
+                let again = [DROP_NATIVE, DROP].map(str::to_string).into_iter().chain([table(kind)]);
+                again.chain([SETTLE.to_string(), native.to_string(), checkpoint()]).collect()
+            }
             Workload::SingletonInsert | Workload::RpcInsert { .. } | Workload::ExplicitTransactions
                 if kind.asks_for_memory() =>
             {
                 vec![DROP.to_string(), table(kind), SETTLE.to_string(), checkpoint()]
             }
-            Workload::SingletonInsert | Workload::RpcInsert { .. } | Workload::ExplicitTransactions => {
+            Workload::SingletonInsert
+            | Workload::RpcInsert { .. }
+            | Workload::ExplicitTransactions
+            | Workload::NativeInsert(_) => {
                 vec!["TRUNCATE TABLE dbo.singleton_insert".to_string(), checkpoint()]
             }
             Workload::HeapInsert => vec!["TRUNCATE TABLE dbo.heap_insert".to_string(), checkpoint()],
@@ -254,9 +367,10 @@ impl Workload {
     /// The query that counts what the runs inserted, where the driver knows it.
     pub(super) fn count(&self) -> Option<&'static str> {
         match self {
-            Workload::SingletonInsert | Workload::RpcInsert { .. } | Workload::ExplicitTransactions => {
-                Some("SELECT COUNT_BIG(*) FROM dbo.singleton_insert")
-            }
+            Workload::SingletonInsert
+            | Workload::RpcInsert { .. }
+            | Workload::ExplicitTransactions
+            | Workload::NativeInsert(_) => Some("SELECT COUNT_BIG(*) FROM dbo.singleton_insert"),
             Workload::HeapInsert => Some("SELECT COUNT_BIG(*) FROM dbo.heap_insert"),
             Workload::ParallelInsert { .. } => Some(parallel::COUNT),
             // Each scan counts.
@@ -266,10 +380,11 @@ impl Workload {
     }
 }
 
-/// The table of singleton inserts, and the procedure that makes them.
-fn singleton_setup(kind: TableKind, procedure: &str) -> Vec<String> {
+/// The table of singleton inserts, and the procedures that make them.
+fn singleton_setup(kind: TableKind, procedures: &[&str]) -> Vec<String> {
     let elevate = kind.asks_for_memory().then(elevate);
-    elevate.into_iter().chain([DROP.to_string(), table(kind), procedure.to_string()]).collect()
+    let made = elevate.into_iter().chain([DROP_NATIVE.to_string(), DROP.to_string(), table(kind)]);
+    made.chain(procedures.iter().map(|text| (*text).to_string())).collect()
 }
 
 #[cfg(test)]
@@ -282,11 +397,21 @@ mod tests {
     #[test]
     fn each_kind_has_its_table_and_all_have_one_procedure() {
         let [disk, memory, schema_only] = TableKind::ALL.map(|kind| Workload::SingletonInsert.setup(kind));
-        assert!(disk[1].contains("PRIMARY KEY CLUSTERED (id)\n);"), "{disk:?}");
+        assert!(disk[2].contains("PRIMARY KEY CLUSTERED (id)\n);"), "{disk:?}");
         assert_eq!(memory[0], "ALTER DATABASE stress SET MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT = ON");
-        assert!(memory[2].contains("NONCLUSTERED HASH (id) WITH (BUCKET_COUNT = ") && memory[2].ends_with(MEMORY));
-        assert!(schema_only[2].ends_with(SCHEMA_ONLY), "{schema_only:?}");
-        assert_eq!([&disk[2], &memory[3]], [&schema_only[3]; 2]);
+        assert!(memory[3].contains("NONCLUSTERED HASH (id) WITH (BUCKET_COUNT = ") && memory[3].ends_with(MEMORY));
+        assert!(schema_only[3].ends_with(SCHEMA_ONLY), "{schema_only:?}");
+        assert_eq!([&disk[3], &memory[4]], [&schema_only[4]; 2]);
+    }
+
+    #[test]
+    fn a_native_procedure_goes_before_its_table_and_comes_back_behind_it() {
+        for calls in [NativeCalls::Row, NativeCalls::Loop] {
+            let [native, caller] = calls.procedures();
+            assert!(native.contains("NATIVE_COMPILATION") && !caller.contains("NATIVE_COMPILATION"));
+            let again = Workload::NativeInsert(calls).reset(TableKind::Memory);
+            assert_eq!([&again[0], &again[1], &again[4]], [DROP_NATIVE, DROP, native]);
+        }
     }
 
     #[test]

@@ -5,7 +5,9 @@ use super::policies::{SetChoice, policies};
 use super::session::ServerArguments;
 use pikepole_lab::page;
 use pikepole_lab::profile::Profiler;
-use pikepole_lab::stress::{self, Amount, Durability, Options, ParallelOptions, TableKind, Variant, Workload};
+use pikepole_lab::stress::{
+    self, Amount, Durability, NativeCalls, Options, ParallelOptions, TableKind, Variant, Workload,
+};
 use std::io::Write;
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -32,6 +34,9 @@ pub struct Arguments {
     /// singleton-insert: an ordinary table (disk, as without this), an in-memory one (memory), or one whose rows are not durable
     #[arg(long, value_enum, value_name = "KIND")]
     table: Option<TableChoice>,
+    /// singleton-insert: each row by a call of a natively compiled procedure (row, as --native alone), or 1,000 rows by its loop (loop)
+    #[arg(long, value_enum, num_args = 0..=1, default_missing_value = "row", value_name = "CALLS", conflicts_with_all = ["rpc", "input", "query", "setup"])]
+    native: Option<NativeChoice>,
     /// parallel-insert: rows of each run
     #[arg(long, default_value_t = stress::PARALLEL_INSERT_ROWS, value_name = "COUNT", value_parser = clap::value_parser!(u64).range(1..=stress::PARALLEL_INSERT_ROWS))]
     rows: u64,
@@ -173,6 +178,21 @@ impl TableChoice {
 }
 
 #[derive(Clone, Copy, clap::ValueEnum)]
+enum NativeChoice {
+    Row,
+    Loop,
+}
+
+impl NativeChoice {
+    fn calls(self) -> NativeCalls {
+        match self {
+            NativeChoice::Row => NativeCalls::Row,
+            NativeChoice::Loop => NativeCalls::Loop,
+        }
+    }
+}
+
+#[derive(Clone, Copy, clap::ValueEnum)]
 enum DurabilityChoice {
     Full,
     Delayed,
@@ -224,6 +244,10 @@ fn parallel_insert(arguments: &Arguments, folder: PathBuf) -> Result<(), Command
     }
     if arguments.table.is_some() {
         let why = "--table goes with --workload singleton-insert: parallel-insert is into a heap, and in-memory tables are none";
+        return Err(CommandError::Usage(why.to_string()));
+    }
+    if arguments.native.is_some() {
+        let why = "--native goes with --workload singleton-insert";
         return Err(CommandError::Usage(why.to_string()));
     }
     if arguments.server.is_given() {
@@ -390,7 +414,10 @@ fn workload(arguments: &Arguments) -> Result<Workload, CommandError> {
         (None, None) if setup.is_empty() && arguments.rpc => {
             return Ok(Workload::RpcInsert { calls: arguments.calls });
         }
-        (None, None) if setup.is_empty() => return Ok(Workload::SingletonInsert),
+        (None, None) if setup.is_empty() => {
+            let native = arguments.native.map(|choice| Workload::NativeInsert(choice.calls()));
+            return Ok(native.unwrap_or(Workload::SingletonInsert));
+        }
         (None, None) => {
             return Err(CommandError::Usage("--setup goes with a workload of your own (-i or -Q)".to_string()));
         }

@@ -102,7 +102,8 @@ unsafe extern "C" fn holds(frame: *mut Frame, at: u64) -> u32 {
 unsafe extern "C" fn statement(frame: *mut Frame, at: u64) -> u32 {
     let act = |machine: &mut Machine<'_>, program: &Program| {
         let Some(Instruction::Statement(index)) = program.instructions.get(at as usize) else { return Ok(None) };
-        let pause = if machine.short_statement(program, *index)? { None } else { machine.statement(program, *index)? };
+        let pause =
+            if machine.short_statement(program, *index)? { None } else { machine.statement(program, *index)? };
         if pause.is_none() {
             machine.context.state.last_error = 0;
         }
