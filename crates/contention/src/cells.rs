@@ -43,14 +43,19 @@ impl<const N: usize> Place<'_, N> {
     /// Adds to a cell, wrapping.
     #[inline]
     pub fn add(&self, cell: usize, amount: u64) {
+        self.add_to(cell, amount);
+    }
+
+    /// Adds to a cell, wrapping, and returns its value.
+    #[inline]
+    pub fn add_to(&self, cell: usize, amount: u64) -> u64 {
         match self {
             Place::Own(cells) => {
                 let value = cells[cell].load(Ordering::Relaxed).wrapping_add(amount);
                 cells[cell].store(value, Ordering::Relaxed);
+                value
             }
-            Place::Shared(cells) => {
-                cells[cell].fetch_add(amount, Ordering::Relaxed);
-            }
+            Place::Shared(cells) => cells[cell].fetch_add(amount, Ordering::Relaxed).wrapping_add(amount),
         }
     }
 
@@ -131,6 +136,12 @@ impl SlotCounter {
     #[inline]
     pub fn add(&self, amount: u64) {
         self.0.place().add(0, amount);
+    }
+
+    /// Adds, wrapping, and returns the calling thread's part of the sum. A thread that has one of its own finds it raised by its own calls alone.
+    #[inline]
+    pub fn add_to_own(&self, amount: u64) -> u64 {
+        self.0.place().add_to(0, amount)
     }
 
     /// All that was added.

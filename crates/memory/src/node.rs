@@ -1,7 +1,7 @@
 //! The nodes of indexes: a row's place under one of its keys.
 //!
 //! ```text
-//!   Node --next--> Node --next--> the mark of a bucket, or the end
+//!   Node --next--> Node --next--> the end of the chain
 //!    key            key
 //!    |              |
 //!    v              v
@@ -17,18 +17,12 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 use crate::guarded::{Guarded, prefetch};
 use crate::row::{NodeKey, Row, allocate, free, padded};
 
-/// A place in the list of a hash index: of a node, or of a bucket's mark.
-#[repr(C)]
-pub(crate) struct Link {
-    pub next: AtomicPtr<Link>,
-    /// The place in the order of a hash index; unused in others. Even: a mark.
-    pub order: u64,
-}
-
 /// The place of a row under one of its keys: this head, and the key behind it.
 #[repr(C)]
 pub(crate) struct Node {
-    pub link: Link,
+    pub next: AtomicPtr<Node>,
+    /// The place in the order of a hash index; unused in others.
+    pub order: u64,
     pub row: NonNull<Row>,
     key_len: u32,
     /// It was put into its index.
@@ -66,11 +60,11 @@ impl Node {
     pub unsafe fn write(memory: NonNull<u8>, row: NonNull<Row>, key: NodeKey<'_>) -> NonNull<Node> {
         let NodeKey { key, suffix, order } = key;
         let node = memory.cast::<Node>();
-        let link = Link { next: AtomicPtr::new(std::ptr::null_mut()), order };
+        let next = AtomicPtr::new(std::ptr::null_mut());
         let key_len = u32::try_from(key.len() + suffix.len()).unwrap_or_else(|_| unreachable!("keys are short"));
         // SAFETY: there is room for the head and the key behind it.
         unsafe {
-            node.write(Node { link, row, key_len, is_linked: AtomicBool::new(false) });
+            node.write(Node { next, order, row, key_len, is_linked: AtomicBool::new(false) });
             let to = node.add(1).cast::<u8>();
             to.copy_from_nonoverlapping(NonNull::from(key).cast(), key.len());
             to.add(key.len()).copy_from_nonoverlapping(NonNull::from(suffix).cast(), suffix.len());
@@ -104,15 +98,15 @@ impl Node {
     /// Returns true when it is about to leave its index.
     pub fn is_leaving(&self) -> bool {
         // Acquire pairs with the AcqRel of `leave`.
-        is_marked(self.link.next.load(Ordering::Acquire))
+        is_marked(self.next.load(Ordering::Acquire))
     }
 
     /// Marks its link: nothing is put behind it from now on.
     pub fn leave(&self) {
-        let mut next = self.link.next.load(Ordering::Acquire);
+        let mut next = self.next.load(Ordering::Acquire);
         while !is_marked(next) {
             // AcqRel pairs with the Acquire loads of those who walk.
-            match self.link.next.compare_exchange(next, marked(next), Ordering::AcqRel, Ordering::Acquire) {
+            match self.next.compare_exchange(next, marked(next), Ordering::AcqRel, Ordering::Acquire) {
                 Ok(_) => return,
                 Err(now) => next = now,
             }
@@ -149,7 +143,7 @@ impl<'g> Guarded<'g, Node> {
     /// chain, and of who has taken one out of it.
     pub fn older(self, guard: &'g Guard) -> Option<Guarded<'g, Node>> {
         // SAFETY: it was linked while the guard is held: it goes to the epochs behind being taken out of the chain.
-        unsafe { Guarded::of_raw(self.get().link.next.load(Ordering::Acquire).cast(), guard) }
+        unsafe { Guarded::of_raw(self.get().next.load(Ordering::Acquire), guard) }
     }
 
     /// The row, which the node holds while it is linked.

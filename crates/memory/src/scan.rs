@@ -134,7 +134,7 @@ impl MemoryScan {
                 self.position.begun = true;
                 self.position.key.clear();
                 self.position.key.extend_from_slice(node.key());
-                self.position.order = node.link.order;
+                self.position.order = node.order;
             }
             self.nodes = (self.nodes * 2).min(NODES_MAX);
         }

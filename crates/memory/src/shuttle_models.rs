@@ -5,6 +5,8 @@
 //!   transfers    3 sessions move amounts between rows, one row is deleted and inserted again: each look sees the same sum, twice
 //!   same key     3 sessions insert rows, some with the same key: a key is there once, and both indexes have it
 //!   write skew   2 sessions read two rows and empty one each, SERIALIZABLE: one row stays full
+//!   buckets      3 sessions insert rows of keys of their own into an index that begins with one bucket, find them, and delete some; a fourth
+//!                looks through all rows: it sees those that were there before, once
 //!   ordered      2 sessions insert and delete rows between others of an ordered index with pages of 3 keys, a third looks through it both
 //!                ways: it sees those others, in their order
 //! ```
@@ -232,6 +234,58 @@ fn ordered() {
     is_tidy(&home, &table, STAY.len());
 }
 
+fn buckets() {
+    const STAY: u8 = 2;
+    let key = IndexShape { kind: IndexKind::Hash { buckets: 1 }, unique: true };
+    let (home, table) = (Arc::new(MemoryTransactions::default()), Arc::new(MemoryTable::new(&[key])));
+    filled(&home, &table, STAY);
+    let writer = |number: u8| {
+        let (home, table) = (home.clone(), table.clone());
+        thread::spawn(move || {
+            let mut tx = home.session();
+            let own = [10, 20, 30].map(|key| key + number);
+            for key in own {
+                let done = insert(&mut tx, &table, key, key);
+                assert_eq!(done, Ok(()), "the key is this session's");
+                end(&mut tx, done);
+            }
+            for (at, key) in own.into_iter().enumerate() {
+                tx.begin_statement();
+                let mut scan = MemoryScan::default();
+                scan.restart_equal(0, &[key]);
+                let found = scanned(&mut tx, &table, scan, Level::Snapshot);
+                assert_eq!(found.len(), 1, "rows that were inserted are not there");
+                if at > 0 {
+                    let done = tx.delete(&table, &found[0].2);
+                    assert_eq!(done, Ok(true), "a row that is seen is gone without a conflict");
+                }
+                end(&mut tx, Ok(()));
+                home.sweep();
+            }
+        })
+    };
+    let reader = {
+        let (home, table) = (home.clone(), table.clone());
+        thread::spawn(move || {
+            let mut tx = home.session();
+            for _ in 0..2 {
+                let mut seen = rows(&mut tx, &table, 0, Level::Snapshot);
+                assert!(seen.windows(2).all(|two| two[0].0 < two[1].0), "a key is there twice");
+                seen.retain(|row| row.0 < STAY);
+                assert_eq!(seen.len(), usize::from(STAY), "rows that stay are not seen");
+                tx.rollback();
+            }
+        })
+    };
+    let threads = [writer(0), writer(1), writer(2), reader];
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    let mut tx = home.session();
+    assert_eq!(rows(&mut tx, &table, 0, Level::Snapshot).len(), usize::from(STAY) + 3, "rows that stay are not seen");
+    drop(tx);
+    is_tidy(&home, &table, usize::from(STAY) + 3);
+    assert!(table.buckets(0) >= Some(4), "it has not grown");
+}
+
 fn write_skew() {
     let (home, table) = (Arc::new(MemoryTransactions::default()), table());
     filled(&home, &table, 2);
@@ -268,6 +322,11 @@ fn shuttle_same_key_ordered() {
 }
 
 #[test]
+fn shuttle_buckets() {
+    check(buckets, runs(RUNS));
+}
+
+#[test]
 fn shuttle_ordered() {
     check(ordered, runs(RUNS));
 }
@@ -292,6 +351,21 @@ canaries! {
         seen as ["indexes differ", "rows that were inserted are not there", "a key is there twice"];
     shuttle_canary_keys_are_compared_once:
         same_key with "memory: keys are compared once", seen as ["indexes differ", "a key is there twice"];
+    shuttle_canary_a_bucket_is_used_before_it_is_cut_off:
+        buckets with "memory: a bucket is used before it is cut off",
+        seen as ["rows that were inserted are not there", "rows that stay are not seen", "a row that is seen is gone",
+            "garbage is left", "a key is there twice", ENDLESS];
+    shuttle_canary_the_end_of_a_chain_is_one_for_all:
+        buckets with "memory: the end of a chain is one for all",
+        seen as ["rows that were inserted are not there", "rows that stay are not seen", "a row that is seen is gone", ENDLESS];
+    shuttle_canary_a_chain_is_cut_without_looking:
+        buckets with "memory: a chain is cut without looking",
+        seen as ["rows that were inserted are not there", "rows that stay are not seen", "a row that is seen is gone",
+            "versions are left", ENDLESS];
+    shuttle_canary_buckets_come_in_any_order:
+        buckets with "memory: buckets come in any order",
+        seen as ["rows that were inserted are not there", "rows that stay are not seen", "a row that is seen is gone",
+            "a bucket is claimed before its chain is cut off", ENDLESS];
     shuttle_canary_a_page_is_not_looked_at_again:
         ordered with "memory: a page is not looked at again",
         seen as ["rows that stay are not seen", "keys are in another order", "rows that were inserted are not there",

@@ -4,8 +4,7 @@ use std::ops::Bound;
 
 use pikepole_contention::SlotCounter;
 
-use crate::index::{KeyRange, Position, Wish};
-use crate::node::Node;
+use crate::index::{KeyRange, Position, Wish, bucket_of};
 use crate::table::MemoryTable;
 
 /// Nodes that a walk looks at under one guard: memory that others have left cannot be freed as long.
@@ -127,7 +126,7 @@ impl MemoryTable {
             let (mut left, mut last) = (NODES_A_GUARD, None);
             index.walk(&all, false, &position, &guard, |node| {
                 // The nodes of a bucket are beside each other.
-                let own = Some(bucket_of(&node, buckets));
+                let own = Some(bucket_of(node.order, buckets));
                 if own != bucket {
                     (bucket, length) = (own, 0);
                     counts.used_buckets += 1;
@@ -140,12 +139,7 @@ impl MemoryTable {
                 if left == 0 { Wish::KeyEnd } else { Wish::More }
             });
             let Some(node) = last.filter(|_| left == 0) else { return Some(counts) };
-            position = Position { begun: true, key: node.key().to_vec(), order: node.link.order };
+            position = Position { begun: true, key: node.key().to_vec(), order: node.order };
         }
     }
-}
-
-/// The bucket of a node among so many.
-fn bucket_of(node: &Node, buckets: usize) -> usize {
-    node.link.order.reverse_bits() as usize & (buckets - 1)
 }

@@ -172,6 +172,22 @@ impl MemoryTable {
         self.indexes.get(at)?.index.buckets()
     }
 
+    /// Makes its indexes ready for so many rows, which will soon be there.
+    pub fn reserve(&self, rows: u64) {
+        self.indexes.iter().for_each(|own| own.index.reserve(usize::try_from(rows).unwrap_or(usize::MAX)));
+    }
+
+    /// Asks the processor for the heads of the chains that a row with these keys will be in.
+    #[inline]
+    pub fn prefetch_heads(&self, keys: &Keys) {
+        self.indexes.iter().enumerate().for_each(|(at, own)| own.index.prefetch_head(keys.get(at)));
+    }
+
+    /// Asks the processor for the first nodes of these chains, whose heads were asked for.
+    pub fn prefetch_nodes(&self, keys: &Keys) {
+        self.indexes.iter().enumerate().for_each(|(at, own)| own.index.prefetch_node(keys.get(at)));
+    }
+
     /// Bytes of a version with its head, by those of its values.
     fn version_bytes(&self, body: usize) -> u64 {
         (HEAD_BYTES + self.indexes.len() * size_of::<NonNull<Node>>() + body) as u64

@@ -312,6 +312,8 @@ impl MemoryTransaction {
         let guard = crossbeam_epoch::pin();
         self.begin();
         let (id, indexes) = (table.next_id(), &table.indexes);
+        // They come while the row is made.
+        table.prefetch_heads(keys);
         let suffix = suffix_of(id);
         let key = |at: usize| indexes[at].node_key(keys.get(at), &suffix);
         let row = Row::new(id, self.writer(), self.statement, indexes.len(), body, key);

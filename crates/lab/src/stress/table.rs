@@ -12,7 +12,7 @@ pub enum TableKind {
     SchemaOnly,
 }
 
-/// Buckets that a hash index begins with; it doubles them as rows come.
+/// Buckets that a hash index begins with; it gets more as rows come.
 const BUCKETS: u32 = 1 << 20;
 
 impl TableKind {

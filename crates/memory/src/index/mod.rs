@@ -1,5 +1,6 @@
 //! Indexes: from keys to the nodes of rows.
 
+mod buckets;
 mod hash;
 mod page;
 mod range;
@@ -12,6 +13,7 @@ use crate::guarded::Guarded;
 use crate::node::Node;
 use crate::statistics::PageCounts;
 use crate::table::ID_BYTES;
+pub(crate) use buckets::bucket_of;
 use hash::HashIndex;
 pub(crate) use hash::HashPlace;
 use range::RangeIndex;
@@ -111,6 +113,29 @@ impl Index {
         match self {
             Index::Hash(index) => index.order_of(group),
             Index::Range(_) => 0,
+        }
+    }
+
+    /// Asks the processor for the head of a key's chain, by the bytes that are hashed.
+    #[inline]
+    pub fn prefetch_head(&self, group: &[u8]) {
+        if let Index::Hash(index) = self {
+            index.prefetch_head(group);
+        }
+    }
+
+    /// Asks the processor for the first node of a key's chain, whose head was asked for.
+    #[inline]
+    pub fn prefetch_node(&self, group: &[u8]) {
+        if let Index::Hash(index) = self {
+            index.prefetch_node(group);
+        }
+    }
+
+    /// Makes ready for so many nodes.
+    pub fn reserve(&self, nodes: usize) {
+        if let Index::Hash(index) = self {
+            index.reserve(nodes);
         }
     }
 

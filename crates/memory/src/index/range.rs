@@ -22,7 +22,7 @@ use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 use super::page::{Page, SLOTS, Slot};
 use super::{KeyRange, Position, RangeBounds, Wish};
 use crate::guarded::{Guarded, LINE, prefetch};
-use crate::node::{Link, Node, prefetch_row};
+use crate::node::{Node, prefetch_row};
 use crate::statistics::PageCounts;
 
 /// Rows that a walk asks the processor for before it comes to them.
@@ -263,7 +263,7 @@ impl RangeIndex {
                 }
                 other = this.older(guard);
             }
-            node.link.next.store(first.map_or(std::ptr::null_mut(), |first| first.as_ptr().cast()), Ordering::Relaxed);
+            node.next.store(first.map_or(std::ptr::null_mut(), |first| first.as_ptr()), Ordering::Relaxed);
             let version = if planted("memory: a leaf is changed as it was") { leaf.begin()? } else { version };
             if !leaf.lock(version) {
                 return None;
@@ -289,7 +289,7 @@ impl RangeIndex {
             }
             debug_assert!(slot.is_equal, "a node that is linked is found by its key");
             let first = leaf.node(slot.at.min(SLOTS - 1), guard).filter(|_| slot.is_equal);
-            let next = node.link.next.load(Ordering::Relaxed);
+            let next = node.next.load(Ordering::Relaxed);
             match first {
                 Some(first) if first.pointer() != node.pointer() => unchain(first, node, next, guard),
                 Some(_) if next.is_null() => leaf.take_out(slot.at),
@@ -436,13 +436,13 @@ fn again<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
 }
 
 /// Takes a node out of the chain of its key, of which it is not the first. The leaf is locked.
-fn unchain<'g>(first: Guarded<'g, Node>, node: Guarded<'g, Node>, next: *mut Link, guard: &'g Guard) {
+fn unchain<'g>(first: Guarded<'g, Node>, node: Guarded<'g, Node>, next: *mut Node, guard: &'g Guard) {
     let mut before = Some(first);
     while let Some(this) = before {
         let behind = this.older(guard);
         if behind.is_some_and(|behind| behind.pointer() == node.pointer()) {
             // Release pairs with the Acquire of `older`.
-            this.link.next.store(next, Ordering::Release);
+            this.next.store(next, Ordering::Release);
             return;
         }
         before = behind;
