@@ -88,6 +88,7 @@ pub use online_check::{PageCheck, PageFinding};
 pub(crate) use open::{OpenContext, check_database};
 pub use properties::{PropertyChange, PropertyPlace};
 pub use rebuild::{NewColumn, RowMap};
+pub(crate) use recovery::Teller;
 pub use recovery::{RecoveryProgress, RecoveryWatch};
 pub use scoped::{ScopedConfiguration, ScopedKind, ScopedName, ScopedRow, ScopedValue};
 pub use security_policies::PolicyChange;

@@ -184,7 +184,7 @@ impl Database {
         undo(&store, &tree, analysis)?;
         let database = Self::assemble(context, folder, file, store, &tree, next)?;
         if let (Some(manifest), Some(log)) = (&in_memory, in_memory_log) {
-            database.load_in_memory(manifest, log)?;
+            database.load_in_memory(manifest, log, watch)?;
         }
         if !master.clean {
             database.finish_recovery()?;

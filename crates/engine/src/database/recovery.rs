@@ -20,7 +20,7 @@ const LOOK_EVERY: u64 = 8192;
 pub struct RecoveryProgress {
     /// The database.
     pub database: String,
-    /// Bytes of log to go through.
+    /// Bytes to go through: of the log, and after that of the rows of in-memory tables.
     pub bytes: u64,
     /// Bytes done.
     pub bytes_done: u64,
@@ -45,8 +45,8 @@ impl std::fmt::Debug for RecoveryWatch {
     }
 }
 
-/// When to tell the watch.
-struct Teller<'a> {
+/// Reports to a watch when it is time to.
+pub(crate) struct Teller<'a> {
     watch: &'a RecoveryWatch,
     database: &'a str,
     from: u64,
@@ -55,8 +55,15 @@ struct Teller<'a> {
     next_us: u64,
 }
 
-impl Teller<'_> {
-    fn look(&mut self, position: u64, now_us: u64) {
+impl<'a> Teller<'a> {
+    /// Reports on the bytes from one position to another, from now on.
+    pub fn new(watch: &'a RecoveryWatch, database: &'a str, from: u64, to: u64) -> Teller<'a> {
+        let begun_us = clock::now_us();
+        Teller { watch, database, from, to, begun_us, next_us: begun_us + QUIET.as_micros() as u64 }
+    }
+
+    /// Reports that all up to a position is done, if the last report is long ago.
+    pub fn look(&mut self, position: u64, now_us: u64) {
         if now_us < self.next_us {
             return;
         }
@@ -81,15 +88,8 @@ pub(super) fn pass_over_log(
     database: &str,
     watch: Option<&RecoveryWatch>,
 ) -> Result<Analysis, String> {
-    let begun_us = clock::now_us();
-    let mut teller = watch.map(|watch| Teller {
-        watch,
-        database,
-        from: reader.position().0,
-        to: reader.end().0,
-        begun_us,
-        next_us: begun_us + QUIET.as_micros() as u64,
-    });
+    let (from, to) = (reader.position().0, reader.end().0);
+    let mut teller = watch.map(|watch| Teller::new(watch, database, from, to));
     let mut redo = Redo::new(store);
     let mut analysis = Analysis::default();
     let read = loop {

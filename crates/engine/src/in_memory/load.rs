@@ -15,7 +15,7 @@ use std::thread;
 
 use pikepole_contention::sync::Mutex;
 use pikepole_log::Reader;
-use pikepole_machine::File;
+use pikepole_machine::{File, clock};
 use pikepole_memory::{Change, Keys, Level, MemoryScan, MemoryTable, MemoryTransaction};
 use pikepole_storage::LogContext;
 use pikepole_storage::records::Record;
@@ -25,10 +25,12 @@ use super::changes::ChangeReader;
 use super::files::{Manifest, RowsHead, RowsOf, RowsTail};
 use crate::Table;
 use crate::chunk::{Chunk, ChunkKind, ChunkReader};
-use crate::database::{Database, lock};
+use crate::database::{Database, RecoveryWatch, Teller, lock};
 
 /// Chunks that are read ahead of the threads.
 const AHEAD: usize = 8;
+/// Rows of a chunk whose places in indexes are asked for before the first of them is inserted.
+const ROWS_A_BATCH: usize = 32;
 
 /// A table whose rows are loaded.
 struct Loaded {
@@ -50,6 +52,8 @@ struct Loader<'a> {
     row: Vec<Value>,
     keys: Keys,
     name: Vec<u8>,
+    /// The keys of a batch of rows.
+    batch: Vec<Keys>,
 }
 
 impl<'a> Loader<'a> {
@@ -61,15 +65,25 @@ impl<'a> Loader<'a> {
             row: Vec::new(),
             keys: Keys::default(),
             name: Vec::new(),
+            batch: (0..ROWS_A_BATCH).map(|_| Keys::default()).collect(),
         }
     }
 
-    /// Puts a row where none of its key is.
-    fn insert(&mut self, table: u32, body: &[u8]) -> Result<(), String> {
-        let Some(own) = self.tables.get(&table) else { return Ok(()) };
-        own.table.keys_of_row(body, &mut self.row, &mut self.keys).map_err(|error| own.damage(&error))?;
-        let inserted = self.tx.insert(&own.rows, &self.keys, body, &mut self.name);
-        inserted.map_err(|refusal| own.damage(&format!("{refusal:?}")))
+    /// Inserts rows whose keys are not there, at most as many as a batch has. What each will look at in hash indexes is asked for together,
+    /// in two steps because nodes are found by the heads of their chains: so the misses of a batch overlap.
+    fn insert_batch(&mut self, rows: &[(&Loaded, &[u8])]) -> Result<(), String> {
+        for ((own, body), keys) in rows.iter().zip(&mut self.batch) {
+            own.table.keys_of_row(body, &mut self.row, keys).map_err(|error| own.damage(&error))?;
+            own.rows.prefetch_heads(keys);
+        }
+        for ((own, _), keys) in rows.iter().zip(&self.batch) {
+            own.rows.prefetch_nodes(keys);
+        }
+        for ((own, body), keys) in rows.iter().zip(&self.batch) {
+            let inserted = self.tx.insert(&own.rows, keys, body, &mut self.name);
+            inserted.map_err(|refusal| own.damage(&format!("{refusal:?}")))?;
+        }
+        Ok(())
     }
 
     /// Finds the row of a key: its name.
@@ -126,12 +140,18 @@ impl<'a> Loader<'a> {
 
     /// Loads the rows of a chunk.
     fn load(&mut self, chunk: &[u8]) -> Result<(), String> {
+        let mut rows = Vec::with_capacity(ROWS_A_BATCH);
         for row in ChangeReader::new(chunk) {
             match row.map_err(|error| format!("the rows: {error}"))? {
-                (table, Change::Put(body)) => self.insert(table, body)?,
+                (table, Change::Put(body)) => rows.extend(self.tables.get(&table).map(|own| (&**own, body))),
                 (_, Change::Delete(_)) => return Err("the rows: there is a deletion among them".to_owned()),
             }
+            if rows.len() == ROWS_A_BATCH {
+                self.insert_batch(&rows)?;
+                rows.clear();
+            }
         }
+        self.insert_batch(&rows)?;
         self.commit()
     }
 }
@@ -147,12 +167,17 @@ impl Database {
     ///
     /// # Errors
     /// What is damaged or missing, for people.
-    pub(crate) fn load_in_memory(&self, manifest: &Manifest, log: Reader) -> Result<(), String> {
+    pub(crate) fn load_in_memory(
+        &self,
+        manifest: &Manifest,
+        log: Reader,
+        watch: Option<&RecoveryWatch>,
+    ) -> Result<(), String> {
         let catalog = self.current_catalog();
         let tables: Tables = catalog.tables().filter_map(loaded).collect();
         if let Some(file) = manifest.open(self.disk(), self.folder()).map_err(|error| error.to_string())? {
             let path = manifest.path(self.folder()).unwrap_or_default();
-            let loaded = self.load_rows(file, &tables);
+            let loaded = self.load_rows(file, manifest.rows, &tables, watch);
             let rows = loaded.map_err(|why| format!("{}: {why}", path.display()))?;
             if rows != manifest.rows {
                 return Err(format!("{}: it has {rows} rows, and had {}", path.display(), manifest.rows));
@@ -194,11 +219,12 @@ impl Database {
         Ok(())
     }
 
-    /// Loads a file of rows, with several threads where the disk is a real one; how many it has.
-    fn load_rows(&self, file: File, tables: &Tables) -> Result<u64, String> {
+    /// Loads a file of so many rows, with several threads where the disk is a real one; how many it has.
+    fn load_rows(&self, file: File, rows: u64, tables: &Tables, watch: Option<&RecoveryWatch>) -> Result<u64, String> {
         let len = file.len().map_err(|error| error.to_string())?;
-        let mut chunks = ChunkReader::new(file, 0, len);
-        let head: Option<RowsHead> = match chunks.next().map_err(|error| error.to_string())? {
+        let teller = watch.map(|watch| Teller::new(watch, self.name(), 0, len));
+        let mut chunks = RowChunks { chunks: ChunkReader::new(file, 0, len), teller };
+        let head: Option<RowsHead> = match chunks.chunks.next().map_err(|error| error.to_string())? {
             Some(Chunk { kind: ChunkKind::Head, payload, .. }) => serde_json::from_slice(payload).ok(),
             _ => None,
         };
@@ -208,19 +234,29 @@ impl Database {
             Some((of.object, own.clone()))
         };
         let tables: Tables = head.tables.iter().filter_map(is_there).collect();
+        // The rows of each are not known: indexes of a table with more grow while it is loaded.
+        let rows_a_table = rows.min(len) / (tables.len() as u64).max(1);
+        let reserve = || tables.values().for_each(|own| own.rows.reserve(rows_a_table));
         let threads = if self.disk().as_simulated().is_some() {
             1
         } else {
             thread::available_parallelism().map_or(1, NonZero::get)
         };
         if threads < 2 {
+            reserve();
             let mut loader = Loader::new(self, &tables);
-            return each_chunk(&mut chunks, |chunk| loader.load(&chunk));
+            return chunks.each(|chunk| loader.load(&chunk));
         }
-        self.load_with_threads(&mut chunks, &tables, threads)
+        self.load_with_threads(&mut chunks, &tables, threads, &reserve)
     }
 
-    fn load_with_threads(&self, chunks: &mut ChunkReader, tables: &Tables, threads: usize) -> Result<u64, String> {
+    fn load_with_threads(
+        &self,
+        chunks: &mut RowChunks<'_>,
+        tables: &Tables,
+        threads: usize,
+        reserve: &(dyn Fn() + Sync),
+    ) -> Result<u64, String> {
         let failed = Mutex::new(None);
         let read = thread::scope(|scope| {
             let (sender, receiver) = sync_channel::<Vec<u8>>(AHEAD);
@@ -228,6 +264,7 @@ impl Database {
             for _ in 0..threads {
                 let (receiver, failed) = (receiver.clone(), &failed);
                 scope.spawn(move || {
+                    reserve();
                     let mut loader = Loader::new(self, tables);
                     // After a failure chunks are taken and left, so that the reader does not wait to give them.
                     while let Ok(chunk) = take_next(&receiver) {
@@ -240,7 +277,7 @@ impl Database {
                 });
             }
             let gone = |_| "the threads that load rows have ended".to_owned();
-            each_chunk(chunks, move |chunk| sender.send(chunk).map_err(gone))
+            chunks.each(move |chunk| sender.send(chunk).map_err(gone))
         });
         match lock(&failed).take() {
             Some(why) => Err(why),
@@ -254,23 +291,34 @@ fn take_next(receiver: &Mutex<Receiver<Vec<u8>>>) -> Result<Vec<u8>, RecvError> 
     lock(receiver).recv()
 }
 
-/// Gives the rows of each chunk to `take`; the number of rows by the tail.
-fn each_chunk(chunks: &mut ChunkReader, mut take: impl FnMut(Vec<u8>) -> Result<(), String>) -> Result<u64, String> {
-    let mut rows = Vec::new();
-    loop {
-        match chunks.next().map_err(|error| error.to_string())? {
-            Some(Chunk { kind: ChunkKind::Rows, fields: [goes_on, ..], payload }) => {
-                rows.extend_from_slice(payload);
-                if goes_on == 0 {
-                    take(std::mem::take(&mut rows))?;
+/// The chunks of a file of rows, and the reports on how far they are read.
+struct RowChunks<'a> {
+    chunks: ChunkReader,
+    teller: Option<Teller<'a>>,
+}
+
+impl RowChunks<'_> {
+    /// Gives the rows of each chunk to `take`; the number of rows by the tail.
+    fn each(&mut self, mut take: impl FnMut(Vec<u8>) -> Result<(), String>) -> Result<u64, String> {
+        let mut rows = Vec::new();
+        loop {
+            match self.chunks.next().map_err(|error| error.to_string())? {
+                Some(Chunk { kind: ChunkKind::Rows, fields: [goes_on, ..], payload }) => {
+                    rows.extend_from_slice(payload);
+                    if goes_on == 0 {
+                        take(std::mem::take(&mut rows))?;
+                    }
                 }
+                Some(Chunk { kind: ChunkKind::Tail, payload, .. }) => {
+                    let tail: RowsTail = serde_json::from_slice(payload).map_err(|error| error.to_string())?;
+                    return Ok(tail.rows);
+                }
+                Some(_) => return Err("it has a piece that is none of rows".to_owned()),
+                None => return Err("it ends too early".to_owned()),
             }
-            Some(Chunk { kind: ChunkKind::Tail, payload, .. }) => {
-                let tail: RowsTail = serde_json::from_slice(payload).map_err(|error| error.to_string())?;
-                return Ok(tail.rows);
+            if let Some(teller) = &mut self.teller {
+                teller.look(self.chunks.position(), clock::now_us());
             }
-            Some(_) => return Err("it has a piece that is none of rows".to_owned()),
-            None => return Err("it ends too early".to_owned()),
         }
     }
 }

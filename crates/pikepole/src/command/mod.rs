@@ -54,7 +54,7 @@ fn recovery_line(progress: &pikepole::RecoveryProgress) -> String {
     let percent = progress.bytes_done * 100 / progress.bytes.max(1);
     let rate = progress.bytes_done as f64 / 1e6 / progress.elapsed.as_secs_f64().max(1e-3);
     let megabytes = progress.bytes as f64 / 1e6;
-    format!("recovering {}: {percent}% of {megabytes:.0} MB of log, {rate:.0} MB/s", progress.database)
+    format!("recovering {}: {percent}% of {megabytes:.0} MB, {rate:.0} MB/s", progress.database)
 }
 
 /// Why a command ended.
@@ -135,6 +135,6 @@ mod tests {
         let database = "sales".to_string();
         let progress =
             pikepole::RecoveryProgress { database, bytes: 4_000_000_000, bytes_done: 1_000_000_000, elapsed };
-        assert_eq!(recovery_line(&progress), "recovering sales: 25% of 4000 MB of log, 500 MB/s");
+        assert_eq!(recovery_line(&progress), "recovering sales: 25% of 4000 MB, 500 MB/s");
     }
 }
