@@ -38,7 +38,7 @@ impl Machine<'_> {
     /// BEGIN ATOMIC.
     ///
     /// # Errors
-    /// 41332 and 41333 for a session whose level goes with no native module.
+    /// 41332 and 41333 for a session whose level goes with no native module; 515 for NULL in a parameter that takes none.
     pub(super) fn begin_atomic(&mut self, atomic: &Atomic) -> Result<(), Fault> {
         let is_open = self.context.state.transaction_count > 0;
         match self.context.settings.isolation {
@@ -48,6 +48,7 @@ impl Machine<'_> {
             }
             _ => {}
         }
+        atomic.check_parameters(&self.frame.program, &self.frame.slots)?;
         let inside = atomic.settings(&self.context.settings);
         let outside = Box::new(std::mem::replace(&mut self.context.settings, inside));
         self.inform_of_settings();

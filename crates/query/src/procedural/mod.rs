@@ -54,6 +54,8 @@ pub use client_cursor::{ClientCursor, CursorTarget, open_cursor, read_cursor_aga
 pub use declared_cursor::CursorShown;
 pub(crate) use declared_cursor::Cursors;
 pub(crate) use frame::{Frame, SpareFrames};
+#[cfg(test)]
+pub(crate) use native::interpreted;
 pub use output_rows::cut_long_values;
 pub(crate) use request::CallRoom;
 pub use request::{Prepared, RowTarget, call, insert_rows};

@@ -126,8 +126,26 @@ unsafe extern "C" fn clock(frame: *mut Frame, at: u64) -> u32 {
     unsafe { help(frame, at, act) }
 }
 
+#[cfg(test)]
+std::thread_local! {
+    static IS_INTERPRETED: std::cell::Cell<bool> = const { std::cell::Cell::new(false) };
+}
+
+/// Runs what is natively compiled without its machine code, on this thread.
+#[cfg(test)]
+pub(crate) fn interpreted<T>(run: impl FnOnce() -> T) -> T {
+    IS_INTERPRETED.set(true);
+    let result = run();
+    IS_INTERPRETED.set(false);
+    result
+}
+
 /// The machine code of a module; made at the first call. None: there is none on this machine, and the module is interpreted.
 pub(super) fn code_of(program: &Program) -> Option<&Code> {
+    #[cfg(test)]
+    if IS_INTERPRETED.get() {
+        return None;
+    }
     program.code.get_or_init(|| crate::program::code_of(program, &HELPERS).ok()).as_ref()
 }
 

@@ -5,14 +5,14 @@
 
 use std::sync::Arc;
 
-use super::Instruction;
 use super::compile::Compiler;
+use super::{Instruction, Program};
 use crate::bind::SchemaBound;
 use crate::expression::{Expr, Fault};
 use crate::settings::Settings;
 use pikepole_engine::MemoryLevel;
 use pikepole_tsql::{self as tree, Literal, ModuleBody, ModuleOption, SettingOption, SettingValue, StatementKind};
-use pikepole_types::{DateFormat, Language, SqlError};
+use pikepole_types::{DateFormat, Language, SqlError, Value};
 
 /// The options of an atomic block.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -24,6 +24,8 @@ pub(crate) struct Atomic {
     language: &'static Language,
     date_format: DateFormat,
     date_first: u8,
+    /// The parameters that are declared NOT NULL.
+    required: Vec<usize>,
 }
 
 impl Atomic {
@@ -31,10 +33,10 @@ impl Atomic {
     ///
     /// # Errors
     /// 10784 for one that is missing; 10794 for a level that native modules do not have; a wrong value, by its option's own error.
-    fn of(options: &[SettingOption]) -> Result<Atomic, Fault> {
+    fn of(options: &[SettingOption], required: &[usize]) -> Result<Atomic, Fault> {
         let find = |name: &str| options.iter().find(|option| option.name == name);
-        let required = |name: &str, shown: &str| find(name).ok_or_else(|| SqlError::atomic_option_missing(shown));
-        let level = match word(required("TRANSACTION ISOLATION LEVEL", "transaction isolation level")?).as_str() {
+        let needed = |name: &str, shown: &str| find(name).ok_or_else(|| SqlError::atomic_option_missing(shown));
+        let level = match word(needed("TRANSACTION ISOLATION LEVEL", "transaction isolation level")?).as_str() {
             "SNAPSHOT" => MemoryLevel::Snapshot,
             "REPEATABLE READ" => MemoryLevel::RepeatableRead,
             "SERIALIZABLE" => MemoryLevel::Serializable,
@@ -43,7 +45,7 @@ impl Atomic {
             }
             other => return Err(Box::new(SqlError::incorrect_syntax(other))),
         };
-        let name = text(required("LANGUAGE", "language")?);
+        let name = text(needed("LANGUAGE", "language")?);
         let language = Language::by_name(&name).ok_or_else(|| SqlError::language_unknown(&name))?;
         let mut atomic = Atomic {
             level,
@@ -51,6 +53,7 @@ impl Atomic {
             language,
             date_format: language.date_format,
             date_first: language.date_first,
+            required: required.to_vec(),
         };
         if let Some(option) = find("DATEFORMAT") {
             let name = text(option);
@@ -68,6 +71,15 @@ impl Atomic {
             Some(unknown) => Err(Box::new(SqlError::incorrect_syntax(&unknown.name))),
             None => Ok(atomic),
         }
+    }
+
+    /// # Errors
+    /// 515 for NULL in a parameter that is declared NOT NULL.
+    pub(crate) fn check_parameters(&self, program: &Program, slots: &[Value]) -> Result<(), Fault> {
+        let Some(slot) = self.required.iter().find(|slot| slots[**slot].is_null()) else { return Ok(()) };
+        let name = program.variables.get(*slot).map_or("", |variable| variable.name.as_str());
+        let module = program.procedure.as_ref().map_or("", |module| module.name.as_str());
+        Err(Box::new(SqlError::null_not_allowed(name, module, "EXECUTE")))
     }
 
     /// The settings in force in the block, for a caller with these.
@@ -145,7 +157,7 @@ impl Compiler<'_> {
     pub(super) fn module_body(&mut self, options: &[ModuleOption], body: &ModuleBody, bound: Option<SchemaBound>) {
         let is_native = tree::says(options, "NATIVE_COMPILATION");
         let atomic = match body {
-            ModuleBody::Atomic { options, .. } if is_native => Atomic::of(options).map(Some),
+            ModuleBody::Atomic { options, .. } if is_native => Atomic::of(options, &self.required).map(Some),
             ModuleBody::Atomic { .. } => {
                 Err(crate::errors::unsupported("BEGIN ATOMIC in a module that is not natively compiled"))
             }

@@ -145,6 +145,8 @@ pub(super) struct Compiler<'a> {
     pub(super) schema_bound: Option<SchemaBound>,
     /// A function is to be made of the text.
     pub(super) in_function: bool,
+    /// The parameters that are declared NOT NULL, which natively compiled modules look at.
+    pub(super) required: Vec<usize>,
     /// The text at hand is in an atomic block.
     pub(super) atomic: bool,
     late: Vec<Late>,
@@ -197,6 +199,7 @@ impl<'a> Compiler<'a> {
             returns: None,
             schema_bound: None,
             in_function: false,
+            required: Vec::new(),
             atomic: false,
             late: Vec::new(),
             variables: Vec::new(),
@@ -340,7 +343,8 @@ impl<'a> Compiler<'a> {
             _ if parameter.readonly => return Err(Box::new(SqlError::readonly_of_scalar(&parameter.name.text))),
             Declared::System(ty) | Declared::Second(_, ty) | Declared::Alias(_, ty) => ty,
         };
-        self.declare(&parameter.name, ty, &declared)?;
+        let slot = self.declare(&parameter.name, ty, &declared)?;
+        self.required.extend((parameter.nullable == Some(false)).then_some(slot));
         let default = match &parameter.default {
             None => None,
             Some(default) => {

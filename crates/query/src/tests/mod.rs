@@ -17,6 +17,7 @@ mod key_changes;
 mod locks;
 mod long_values;
 mod modify;
+mod native_modules;
 mod newest;
 mod optimizer;
 mod output;

@@ -103,6 +103,18 @@ EXEC dbo.day_of '20240301', @n OUTPUT, @name OUTPUT
 SELECT @n AS n, @name AS name, DATEPART(weekday, CONVERT(date, '20240301')) AS own, DATENAME(weekday, CONVERT(date, '20240301')) AS own_name
 SET LANGUAGE us_english
 GO
+-- A parameter that takes no NULL.
+CREATE PROCEDURE dbo.needs @n int NOT NULL, @m int = NULL WITH NATIVE_COMPILATION, SCHEMABINDING AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+    RETURN @n
+END
+GO
+DECLARE @r int
+EXEC @r = dbo.needs 5
+SELECT @r AS r, @@TRANCOUNT AS transactions
+EXEC @r = dbo.needs NULL
+SELECT @@TRANCOUNT AS transactions
+GO
 -- Names of modules and what is bound.
 SELECT OBJECT_NAME(object_id) AS name, uses_native_compilation, is_schema_bound FROM sys.sql_modules ORDER BY name
 DROP TABLE dbo.t

@@ -1,0 +1,166 @@
+//! Natively compiled modules do in machine code what they do interpreted: on bodies and arguments made by chance.
+//!
+//! `PIKEPOLE_NATIVE_RUNS` asks for other than the usual number of bodies, `PIKEPOLE_NATIVE_SEED` for another first one.
+
+use std::fmt::Write as _;
+
+use super::joins::Chance;
+use super::*;
+use crate::procedural::interpreted;
+
+/// Bodies that are made where nothing says otherwise.
+const RUNS: u64 = 400;
+/// Calls of each body.
+const CALLS: usize = 4;
+const VARIABLES: [(&str, &str); 6] =
+    [("@a", "bit"), ("@b", "tinyint"), ("@c", "smallint"), ("@d", "int"), ("@e", "bigint"), ("@s", "varchar(8)")];
+
+fn constant(chance: &mut Chance) -> String {
+    let constants =
+        ["0", "1", "2", "-1", "7", "255", "256", "-32768", "32767", "2147483647", "-2147483648", "NULL", "100", "13"];
+    chance.pick(&constants).to_owned()
+}
+
+/// An expression over the integer variables.
+fn integer(chance: &mut Chance, depth: usize) -> String {
+    if depth == 0 || chance.one_in(3) {
+        return if chance.one_in(3) { constant(chance) } else { VARIABLES[chance.below(5)].0.to_owned() };
+    }
+    let operand = |chance: &mut Chance| integer(chance, depth - 1);
+    match chance.below(8) {
+        0 => format!("(-{})", operand(chance)),
+        1 => format!("(~{})", operand(chance)),
+        2 => format!("CAST({} AS {})", operand(chance), VARIABLES[chance.below(5)].1),
+        3 => format!("ISNULL({}, {})", operand(chance), operand(chance)),
+        _ => {
+            let op = chance.pick(&["+", "-", "*", "/", "%", "&", "|", "^"]);
+            format!("({} {op} {})", operand(chance), operand(chance))
+        }
+    }
+}
+
+fn condition(chance: &mut Chance, depth: usize) -> String {
+    match chance.below(if depth > 0 { 7 } else { 4 }) {
+        0 => format!("{} IS NULL", VARIABLES[chance.below(6)].0),
+        1 => format!("@s LIKE '{}%'", chance.pick(&["a", "1", ""])),
+        2 => format!("{} IS NOT NULL", integer(chance, 1)),
+        3 => {
+            let op = chance.pick(&["=", "<>", "<", "<=", ">", ">="]);
+            format!("{} {op} {}", integer(chance, 2), integer(chance, 2))
+        }
+        4 => format!("NOT ({})", condition(chance, depth - 1)),
+        5 => format!("({} AND {})", condition(chance, depth - 1), condition(chance, depth - 1)),
+        _ => format!("({} OR {})", condition(chance, depth - 1), condition(chance, depth - 1)),
+    }
+}
+
+/// A statement; loops count with a variable of their depth, so they end.
+fn statement(chance: &mut Chance, depth: usize) -> String {
+    let inner = |chance: &mut Chance| {
+        let count = 1 + chance.below(3);
+        (0..count).map(|_| statement(chance, depth - 1)).collect::<Vec<_>>().join("\n")
+    };
+    match chance.below(if depth > 0 { 12 } else { 8 }) {
+        0..=3 => format!("SET {} = {}", VARIABLES[chance.below(5)].0, integer(chance, 3)),
+        4 => format!("SET @s = CAST({} AS varchar(8))", integer(chance, 1)),
+        5 => {
+            format!("SET {} {} {}", VARIABLES[chance.below(5)].0, chance.pick(&["+=", "-=", "*="]), integer(chance, 1))
+        }
+        6 => format!("INSERT INTO dbo.t (k, v, s) VALUES ({}, {}, @s)", integer(chance, 1), integer(chance, 2)),
+        7 => match chance.below(4) {
+            0 => format!("UPDATE dbo.t SET v = {} WHERE k = {}", integer(chance, 2), integer(chance, 1)),
+            1 => format!("SELECT @d = v, @s = s FROM dbo.t WHERE k = {}", integer(chance, 1)),
+            2 => "SET @d = @@ROWCOUNT".to_owned(),
+            _ => format!("IF @d = 1234567 RETURN {}", integer(chance, 1)),
+        },
+        8 | 9 => format!("IF {} BEGIN {} END ELSE BEGIN {} END", condition(chance, 2), inner(chance), inner(chance)),
+        10 => format!(
+            "SET @n{depth} = 0 WHILE @n{depth} < {} BEGIN SET @n{depth} += 1 {} {} END",
+            chance.below(70),
+            inner(chance),
+            chance.pick(&["", "IF @e > 5 BREAK", "IF @c > 100 CONTINUE"])
+        ),
+        _ => format!(
+            "BEGIN TRY {} END TRY BEGIN CATCH SET @s = CAST(ERROR_NUMBER() AS varchar(8)) {} END CATCH",
+            inner(chance),
+            inner(chance)
+        ),
+    }
+}
+
+fn procedure(chance: &mut Chance) -> String {
+    let parameters: Vec<String> = VARIABLES.iter().map(|(name, ty)| format!("{name} {ty} OUTPUT")).collect();
+    let count = 2 + chance.below(6);
+    let body: Vec<String> = (0..count).map(|_| statement(chance, 3)).collect();
+    format!(
+        "CREATE PROCEDURE dbo.p {} WITH NATIVE_COMPILATION, SCHEMABINDING AS
+         BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+         DECLARE @n1 int = 0, @n2 int = 0, @n3 int = 0
+         {}
+         RETURN {}
+         END",
+        parameters.join(", "),
+        body.join("\n"),
+        integer(chance, 1)
+    )
+}
+
+fn calls(chance: &mut Chance) -> String {
+    let mut script = String::new();
+    for _ in 0..CALLS {
+        let small = |chance: &mut Chance| chance.pick(&["0", "1", "3", "NULL", "9", "200"]).to_owned();
+        let values = [small(chance), small(chance), small(chance), constant(chance), constant(chance)];
+        let [a, b, c, d, e] = values;
+        write!(
+            script,
+            "DECLARE @r int, @a bit = {a}, @b tinyint = {b}, @c smallint = {c}, @d int = {d}, @e bigint = {e}, @s varchar(8) = 'ab'
+             EXEC @r = dbo.p @a OUTPUT, @b OUTPUT, @c OUTPUT, @d OUTPUT, @e OUTPUT, @s OUTPUT
+             SELECT @r, @a, @b, @c, @d, @e, @s, @@TRANCOUNT
+             SELECT k, v, s FROM dbo.t ORDER BY k
+             GO
+             "
+        )
+        .expect("a text takes it");
+    }
+    script
+}
+
+#[test]
+fn native_modules_do_what_interpreted_ones_do() {
+    let asked = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
+    let (runs, first) = (asked("PIKEPOLE_NATIVE_RUNS").unwrap_or(RUNS), asked("PIKEPOLE_NATIVE_SEED").unwrap_or(1));
+    let mut compiled = 0;
+    for seed in first..first + runs {
+        let chance = &mut Chance(seed);
+        let (procedure, calls) = (procedure(chance), calls(chance));
+        let run = || {
+            let mut client = Client::alone();
+            client.shown("CREATE TABLE dbo.t (k int NOT NULL PRIMARY KEY NONCLUSTERED, v bigint NULL, s varchar(8) NULL) WITH (MEMORY_OPTIMIZED = ON)");
+            let made = client.shown(&procedure);
+            (made, client.shown(&calls))
+        };
+        let native = run();
+        compiled += u64::from(native.0.is_empty());
+        assert_eq!(native, interpreted(run), "seed {seed}:\n{procedure}\n{calls}");
+    }
+    assert!(compiled * 3 > runs, "{compiled} of {runs} bodies are valid");
+}
+
+/// The code is there, and a fault in it comes out: the machine that runs it is the one that is tested above.
+#[test]
+fn a_native_module_has_machine_code() {
+    let mut client = Client::alone();
+    client.shown(
+        "CREATE PROCEDURE dbo.p @n int WITH NATIVE_COMPILATION, SCHEMABINDING AS
+         BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+         DECLARE @i int = 0 WHILE @i < @n OR @i IS NULL SET @i += 1 RETURN @i END
+         GO
+         EXEC dbo.p 3",
+    );
+    assert_eq!(client.value("DECLARE @r int EXEC @r = dbo.p 1000 SELECT @r"), "1000");
+    let catalog = client.context.catalog();
+    let module = catalog.catalog.procedure("dbo", "p").expect("a procedure");
+    let (database, text) = (client.context.database().id(), &module.text);
+    let program = client.context.plans.procedure(database, module.object_id, text).expect("a program");
+    assert!(program.code.get().is_some_and(Option::is_some));
+}
