@@ -93,7 +93,6 @@ impl Machine<'_> {
         settings.inform(&mut self.functions);
         let isolation = settings.isolation;
         self.context.set_isolation(isolation);
-        self.host.settings_changed(self.context);
     }
 
     /// Undoes the block of the current frame, which an error leaves. One that ends the transaction ends it all the same.

@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 
-use super::frame::{Alone, Frame, Return};
+use super::frame::{Alone, Frame, KnownCallee, Return};
 use super::prepared::PreparedProcedure;
 use super::promise::Promised;
 use super::recover::Origin;
@@ -82,10 +82,12 @@ impl Machine<'_> {
             if self.frame.atomic.is_some() && !program.is_native() {
                 return Err(Box::new(SqlError::not_in_native("procedure", name.dotted())));
             }
-            let acting = self.context.module_context(&program)?;
-            self.call_named(program, call, name)?;
-            self.context.begin_module_context(acting);
-            return Ok(());
+            // The database that a call may name is left out.
+            let called_as = Arc::new(ObjectName { server: None, database: None, ..name });
+            if matches!(call.target, ExecuteTarget::Named(_)) && !called_as.is_temporary() {
+                self.note_callee(&program, &called_as);
+            }
+            return self.call_as_named(program, call, called_as);
         };
         // It is compiled and runs there; its arguments are values of here.
         let home = Arc::clone(self.context.database());
@@ -94,16 +96,53 @@ impl Machine<'_> {
         let acting = program.as_ref().map_or(Ok(None), |program| self.context.module_context(program));
         self.context.move_back(&home);
         let acting = acting?;
-        self.call_named(program?, call, name)?;
+        self.call_named(program?, call, Arc::new(ObjectName { server: None, database: None, ..name }))?;
         self.context.move_to(&database)?;
         self.context.begin_module_context(acting);
         Ok(())
     }
 
+    /// Keeps what the instruction at the program counter calls.
+    fn note_callee(&mut self, program: &Arc<Program>, name: &Arc<ObjectName>) {
+        let at = self.frame.pc;
+        let stamp = self.context.catalog_stamp();
+        let known = KnownCallee {
+            at,
+            catalog: (stamp.database, stamp.version),
+            serial: self.context.security_serial(),
+            program: Arc::clone(program),
+            name: Arc::clone(name),
+        };
+        self.frame.callees.retain(|known| known.at != at);
+        self.frame.callees.push(known);
+    }
+
+    /// Calls what the same instruction has called before, without looking its name up. False: it has called none, or something has changed.
+    pub(super) fn call_known(&mut self, call: &Execute) -> Result<bool, Fault> {
+        let at = self.frame.pc;
+        let Some(known) = self.frame.callees.iter().find(|known| known.at == at) else { return Ok(false) };
+        let stamp = self.context.catalog_stamp();
+        let is_same = known.catalog == (stamp.database, stamp.version)
+            && known.serial == self.context.security_serial()
+            && self.context.plans.use_procedure(stamp.database, &known.program);
+        if !is_same {
+            return Ok(false);
+        }
+        let (program, name) = (Arc::clone(&known.program), Arc::clone(&known.name));
+        self.call_as_named(program, call, name)?;
+        Ok(true)
+    }
+
+    /// Enters a procedure of the current database that a call names.
+    fn call_as_named(&mut self, program: Arc<Program>, call: &Execute, name: Arc<ObjectName>) -> Result<(), Fault> {
+        let acting = self.context.module_context(&program)?;
+        self.call_named(program, call, name)?;
+        self.context.begin_module_context(acting);
+        Ok(())
+    }
+
     /// Enters a procedure that a call names; errors in it tell of it as the call does.
-    fn call_named(&mut self, program: Arc<Program>, call: &Execute, name: ObjectName) -> Result<(), Fault> {
-        // The database that a call may name is left out.
-        let name = ObjectName { server: None, database: None, ..name };
+    fn call_named(&mut self, program: Arc<Program>, call: &Execute, name: Arc<ObjectName>) -> Result<(), Fault> {
         self.call(program, &call.arguments, call.status, &name.name.text).map_err(|fault| match &fault.procedure {
             Some(_) => Box::new(SqlError { procedure: Some(name.dotted()), ..*fault }),
             None => fault,

@@ -51,7 +51,9 @@ pub(crate) struct Frame {
     /// Of a text that sp_executesql runs.
     pub(crate) is_of_procedure: bool,
     /// Of a procedure: the name by which it was called, where that is not just its own.
-    pub(crate) called_as: Option<ObjectName>,
+    pub(crate) called_as: Option<Arc<ObjectName>>,
+    /// Procedures that it has called, by the instructions that call them; kept from run to run.
+    pub(crate) callees: Vec<KnownCallee>,
     /// The settings to restore when the frame ends.
     pub(crate) settings: Option<Settings>,
     /// The caller's `@@PROCID` and `SCOPE_IDENTITY()`.
@@ -69,6 +71,19 @@ pub(crate) struct Frame {
     pub(crate) alone: Option<Alone>,
     /// Where calls of it are counted; nowhere in a text.
     pub(crate) calls: Option<Box<Call>>,
+}
+
+/// What a call has come to: it is the same as long as nothing has changed that it depends on.
+pub(crate) struct KnownCallee {
+    /// The instruction that calls it.
+    pub(crate) at: usize,
+    /// The database, and the version of its catalog.
+    pub(crate) catalog: (i32, u64),
+    /// The state of the session's permissions.
+    pub(crate) serial: u64,
+    pub(crate) program: Arc<Program>,
+    /// The name that the call has, without a database.
+    pub(crate) name: Arc<ObjectName>,
 }
 
 /// See [`Frame::alone`].
@@ -96,6 +111,7 @@ impl Frame {
             caller_context: (1, false),
             is_of_procedure: false,
             called_as: None,
+            callees: Vec::new(),
             settings: None,
             caller_procedure: 0,
             caller_identity: Value::Null,

@@ -93,6 +93,8 @@ pub(crate) enum Pause {
     FormatFile(String),
     /// The statement has done what it was to do: a trigger is to run before it ends.
     Fire(Box<Fire>),
+    /// Another frame is the current one: the loop over instructions goes on in that.
+    Frame,
 }
 
 /// The rows an INSERT ... EXEC collects.
@@ -344,6 +346,7 @@ impl Machine<'_> {
                 Ok(Pause::Statistics(index)) => Box::pin(self.need_statistics(index)).await,
                 Ok(Pause::FormatFile(name)) => Box::pin(self.fetch_format_file(name)).await,
                 Ok(Pause::Fire(fire)) => self.enter_trigger(*fire),
+                Ok(Pause::Frame) => Ok(()),
                 Err(Stop::Blocked(need)) => self.context.satisfy(need).await,
                 Err(Stop::Stale) => Box::pin(self.restart_statement()).await,
                 Err(Stop::Again(table)) => Box::pin(self.begin_again(&table)).await,

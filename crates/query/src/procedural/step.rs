@@ -6,7 +6,7 @@ use super::native::code_of;
 use super::{Capture, Machine, Pause};
 use crate::access::Stop;
 use crate::clock::now;
-use crate::expression::{COPIES, ask_for};
+use crate::expression::{COPIES, Expr, ask_for};
 use crate::output::CapturedRows;
 use crate::program::{ExecuteTarget, Instruction, Program, Setting};
 use crate::security::Requirement;
@@ -18,6 +18,16 @@ use pikepole_types::{SqlError, Value};
 impl Machine<'_> {
     /// Runs instructions until one must await, the quantum is over, or an error stops it.
     pub(crate) fn advance(&mut self) -> Result<Pause, Stop> {
+        loop {
+            match self.advance_frame()? {
+                Pause::Frame => {}
+                pause => return Ok(pause),
+            }
+        }
+    }
+
+    /// The same until another frame is the current one.
+    fn advance_frame(&mut self) -> Result<Pause, Stop> {
         let program = Arc::clone(&self.frame.program);
         if program.is_native()
             && let Some(code) = code_of(&program)
@@ -36,7 +46,7 @@ impl Machine<'_> {
     pub(super) fn step(&mut self, program: &Arc<Program>) -> Result<Option<Pause>, Stop> {
         let at = self.frame.pc;
         let Some(instruction) = program.instructions.get(at) else {
-            return Ok(Some(Pause::Instruction));
+            return self.leave_at_once(None);
         };
         match instruction {
             Instruction::Assign { slot, value } => {
@@ -112,6 +122,11 @@ impl Machine<'_> {
                 self.context.state.row_count = 0;
                 self.done_without_count();
             }
+            Instruction::Execute(call) => {
+                let is_called = self.call_known(call)?;
+                return Ok(Some(if is_called { Pause::Frame } else { Pause::Instruction }));
+            }
+            Instruction::Return(value) => return self.leave_at_once(value.as_ref()),
             Instruction::Capture => self.begin_capture()?,
             Instruction::Promise(sets) => self.promise(sets),
             Instruction::Fulfil => self.fulfil()?,
@@ -120,6 +135,17 @@ impl Machine<'_> {
         self.context.state.last_error = 0;
         self.frame.pc = at + 1;
         Ok(None)
+    }
+
+    /// Leaves a procedure that has been called, with the value of RETURN. Other frames have more to see to when they end.
+    fn leave_at_once(&mut self, value: Option<&Expr>) -> Result<Option<Pause>, Stop> {
+        let frame = &self.frame;
+        if self.callers.is_empty() || frame.function.is_some() || frame.trigger.is_some() {
+            return Ok(Some(Pause::Instruction));
+        }
+        let status = value.map(|value| self.integer_value(value)).transpose()?;
+        self.leave_frame(status.map(|status| status.unwrap_or(0) as i32))?;
+        Ok(Some(Pause::Frame))
     }
 
     /// Whether a loop is to stop for a moment: its quantum is over, its batch was cancelled, or its client lags behind what it
