@@ -60,13 +60,7 @@ impl Machine<'_> {
                     return Ok(Some(pause));
                 }
             }
-            Instruction::Jump(target) => {
-                self.frame.pc = *target;
-                if *target <= at && self.is_to_pause() {
-                    return Ok(Some(Pause::Yield));
-                }
-                return Ok(None);
-            }
+            Instruction::Jump(target) => return Ok(self.jump(at, *target)),
             Instruction::JumpUnless(condition, target) => {
                 let holds = condition.holds(&mut self.env())?;
                 self.tell_failed_arithmetic();
@@ -78,11 +72,7 @@ impl Machine<'_> {
             }
             Instruction::Leave(target, caught_depth) => {
                 self.leave_catch(*caught_depth);
-                self.frame.pc = *target;
-                if *target <= at && self.is_to_pause() {
-                    return Ok(Some(Pause::Yield));
-                }
-                return Ok(None);
+                return Ok(self.jump(at, *target));
             }
             Instruction::EndCatch => {
                 self.context.state.caught.pop();
@@ -135,6 +125,13 @@ impl Machine<'_> {
         self.context.state.last_error = 0;
         self.frame.pc = at + 1;
         Ok(None)
+    }
+
+    /// Goes on at another instruction; a loop stops there now and then.
+    #[inline]
+    fn jump(&mut self, at: usize, target: usize) -> Option<Pause> {
+        self.frame.pc = target;
+        (target <= at && self.is_to_pause()).then_some(Pause::Yield)
     }
 
     /// Leaves a procedure that has been called, with the value of RETURN. Other frames have more to see to when they end.
