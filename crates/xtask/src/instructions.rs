@@ -42,25 +42,25 @@ impl std::fmt::Display for Report {
     }
 }
 
-/// Counts the instructions of `program`, a `pikepole` with line tables, in a new folder below `folder`.
+/// Counts the instructions of a loop's rows in `program`, a `pikepole` with line tables, in a new folder below `folder`.
 ///
 /// # Errors
 /// Where valgrind is not there or fails, or the program does.
-pub fn count(program: &Path, folder: &Path) -> io::Result<Report> {
+pub fn count(program: &Path, folder: &Path, of: Loop) -> io::Result<Report> {
     let folder = folder.join(format!("pikepole-instructions-{}", std::process::id()));
     fs::create_dir_all(&folder)?;
-    let costs = ROWS.map(|rows| run(program, &folder, rows));
+    let costs = ROWS.map(|rows| run(program, &folder, rows, of));
     fs::remove_dir_all(&folder)?;
     let [few, many] = costs;
     Ok(Report::of(&many?.since(&few?), f64::from(ROWS[1] - ROWS[0])))
 }
 
-fn run(program: &Path, folder: &Path, rows: u32) -> io::Result<Costs> {
+fn run(program: &Path, folder: &Path, rows: u32, of: Loop) -> io::Result<Costs> {
     let counted = folder.join(format!("{rows}.callgrind"));
     let mut command = Command::new("valgrind");
     command.args(["--quiet", "--tool=callgrind", &format!("--callgrind-out-file={}", counted.display())]);
     command.arg(program).args(["sql", "--stop-on-error", "-d"]).arg(folder.join(rows.to_string()));
-    command.args(["-Q", &script(rows)]);
+    command.args(["-Q", &script(rows, of)]);
     let output = command.output().map_err(|e| io::Error::new(e.kind(), format!("valgrind: {e}")))?;
     if !output.status.success() {
         let text = format!("{}: {}", output.status, String::from_utf8_lossy(&output.stderr).trim());
@@ -69,12 +69,71 @@ fn run(program: &Path, folder: &Path, rows: u32) -> io::Result<Costs> {
     Ok(Costs::read(&fs::read_to_string(&counted)?))
 }
 
-/// The loop that `pikepole stress` runs, of so many rows, without waits for the disk.
-fn script(rows: u32) -> String {
+/// The loop whose rows are counted.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub enum Loop {
+    /// Interpreted, into an ordinary table: the loop that `pikepole stress` runs.
+    #[default]
+    Ordinary,
+    /// The same into an in-memory table with an ordered key.
+    Memory,
+    /// The same, each insert by a call of a natively compiled procedure, which is a transaction.
+    NativeRow,
+    /// A natively compiled procedure's own, 1,000 rows a call and a transaction.
+    NativeLoop,
+}
+
+impl Loop {
+    /// The loop of a word on the command line.
+    pub fn of(word: &str) -> Option<Loop> {
+        Some(match word {
+            "--memory" => Loop::Memory,
+            "--native-row" => Loop::NativeRow,
+            "--native-loop" => Loop::NativeLoop,
+            _ => return None,
+        })
+    }
+}
+
+/// The start of a natively compiled procedure's body.
+const ATOMIC: &str = "WITH NATIVE_COMPILATION, SCHEMABINDING AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')";
+
+/// A script with a loop of so many rows, without waits for the disk.
+fn script(rows: u32, of: Loop) -> String {
+    let insert = |id: &str| {
+        format!(
+            "INSERT INTO dbo.one (id, created, filler, a, b, c)
+        VALUES ({id}, GETDATE(), 'pikepole', 1, 2, NULL);"
+        )
+    };
+    let (native, turn, step) = match of {
+        Loop::Ordinary | Loop::Memory => (String::new(), insert("@@SPID * 10000000000 + @i"), 1),
+        Loop::NativeRow => {
+            let native = format!("CREATE PROCEDURE dbo.native @id bigint {ATOMIC} {} END;", insert("@id"));
+            (native, "EXEC dbo.native @i;".to_owned(), 1)
+        }
+        Loop::NativeLoop => {
+            let body = insert("@first + @i");
+            let native = format!(
+                "CREATE PROCEDURE dbo.native @first bigint, @rows bigint {ATOMIC}
+    DECLARE @i bigint = 0;
+    WHILE @i < @rows BEGIN {body} SET @i += 1; END;
+END;"
+            );
+            (native, "EXEC dbo.native @i, 1000;".to_owned(), 1000)
+        }
+    };
+    let (key, options) = match of {
+        Loop::Ordinary => ("", ""),
+        _ => (" NONCLUSTERED", " WITH (MEMORY_OPTIMIZED = ON)"),
+    };
     format!(
         "ALTER DATABASE CURRENT SET DELAYED_DURABILITY = FORCED;
 GO
-CREATE TABLE dbo.one (id bigint NOT NULL PRIMARY KEY, created datetime NOT NULL, filler varchar(100) NOT NULL, a int NOT NULL, b int NOT NULL, c bigint NULL);
+CREATE TABLE dbo.one (id bigint NOT NULL PRIMARY KEY{key}, created datetime NOT NULL, filler varchar(100) NOT NULL, a int NOT NULL, b int NOT NULL, c bigint NULL){options};
+GO
+{native}
 GO
 CREATE PROCEDURE dbo.insert_rows @rows bigint AS
 BEGIN
@@ -82,9 +141,8 @@ BEGIN
     DECLARE @i bigint = 0;
     WHILE @i < @rows
     BEGIN
-        INSERT INTO dbo.one (id, created, filler, a, b, c)
-        VALUES (@@SPID * 10000000000 + @i, GETDATE(), 'pikepole', 1, 2, NULL);
-        SET @i += 1;
+        {turn}
+        SET @i += {step};
     END;
 END;
 GO

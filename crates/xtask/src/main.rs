@@ -6,6 +6,7 @@
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Command, ExitCode};
+use xtask::instructions::Loop;
 
 fn main() -> ExitCode {
     match std::env::args().nth(1).as_deref() {
@@ -15,7 +16,7 @@ fn main() -> ExitCode {
         Some("picture") => picture(&std::env::args().skip(2).collect::<Vec<_>>()),
         _ => {
             eprintln!(
-                "usage: cargo xtask tidy | instructions [PROGRAM] [--wire [CALL]] | profile | picture FILE ARGUMENTS..."
+                "usage: cargo xtask tidy | instructions [PROGRAM] [--memory | --native-row | --native-loop | --wire [CALL]] | profile | picture FILE ARGUMENTS..."
             );
             ExitCode::from(2)
         }
@@ -64,10 +65,16 @@ fn picture(words: &[String]) -> ExitCode {
 /// `[PROGRAM] [--wire [CALL]]`: with a call's name, or a part of it, its functions are told too.
 fn instructions(mut words: impl Iterator<Item = String>) -> ExitCode {
     let mut word = words.next();
-    let program = word.take_if(|word| *word != "--wire").map_or_else(built, PathBuf::from);
-    let counted = match word.or_else(|| words.next()) {
-        Some(_) => xtask::wire::count(&program, Path::new("."), words.next().as_deref()),
-        None => xtask::instructions::count(&program, Path::new(".")).map(|report| report.to_string()),
+    let program = word.take_if(|word| !word.starts_with("--")).map_or_else(built, PathBuf::from);
+    let word = word.or_else(|| words.next());
+    let counted = match word.as_deref() {
+        Some("--wire") => xtask::wire::count(&program, Path::new("."), words.next().as_deref()),
+        word => {
+            let of = word.map_or(Some(Loop::Ordinary), Loop::of);
+            let of =
+                of.ok_or_else(|| std::io::Error::other(format!("{} is none of the loops", word.unwrap_or_default())));
+            of.and_then(|of| xtask::instructions::count(&program, Path::new("."), of)).map(|report| report.to_string())
+        }
     };
     match counted {
         Ok(report) => {
