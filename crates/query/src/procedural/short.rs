@@ -12,9 +12,9 @@ use crate::plan::{Action, ColumnSource, Insert, Node, Statement};
 use crate::program::Program;
 use pikepole_engine::{Residence, RowCount};
 
-/// The statement of a plan that the shortest way does; None: it is none of these.
-fn short(plan: &Statement) -> Option<&Insert> {
-    let Action::Insert(insert) = &plan.action else { return None };
+/// Tells if a plan has a shortest way.
+pub(super) fn is_short(plan: &Statement) -> bool {
+    let Action::Insert(insert) = &plan.action else { return false };
     let is_plain = plan.rules.is_none()
         && plan.triggers.is_none()
         && plan.virtual_sources.is_empty()
@@ -25,12 +25,7 @@ fn short(plan: &Statement) -> Option<&Insert> {
     let is_one = matches!(plan.source, Node::One) && insert.rows.len() == 1 && insert.output.is_none();
     let is_alone = insert.table_lock.is_none() && insert.explicit_identity.is_none();
     let is_here = table.residence() == Residence::Database && table.is_in_memory() && !table.ignores_duplicates();
-    (is_plain && is_one && is_alone && is_here).then_some(insert)
-}
-
-/// Tells if a plan has a shortest way.
-pub(super) fn is_short(plan: &Statement) -> bool {
-    short(plan).is_some()
+    is_plain && is_one && is_alone && is_here
 }
 
 impl Machine<'_> {
@@ -54,9 +49,9 @@ impl Machine<'_> {
             && self.fits(&plan, context.catalog_stamp())
             && !context.settings.watches_statements()
             && program.trigger.is_none();
-        let done = match short(&plan).filter(|_| is_usual) {
-            Some(insert) => self.insert_shortly(&plan, insert, state).map(|()| true),
-            None => Ok(false),
+        let done = match &plan.action {
+            Action::Insert(insert) if is_usual => self.insert_shortly(&plan, insert, state).map(|()| true),
+            _ => Ok(false),
         };
         state.put_plan_back(plan);
         done
