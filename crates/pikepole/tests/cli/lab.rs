@@ -165,11 +165,20 @@ fn tables_in_memory_are_asked_about_the_next_point() {
     let done = folder.run(["lab", "run", "in-memory"].iter().chain(&quick));
     assert_eq!(done.status, 0, "{}", done.err);
     assert!(done.out.contains("\n- SCHEMA_ONLY, classic policies, delayed durability: "), "{}", done.out);
-    assert!(done.out.contains("cannot show: natively compiled procedures are not in this version"), "{}", done.out);
+    assert!(
+        done.out.contains("\n- SCHEMA_AND_DATA by a native procedure, best policies, full durability: "),
+        "{}",
+        done.out
+    );
     let page = std::fs::read_to_string(folder.path().join("out/in-memory.html")).expect("the page");
-    for phrase in
-        ["SCHEMA_AND_DATA, best", "log records, bytes a row", "us waited a row", "press harder on a later point?"]
-    {
+    for phrase in [
+        "SCHEMA_AND_DATA, best",
+        "SCHEMA_ONLY, native procedure, best",
+        "NATIVE_COMPILATION",
+        "log records, bytes a row",
+        "us waited a row",
+        "press harder on a later point?",
+    ] {
         assert!(page.contains(phrase), "{phrase}");
     }
 }
