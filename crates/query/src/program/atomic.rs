@@ -36,7 +36,7 @@ impl Atomic {
     fn of(options: &[SettingOption], required: &[usize]) -> Result<Atomic, Fault> {
         let find = |name: &str| options.iter().find(|option| option.name == name);
         let needed = |name: &str, shown: &str| find(name).ok_or_else(|| SqlError::atomic_option_missing(shown));
-        let level = match word(needed("TRANSACTION ISOLATION LEVEL", "transaction isolation level")?).as_str() {
+        let level = match text(needed("TRANSACTION ISOLATION LEVEL", "transaction isolation level")?).as_str() {
             "SNAPSHOT" => MemoryLevel::Snapshot,
             "REPEATABLE READ" => MemoryLevel::RepeatableRead,
             "SERIALIZABLE" => MemoryLevel::Serializable,
@@ -107,16 +107,7 @@ impl Atomic {
     }
 }
 
-/// The word that an option is set to.
-fn word(option: &SettingOption) -> String {
-    match &option.value {
-        Some(SettingValue::Word(word)) => word.clone(),
-        Some(SettingValue::Expr(_)) => text(option),
-        _ => String::new(),
-    }
-}
-
-/// The text or number that an option is set to.
+/// The words, text or number that an option is set to.
 fn text(option: &SettingOption) -> String {
     match &option.value {
         Some(SettingValue::Word(word)) => word.clone(),

@@ -195,3 +195,33 @@ EXEC dbo.put 501, 1
 EXEC dbo.put 502, 0
 SELECT id FROM dbo.seen ORDER BY id
 GO
+-- An error in a trigger undoes the statement that has fired it, and all of its transaction.
+CREATE TRIGGER dbo.t_checked ON dbo.t WITH NATIVE_COMPILATION, SCHEMABINDING AFTER UPDATE AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+    INSERT INTO dbo.t (id, v) SELECT id, v FROM inserted
+END
+GO
+UPDATE dbo.t SET v = -1 WHERE id = 500
+GO
+SELECT v, @@TRANCOUNT AS transactions FROM dbo.t WHERE id = 500
+GO
+BEGIN TRANSACTION
+BEGIN TRY
+    UPDATE dbo.t WITH (SNAPSHOT) SET v = -1 WHERE id = 500
+END TRY
+BEGIN CATCH
+    SELECT ERROR_NUMBER() AS number, XACT_STATE() AS state
+    ROLLBACK
+END CATCH
+SELECT v, @@TRANCOUNT AS transactions FROM dbo.t WHERE id = 500
+GO
+-- An error in a function is one of the statement that calls it.
+CREATE FUNCTION dbo.part_of (@n int) RETURNS int WITH NATIVE_COMPILATION, SCHEMABINDING AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+    RETURN 100 / @n
+END
+GO
+SELECT dbo.part_of(4) AS part
+SELECT dbo.part_of(0) AS part
+SELECT @@TRANCOUNT AS transactions, DATENAME(weekday, CONVERT(date, '20240301')) AS day
+GO
