@@ -46,6 +46,9 @@ pub const CURSOR_PROCEDURES: [&str; 9] = [
 /// Calls within calls.
 pub(crate) const NESTING_MAX: i32 = 32;
 
+/// Parameters of a call that are counted in place.
+const FEW_PARAMETERS: usize = 32;
+
 /// Characters of a text that an error about its parameters quotes.
 const QUOTED_TEXT_MAX: usize = 4_000;
 
@@ -372,7 +375,15 @@ impl Machine<'_> {
     ) -> Result<(Return, Vec<Lent>), Fault> {
         let parameters = &program.parameters;
         let mut lent = Vec::new();
-        let mut given = vec![false; parameters.len()];
+        // Most procedures have few parameters: nothing is allocated for them.
+        let (mut few, mut many) = ([false; FEW_PARAMETERS], Vec::new());
+        let given: &mut [bool] = match few.get_mut(..parameters.len()) {
+            Some(given) => given,
+            None => {
+                many.resize(parameters.len(), false);
+                &mut many
+            }
+        };
         let mut on_return = Return::default();
         let page = self.context.database().code_page();
         for (position, argument) in arguments.iter().enumerate() {
