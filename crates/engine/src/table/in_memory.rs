@@ -192,6 +192,15 @@ impl Database {
         tx.try_log_parts_in_memory()
     }
 
+    /// A statement of an open transaction begins that reads in-memory tables of this database and nothing else: it sees what the
+    /// transaction's statements before it have changed there.
+    #[inline]
+    pub fn begin_statement_in_memory(&self, tx: &mut Transaction) {
+        if let Some(memory) = &mut tx.memory {
+            memory.begin_statement();
+        }
+    }
+
     /// From now on the transaction logs behind all that it has seen in in-memory tables.
     fn order_behind_seen(tx: &mut Transaction) {
         if let Some(memory) = &tx.memory {

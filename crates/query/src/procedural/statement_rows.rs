@@ -82,7 +82,7 @@ impl Machine<'_> {
 
     /// Sends the row in the registers, or assigns its values.
     #[inline]
-    fn pass_row(&mut self, plan: &Statement, state: &mut StatementState) -> Result<(), Fault> {
+    pub(super) fn pass_row(&mut self, plan: &Statement, state: &mut StatementState) -> Result<(), Fault> {
         match &plan.action {
             Action::Select { columns, values } => {
                 for (value, out) in values.iter().zip(&mut state.out) {

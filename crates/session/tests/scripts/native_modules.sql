@@ -225,3 +225,29 @@ SELECT dbo.part_of(4) AS part
 SELECT dbo.part_of(0) AS part
 SELECT @@TRANCOUNT AS transactions, DATENAME(weekday, CONVERT(date, '20240301')) AS day
 GO
+-- What a block has inserted is found by its key at once, in the first turn of a loop and in later ones.
+CREATE TABLE dbo.own (id int NOT NULL PRIMARY KEY NONCLUSTERED HASH WITH (BUCKET_COUNT = 8), v bigint NULL) WITH (MEMORY_OPTIMIZED = ON)
+GO
+CREATE PROCEDURE dbo.reads_own @found int OUTPUT, @missing int OUTPUT, @sum bigint OUTPUT WITH NATIVE_COMPILATION, SCHEMABINDING AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+    DECLARE @i int = 2000, @v bigint
+    SELECT @found = 0, @missing = 0, @sum = 0
+    WHILE @i < 2005
+    BEGIN
+        INSERT INTO dbo.own (id, v) VALUES (@i, @i * 2)
+        SELECT @v = v FROM dbo.own WHERE id = @i
+        SET @found += @@ROWCOUNT
+        SET @sum += @v
+        SELECT @v = v FROM dbo.own WHERE id = @i + 1
+        IF @@ROWCOUNT = 0 SET @missing += 1
+        UPDATE dbo.own SET v = -@i WHERE id = @i
+        SELECT @v = v FROM dbo.own WHERE id = @i
+        SET @sum += @v
+        SET @i += 1
+    END
+END
+GO
+DECLARE @found int, @missing int, @sum bigint
+EXEC dbo.reads_own @found OUTPUT, @missing OUTPUT, @sum OUTPUT
+SELECT @found AS found, @missing AS missing, @sum AS sum
+GO
