@@ -16,7 +16,7 @@ const BUDGET: u32 = 64;
 
 /// The machine that runs a code, and why the code has come back.
 struct Running {
-    /// A [`Machine`], which nobody else uses while its code runs.
+    /// A [`Machine`], which nothing else uses while its code runs.
     machine: *mut std::ffi::c_void,
     program: *const Program,
     stopped: Option<Result<Pause, Stop>>,
