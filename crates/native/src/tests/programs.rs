@@ -174,7 +174,7 @@ fn a_helper_decides_a_condition() {
     }
 }
 
-/// What is after a jump or an exit in an instruction is not reached, and does no harm.
+/// Operations behind a jump or an exit in an instruction are not reached, and do no harm.
 #[test]
 fn operations_after_an_exit_are_never_reached() {
     let mut builder = Builder::new(shape(), 3).expect("a builder");

@@ -73,7 +73,7 @@ pub(crate) struct Frame {
     pub(crate) calls: Option<Box<Call>>,
 }
 
-/// What a call has come to: it is the same as long as nothing has changed that it depends on.
+/// The procedure that a call has come to: it is the same as long as nothing has changed that it depends on.
 pub(crate) struct KnownCallee {
     /// The instruction that calls it.
     pub(crate) at: usize,

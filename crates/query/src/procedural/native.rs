@@ -140,13 +140,13 @@ pub(crate) fn interpreted<T>(run: impl FnOnce() -> T) -> T {
     result
 }
 
-/// The machine code of a module; made at the first call. None: there is none on this machine, and the module is interpreted.
+/// The machine code of a module; made at the first call. None: there is none, and the module is interpreted.
 pub(super) fn code_of(program: &Program) -> Option<&Code> {
     #[cfg(test)]
     if IS_INTERPRETED.get() {
         return None;
     }
-    program.code.get_or_init(|| crate::program::code_of(program, &HELPERS).ok()).as_ref()
+    program.code.get_or_init(|| crate::program::code_of(program, &HELPERS).ok().flatten()).as_ref()
 }
 
 impl Machine<'_> {

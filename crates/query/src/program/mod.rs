@@ -24,6 +24,8 @@ pub use compile::{CompileContext, compile, compile_batch, compile_procedure};
 pub(crate) use compile_module::{compile_function, compile_trigger};
 pub(crate) use function::check_statements;
 pub use handle::TextHandle;
+#[cfg(test)]
+pub(crate) use native::INSTRUCTIONS_MAX;
 pub(crate) use native::{Helpers, code_of};
 
 use std::ops::Range;

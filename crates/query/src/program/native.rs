@@ -17,7 +17,7 @@ use pikepole_types::Value;
 use super::{Instruction, Program};
 use crate::expression::{Comparison, Expr, Integer, IntegerOp, Predicate, Width, integer_of};
 
-/// What the code calls of the machine; each takes the number of the instruction.
+/// The functions of the machine that the code calls; each takes the number of the instruction.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Helpers {
     /// Assigns the value of an expression that is not compiled.
@@ -30,20 +30,30 @@ pub(crate) struct Helpers {
     pub(crate) clock: Helper,
 }
 
-/// Makes the machine code of a natively compiled module.
+/// Instructions of a program that becomes machine code. The generator takes its time, in which the scheduler runs nothing else, and more of it
+/// for each instruction the more there are.
+pub(crate) const INSTRUCTIONS_MAX: usize = 2_000;
+/// Operands and operators that are compiled; for the same reason. The machine evaluates the expressions behind.
+const PARTS_MAX: usize = 10_000;
+
+/// Makes the machine code of a natively compiled module; None: it has too many instructions, and is interpreted.
 ///
 /// # Errors
 /// A machine without a code generator; what the generator refuses.
-pub(crate) fn code_of(program: &Program, helpers: &Helpers) -> Result<Code, NativeError> {
-    let mut lowering = Lowering { program, builder: Builder::new(shape(), program.instructions.len())? };
+pub(crate) fn code_of(program: &Program, helpers: &Helpers) -> Result<Option<Code>, NativeError> {
+    if program.instructions.len() > INSTRUCTIONS_MAX {
+        return Ok(None);
+    }
+    let builder = Builder::new(shape(), program.instructions.len())?;
+    let mut lowering = Lowering { program, builder, parts_left: PARTS_MAX };
     for (at, instruction) in program.instructions.iter().enumerate() {
         lowering.builder.begin(at);
         lowering.instruction(at as u64, instruction, helpers);
     }
-    lowering.builder.finish()
+    lowering.builder.finish().map(Some)
 }
 
-/// Where a [`Value`] has its integers.
+/// The places of integers in a [`Value`].
 fn shape() -> SlotShape {
     let values = [Value::Bit(true), Value::TinyInt(1), Value::SmallInt(1), Value::Int(1), Value::BigInt(1)];
     let payload = |value: &Value| match value {
@@ -64,6 +74,7 @@ fn shape() -> SlotShape {
 struct Lowering<'p> {
     program: &'p Program,
     builder: Builder,
+    parts_left: usize,
 }
 
 impl Lowering<'_> {
@@ -94,6 +105,12 @@ impl Lowering<'_> {
         }
     }
 
+    /// Counts a part of an expression; None: there were too many.
+    fn take_part(&mut self) -> Option<()> {
+        self.parts_left = self.parts_left.checked_sub(1)?;
+        Some(())
+    }
+
     /// The width of a variable that is an integer.
     fn width_of(&self, slot: usize) -> Option<Width> {
         Width::of(&self.program.variables.get(slot)?.ty)
@@ -114,6 +131,7 @@ impl Lowering<'_> {
 
     /// An integer expression; None: it has parts that are not compiled. What was made of the others is dead code then, without effect.
     fn integer(&mut self, integer: &Integer) -> Option<Word> {
+        self.take_part()?;
         Some(match integer {
             Integer::Const(None) => self.builder.null(),
             Integer::Const(Some(value)) => self.builder.constant(*value),
@@ -144,6 +162,7 @@ impl Lowering<'_> {
 
     /// A condition; None: it has parts that are not compiled.
     fn condition(&mut self, condition: &Predicate) -> Option<Truth> {
+        self.take_part()?;
         Some(match condition {
             Predicate::Const(truth) => self.builder.truth_constant(*truth),
             Predicate::Integers(op, operands) => {

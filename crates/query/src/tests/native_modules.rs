@@ -7,6 +7,7 @@ use std::fmt::Write as _;
 use super::joins::Chance;
 use super::*;
 use crate::procedural::interpreted;
+use crate::program::INSTRUCTIONS_MAX;
 
 /// Bodies that are made where nothing says otherwise.
 const RUNS: u64 = 400;
@@ -146,21 +147,29 @@ fn native_modules_do_what_interpreted_ones_do() {
     assert!(compiled * 3 > runs, "{compiled} of {runs} bodies are valid");
 }
 
-/// The code is there, and a fault in it comes out: the machine that runs it is the one that is tested above.
-#[test]
-fn a_native_module_has_machine_code() {
+/// Runs a natively compiled procedure with this body, whose status is to be `status`; tells if it has machine code.
+fn has_code(body: &str, status: &str) -> bool {
     let mut client = Client::alone();
-    client.shown(
-        "CREATE PROCEDURE dbo.p @n int WITH NATIVE_COMPILATION, SCHEMABINDING AS
+    client.shown(&format!(
+        "CREATE PROCEDURE dbo.p WITH NATIVE_COMPILATION, SCHEMABINDING AS
          BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
-         DECLARE @i int = 0 WHILE @i < @n OR @i IS NULL SET @i += 1 RETURN @i END
-         GO
-         EXEC dbo.p 3",
-    );
-    assert_eq!(client.value("DECLARE @r int EXEC @r = dbo.p 1000 SELECT @r"), "1000");
+         DECLARE @i int = 0 {body} RETURN @i END"
+    ));
+    assert_eq!(client.value("DECLARE @r int EXEC @r = dbo.p SELECT @r"), status);
     let catalog = client.context.catalog();
     let module = catalog.catalog.procedure("dbo", "p").expect("a procedure");
     let (database, text) = (client.context.database().id(), &module.text);
     let program = client.context.plans.procedure(database, module.object_id, text).expect("a program");
-    assert!(program.code.get().is_some_and(Option::is_some));
+    program.code.get().is_some_and(Option::is_some)
+}
+
+#[test]
+fn a_native_module_has_machine_code_unless_it_is_very_long() {
+    assert!(has_code("WHILE @i < 1000 OR @i IS NULL SET @i += 1", "1000"));
+    let turns = |count: usize| "SET @i += 1 ".repeat(count);
+    assert!(has_code(&turns(INSTRUCTIONS_MAX - 10), &(INSTRUCTIONS_MAX - 10).to_string()));
+    assert!(!has_code(&turns(INSTRUCTIONS_MAX), &INSTRUCTIONS_MAX.to_string()));
+    // More parts than are compiled: the rest is the machine's, and the sum is right.
+    let long = format!("SET @i = @i {} ", "+ (@i + 1) ".repeat(20)).repeat(2) + "SET @i = 0 ";
+    assert!(has_code(&(long.repeat(300) + "SET @i += 7"), "7"));
 }
