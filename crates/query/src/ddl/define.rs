@@ -321,6 +321,9 @@ impl Definer<'_> {
         if let Some(says) = tree::execute_as(&create.options) {
             return Err(Box::new(SqlError::incorrect_syntax(says)));
         }
+        if tree::says(&create.options, "NATIVE_COMPILATION") {
+            return Err(Box::new(SqlError::incorrect_syntax("NATIVE_COMPILATION")));
+        }
         let columns = {
             let catalog = self.context.catalog().in_schema(&schema);
             let names = Names::of(&catalog, &*self.host);

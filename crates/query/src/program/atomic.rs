@@ -32,7 +32,8 @@ impl Atomic {
     /// Reads the options of BEGIN ATOMIC.
     ///
     /// # Errors
-    /// 10784 for one that is missing; 10794 for a level that native modules do not have; a wrong value, by its option's own error.
+    /// 10784 for one that is missing; 10794 for a level that native modules do not have; 102 for one that is unknown or said twice; a wrong
+    /// value, by its option's own error.
     fn of(options: &[SettingOption], required: &[usize]) -> Result<Atomic, Fault> {
         let find = |name: &str| options.iter().find(|option| option.name == name);
         let needed = |name: &str, shown: &str| find(name).ok_or_else(|| SqlError::atomic_option_missing(shown));
@@ -47,9 +48,13 @@ impl Atomic {
         };
         let name = text(needed("LANGUAGE", "language")?);
         let language = Language::by_name(&name).ok_or_else(|| SqlError::language_unknown(&name))?;
+        let delayed = match find("DELAYED_DURABILITY") {
+            None => false,
+            Some(option) => option.on_off().ok_or_else(|| SqlError::incorrect_syntax(text(option)))?,
+        };
         let mut atomic = Atomic {
             level,
-            delayed: find("DELAYED_DURABILITY").and_then(SettingOption::on_off).unwrap_or(false),
+            delayed,
             language,
             date_format: language.date_format,
             date_first: language.date_first,
@@ -67,8 +72,11 @@ impl Atomic {
         }
         const KNOWN: [&str; 5] =
             ["TRANSACTION ISOLATION LEVEL", "LANGUAGE", "DELAYED_DURABILITY", "DATEFORMAT", "DATEFIRST"];
-        match options.iter().find(|option| !KNOWN.contains(&option.name.as_str())) {
-            Some(unknown) => Err(Box::new(SqlError::incorrect_syntax(&unknown.name))),
+        let is_wrong = |(at, option): &(usize, &SettingOption)| {
+            !KNOWN.contains(&option.name.as_str()) || options[..*at].iter().any(|other| other.name == option.name)
+        };
+        match options.iter().enumerate().find(is_wrong) {
+            Some((_, wrong)) => Err(Box::new(SqlError::incorrect_syntax(&wrong.name))),
             None => Ok(atomic),
         }
     }
