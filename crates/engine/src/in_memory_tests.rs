@@ -265,3 +265,25 @@ fn a_dropped_table_gives_its_rows_back() {
         assert!(slot.get(&pikepole_memory::pin()).is_none());
     });
 }
+
+#[test]
+fn a_variable_keeps_no_rows_in_memory_when_its_scope_has_ended() {
+    with_server(&SimulatedDisk::new(7), async |server, db| {
+        let tempdb = server.tempdb().await.expect("room");
+        let mut a = Client::new(&db, 51);
+        a.tx.use_temporary(&tempdb);
+        let made = a.tx.create_temporary(in_memory("@t"), Residence::Variable, 1).await.expect("a variable");
+        a.tx.lend_variable("@t", 1, "@lent", 2).expect("it is there");
+        // As a plan does, the test holds the table.
+        let rows = || made.rows_in_memory().map(|rows| rows.rows());
+        db.begin_statement(&mut a.tx);
+        let (mut writer, values) = (made.writer(), row(1, 1, "x"));
+        db.run(&mut a.tx, |tx| db.try_insert(tx, &made, &mut writer, &values, RowCount::One)).await.expect("a row");
+        db.end_statement(&mut a.tx);
+        a.tx.end_temporary_scope(2);
+        assert_eq!(rows(), Some(1), "the scope of the parameter is not that of the variable");
+        a.tx.end_temporary_scope(1);
+        assert_eq!(rows(), None);
+        assert!(tempdb.in_memory_checkpoints().manifest().is_none(), "nothing is kept of such tables");
+    });
+}

@@ -6,7 +6,7 @@
 use super::data_file::FileSettings;
 use super::event::DefinitionEvent;
 use super::filegroup::Filegroup;
-use super::in_memory::InMemory;
+use super::in_memory::{InMemory, InMemoryDurability};
 use super::index::Index;
 use super::message::UserMessage;
 use super::partition::{PartitionFunction, PartitionScheme, Partitioned};
@@ -393,6 +393,17 @@ impl TableRecord {
     pub fn uses_scheme(&self, scheme: i32) -> bool {
         let of_indexes = self.indexes.iter().filter_map(|index| index.partitioned);
         self.partitioned.into_iter().chain(of_indexes).any(|partitioned| partitioned.scheme == scheme)
+    }
+
+    /// The definition of a variable of a table type, by that of the type.
+    pub(crate) fn of_variable(&self, object_id: i32, name: &str, now_us: u64) -> TableRecord {
+        let mut record = self.clone();
+        (record.object_id, record.schema_id) = (object_id, 1);
+        (record.schema, record.name) = ("dbo".to_owned(), name.to_owned());
+        (record.created_us, record.modified_us) = (now_us, now_us);
+        record.memory = record.memory.map(|_| InMemory::new(InMemoryDurability::SchemaOnly));
+        record.columns.iter_mut().for_each(|column| column.user_type = None);
+        record
     }
 
     /// True when its rows are versions in memory.

@@ -126,6 +126,7 @@ fn format_of(object: &StoredObject) -> u8 {
         StoredObject::Type(of) if of.is_collection() => FORMAT_COLLECTIONS,
         StoredObject::Table(table) if table.is_logged_in_memory() => FORMAT_DURABLE_IN_MEMORY,
         StoredObject::Table(table) if table.is_in_memory() => FORMAT_IN_MEMORY,
+        StoredObject::Type(of) if of.table().is_some_and(TableRecord::is_in_memory) => FORMAT_IN_MEMORY,
         StoredObject::Table(table) if table.has_masks() => FORMAT_MASKED,
         StoredObject::Type(of) if of.table().is_some_and(TableRecord::has_masks) => FORMAT_MASKED,
         StoredObject::Table(table) if table.is_temporal() => FORMAT_TEMPORAL,

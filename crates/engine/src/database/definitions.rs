@@ -405,14 +405,7 @@ impl Database {
         shape: &TableRecord,
         name: &str,
     ) -> Result<Arc<Table>, SqlError> {
-        let now = now_us();
-        let mut record = shape.clone();
-        record.object_id = -self.new_object_id();
-        (record.schema_id, record.schema, record.name) = (1, "dbo".to_owned(), name.to_owned());
-        (record.created_us, record.modified_us) = (now, now);
-        for column in &mut record.columns {
-            column.user_type = None;
-        }
+        let mut record = shape.of_variable(-self.new_object_id(), name, now_us());
         if record.heap.is_some() {
             record.heap = Some(self.create_storage(tx, None).await?);
         }

@@ -439,10 +439,9 @@ impl Database {
         writer: &mut TableWriter,
         row: &[Value],
     ) -> Result<Option<usize>, Blocked> {
+        self.memory_keys(table, row, &mut writer.keys)?;
+        writer.encode_new(table, row).map_err(|error| self.row_error(tx, table, error))?;
         let TableWriter { keys, rest, key, .. } = writer;
-        self.memory_keys(table, row, keys)?;
-        rest.clear();
-        table.layout.encode_rest(|i| &row[i], rest).map_err(|error| self.row_error(tx, table, error))?;
         self.put_in_memory(tx, table, slot, keys, rest, key)
     }
 

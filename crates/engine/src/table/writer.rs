@@ -7,7 +7,7 @@
 use pikepole_memory::Keys;
 use pikepole_storage::{RowHeader, StorageError, TreeCursor};
 use pikepole_transaction::{Inserted, LockMode, Stop, Structure, TransactionError};
-use pikepole_types::{SqlError, Value};
+use pikepole_types::{RestTemplate, RowError, SqlError, Value};
 
 use super::ignored::Attempt;
 use super::long::LongWriter;
@@ -75,6 +75,8 @@ pub struct TableWriter {
     /// The level that an INSERT into an in-memory table asks for, and the keys of the row at hand.
     pub(super) memory_level: Option<MemoryLevel>,
     pub(super) keys: Keys,
+    /// The bytes of what all rows have.
+    template: Option<RestTemplate>,
 }
 
 impl TableWriter {
@@ -95,6 +97,7 @@ impl TableWriter {
             attempt: None,
             memory_level: None,
             keys: Keys::default(),
+            template: None,
         }
     }
 
@@ -103,6 +106,24 @@ impl TableWriter {
     pub fn with_level(mut self, level: Option<MemoryLevel>) -> TableWriter {
         self.memory_level = level;
         self
+    }
+
+    /// Inserts rows that have the values of `row` in the columns for which `is_constant` is true. Values that cannot be in a row are
+    /// refused with the row.
+    #[must_use]
+    pub fn with_constants(self, table: &Table, row: &[Value], is_constant: impl Fn(usize) -> bool) -> TableWriter {
+        let template = table.layout.template(row, is_constant).ok().filter(|_| table.overflow.is_none());
+        TableWriter { template, ..self }
+    }
+
+    /// Puts the bytes of a new row into `rest`.
+    #[inline]
+    pub(super) fn encode_new(&mut self, table: &Table, row: &[Value]) -> Result<(), RowError> {
+        self.rest.clear();
+        match &self.template {
+            Some(template) => table.layout.encode_rest_by(template, |i| &row[i], &mut self.rest),
+            None => table.layout.encode_rest(|i| &row[i], &mut self.rest),
+        }
     }
 
     /// Where the row is that was inserted or updated last. One that gets another key is there when it has been put in its place.
@@ -284,9 +305,8 @@ impl Database {
         row: &[Value],
         single: bool,
     ) -> Result<Inserted, Blocked> {
-        let TableWriter { cursor, key, rest, long, .. } = writer;
+        let key = &mut writer.key;
         key.clear();
-        rest.clear();
         table.check_key(None, row)?;
         table.layout.encode_key(|i| &row[i], key).map_err(|error| self.row_error(tx, table, error))?;
         let key_room = table.key_room(key.len());
@@ -295,14 +315,14 @@ impl Database {
         }
         let mut single = single;
         match &table.overflow {
-            None => {
-                let encoded = table.layout.encode_rest(|i| &row[i], rest);
-                encoded.map_err(|error| self.row_error(tx, table, error))?;
-            }
+            None => writer.encode_new(table, row).map_err(|error| self.row_error(tx, table, error))?,
             Some(overflow) => {
+                writer.rest.clear();
+                let TableWriter { long, rest, .. } = writer;
                 single &= !self.encode_row(tx, table, overflow, long, None, row, key_room, rest)?;
             }
         }
+        let TableWriter { cursor, key, rest, .. } = writer;
         let outcome = match &table.base {
             tree @ Structure::Tree(_) => tx.inner.try_insert(tree, cursor, key, rest, single),
             heap @ Structure::Heap(_) => tx.inner.try_insert_heap(heap, rest, single).map(|rid| {

@@ -197,16 +197,22 @@ impl Temporary {
         if !self.names.entries().any(ends) && !self.history.iter().any(|names| names.entries().any(ends)) {
             return;
         }
-        let mut gone: Vec<u32> = Vec::new();
+        let mut ended: Vec<Arc<Table>> = Vec::new();
         for names in self.history.iter().chain([&self.names]) {
-            gone.extend(names.entries().filter(|entry| ends(entry)).flat_map(|entry| entry.objects()));
+            ended.extend(names.entries().filter(|entry| ends(entry)).map(|entry| Arc::clone(&entry.table)));
         }
         let version = self.database.new_version();
         self.names = Arc::new(self.names.without(version, ends));
         for names in &mut self.history {
             *names = Arc::new(names.without(version, ends));
         }
-        self.gone.extend(gone);
+        for table in ended {
+            // One that was lent is there still, by another name.
+            if self.names.by_id(table.object_id).is_none() {
+                table.forget_rows_unless_kept(None);
+            }
+            self.gone.extend(table.storages().map(|storage| storage.object));
+        }
         self.free_gone();
     }
 

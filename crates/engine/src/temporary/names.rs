@@ -25,10 +25,6 @@ impl TemporaryEntry {
     pub(super) fn ends_with(&self, level: i32, variables_only: bool) -> bool {
         self.level >= level && (!variables_only || self.table.residence == Residence::Variable)
     }
-
-    pub(super) fn objects(&self) -> impl Iterator<Item = u32> + '_ {
-        self.table.storages().map(|storage| storage.object)
-    }
 }
 
 /// What a session's temporary names mean at one moment; immutable once others see it.
@@ -128,7 +124,7 @@ impl TemporaryTables {
     }
 
     pub(super) fn storages(&self) -> impl Iterator<Item = u32> + '_ {
-        self.entries.iter().flat_map(TemporaryEntry::objects)
+        self.entries.iter().flat_map(|entry| entry.table.storages().map(|storage| storage.object))
     }
 
     pub(super) fn holds(&self, object: u32) -> bool {

@@ -301,7 +301,9 @@ impl Binder<'_> {
                 }
             }
         }
-        let required = (0..table.columns.len()).filter(|column| !table.columns[*column].nullable).collect();
+        // A constant that is NULL is refused when the statement runs.
+        let may_be_null = |column: usize| template[column].is_null() && !table.columns[column].nullable;
+        let required = (0..table.columns.len()).filter(|column| may_be_null(*column)).collect();
         let explicit_identity =
             table.identity.filter(|identity| rows.iter().any(|row| !matches!(row[*identity], ColumnSource::Identity)));
         let (table_lock, memory_level, fills) = (self.table_lock, self.memory_level, self.fills);

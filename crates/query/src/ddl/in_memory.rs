@@ -1,7 +1,8 @@
 //! Tables WITH (MEMORY_OPTIMIZED = ON): in-memory ones, and those that are like any others.
 //!
-//! Such a table is an in-memory table. Table types, and tables with DURABILITY = SCHEMA_AND_DATA that have a period or a columnstore index,
-//! are ordinary: their rows are in pages, logged and locked, and a hash index, which finds equal keys and nothing else, is an ordered one.
+//! Such a table is an in-memory table, and so is each variable of such a table type, whose rows are not durable. Tables with DURABILITY =
+//! SCHEMA_AND_DATA that have a period or a columnstore index are ordinary: their rows are in pages, logged and locked, and a hash index,
+//! which finds equal keys and nothing else, is an ordered one.
 //!
 //! ```text
 //!   CREATE TABLE ──► kind_of ──► Ordinary    the definition without HASH and BUCKET_COUNT
@@ -12,7 +13,7 @@
 use super::Definer;
 use crate::access::Table;
 use crate::expression::Fault;
-use pikepole_engine::{ColumnDefinition, HashIndex, InMemory, InMemoryDurability, generated_name};
+use pikepole_engine::{ColumnDefinition, HashIndex, InMemory, InMemoryDurability, Residence, generated_name};
 use pikepole_tsql::{self as tree, AlterTableAction, ObjectName, StatementKind, TableElement};
 use pikepole_types::{SqlError, SqlType};
 
@@ -33,7 +34,7 @@ const BUCKET_COUNT: &str = "BUCKET_COUNT";
 /// # Errors
 /// 10779 for the DURABILITY of a table on disk, 12322 for a temporary table; 10789, 10790 and 41303 for the buckets of indexes; 41321 for a
 /// durable table without a primary key; as of [`check`].
-pub(super) fn kind_of(create: &tree::CreateTable) -> Result<TableKind, Fault> {
+pub(super) fn kind_of(create: &tree::CreateTable, residence: Residence) -> Result<TableKind, Fault> {
     let is_on = |option: &tree::SettingOption| option.name == "MEMORY_OPTIMIZED" && option.on_off() == Some(true);
     let durability = create.options.iter().find(|option| option.name == "DURABILITY");
     let word = durability.map(|option| match &option.value {
@@ -49,11 +50,14 @@ pub(super) fn kind_of(create: &tree::CreateTable) -> Result<TableKind, Fault> {
     if create.name.is_in_tempdb() {
         return Err(Box::new(SqlError::temporary_table_in_memory()));
     }
-    let indexes = declared(&create.elements, &create.name.name.text);
+    // The variable that a type is made by has a name before which there is something.
+    let name = create.name.name.text.trim_start_matches("@ ");
+    let indexes = declared(&create.elements, name);
     for index in &indexes {
-        check_buckets(index, &create.name.name.text)?;
+        check_buckets(index, name)?;
     }
     let durability = match word {
+        None if residence == Residence::Variable => InMemoryDurability::SchemaOnly,
         None | Some("SCHEMA_AND_DATA") => InMemoryDurability::SchemaAndData,
         Some("SCHEMA_ONLY") => InMemoryDurability::SchemaOnly,
         Some(other) => return Err(Box::new(SqlError::incorrect_syntax(other))),
@@ -61,9 +65,9 @@ pub(super) fn kind_of(create: &tree::CreateTable) -> Result<TableKind, Fault> {
     if durability == InMemoryDurability::SchemaAndData && stays_ordinary(create, &indexes) {
         return Ok(TableKind::Ordinary(Box::new(without_hashes(create))));
     }
-    check(create, &indexes)?;
+    check(create, &indexes, name)?;
     if durability == InMemoryDurability::SchemaAndData && !indexes.iter().any(|index| index.primary) {
-        return Err(Box::new(SqlError::primary_key_missing_in_memory(&create.name.name.text)));
+        return Err(Box::new(SqlError::primary_key_missing_in_memory(name)));
     }
     Ok(TableKind::InMemory(InMemory::new(durability)))
 }
@@ -209,7 +213,7 @@ pub(super) fn hash_index(hash: bool, options: &[tree::SettingOption]) -> Result<
 ///
 /// # Errors
 /// 10794 by name for what such tables do not have, 12317 for a clustered index, 10664 for INCLUDE, 41327 for no index at all.
-fn check(create: &tree::CreateTable, indexes: &[Declared<'_>]) -> Result<(), Fault> {
+fn check(create: &tree::CreateTable, indexes: &[Declared<'_>], name: &str) -> Result<(), Fault> {
     let refused = |kind: &str, name: &str| -> Result<(), Fault> { Err(Box::new(SqlError::not_in_memory(kind, name))) };
     if create.on.is_some() {
         return refused("feature", "ON");
@@ -223,7 +227,7 @@ fn check(create: &tree::CreateTable, indexes: &[Declared<'_>]) -> Result<(), Fau
     }
     check_elements(&create.elements, indexes)?;
     if indexes.is_empty() {
-        return Err(Box::new(SqlError::index_missing_in_memory(&create.name.name.text)));
+        return Err(Box::new(SqlError::index_missing_in_memory(name)));
     }
     Ok(())
 }

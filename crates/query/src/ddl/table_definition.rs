@@ -10,7 +10,7 @@ use crate::errors;
 use crate::expression::Fault;
 use crate::settings::{ColumnOptions, NullDefault};
 use pikepole_engine::{
-    Catalog, ColumnDefinition, Compression, Identity, IndexDefinition, IndexExtras, IndexKind, StorageWish,
+    Catalog, ColumnDefinition, Compression, Identity, IndexDefinition, IndexExtras, IndexKind, Residence, StorageWish,
     TableDefinition,
 };
 use pikepole_tsql as tree;
@@ -123,6 +123,7 @@ impl Wishes {
 pub(crate) fn table(
     create: &tree::CreateTable,
     schema: String,
+    residence: Residence,
     (catalog, filegroups): (&Catalog, &Catalog),
     defaults: ColumnDefaults,
     options: ColumnOptions,
@@ -133,7 +134,7 @@ pub(crate) fn table(
             return Err(errors::unsupported("The table option LEDGER"));
         }
     }
-    let kind = in_memory::kind_of(create)?;
+    let kind = in_memory::kind_of(create, residence)?;
     let (create, memory) = match &kind {
         TableKind::OnDisk => (create, None),
         TableKind::Ordinary(ordinary) => (&**ordinary, None),

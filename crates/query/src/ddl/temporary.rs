@@ -140,7 +140,7 @@ impl Definer<'_> {
             _ => Arc::default(),
         };
         let catalogs = (&*catalog.catalog, &*filegroups);
-        let read = table_definition::table(create, schema, catalogs, defaults, options);
+        let read = table_definition::table(create, schema, residence, catalogs, defaults, options);
         let (mut definition, wishes) = match read {
             Err(fault) if fault.number == KEY_ON_NULLABLE => {
                 // Two errors say it: why, and what did not come of it.

@@ -131,7 +131,6 @@ impl Definer<'_> {
 
 /// What a table type may not have: names of constraints, references to other tables.
 fn check_elements(elements: &[tree::TableElement], options: &[tree::SettingOption]) -> Result<(), Fault> {
-    // What a variable of a type optimized for memory holds is what one of any other type does.
     if let Some(option) = options.iter().find(|option| option.name != "MEMORY_OPTIMIZED") {
         return Err(errors::unsupported(format!("The table type option {}", option.name)));
     }

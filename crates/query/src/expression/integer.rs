@@ -162,6 +162,16 @@ impl Integer {
         self.eval(env).or_else(|fault| null_instead(fault, env.functions).map(|()| None))
     }
 
+    /// [`Integer::eval`] of an operand, which mostly is a slot or a constant: these take no call.
+    #[inline(always)]
+    fn operand(&self, env: &mut Env<'_>) -> Result<Option<i64>, Fault> {
+        match self {
+            Integer::Const(value) => Ok(*value),
+            Integer::Slot(slot) => Ok(integer_of(&env.slots[*slot])),
+            _ => self.eval(env),
+        }
+    }
+
     /// Evaluates; `None` is NULL.
     ///
     /// # Errors
@@ -172,8 +182,8 @@ impl Integer {
             Integer::Const(value) => Ok(*value),
             Integer::Slot(slot) => Ok(integer_of(&env.slots[*slot])),
             Integer::Binary { op, width, operands } => {
-                let left = operands[0].eval(env)?;
-                let right = operands[1].eval(env)?;
+                let left = operands[0].operand(env)?;
+                let right = operands[1].operand(env)?;
                 match (left, right) {
                     (Some(left), Some(right)) => op.apply(*width, left, right).map(Some),
                     _ => Ok(None),

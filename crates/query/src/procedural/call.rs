@@ -342,7 +342,7 @@ impl Machine<'_> {
     }
 
     /// Goes on in a frame of its own, one level down.
-    pub(crate) fn push_frame(&mut self, mut frame: Frame, program: &Program) {
+    pub(crate) fn push_frame(&mut self, mut frame: Box<Frame>, program: &Program) {
         frame.database = Some(Arc::clone(self.context.database()));
         if program.procedure.is_some() {
             let call = frame.calls.get_or_insert_with(|| Box::new(Call::of(program.runs.cell())));

@@ -29,7 +29,7 @@ pub(crate) struct Return {
     pub(crate) status: Option<(usize, SqlType)>,
 }
 
-/// One activation.
+/// One activation. It is some hundred bytes long, and is passed on by its address.
 pub(crate) struct Frame {
     pub(crate) program: Arc<Program>,
     pub(crate) pc: usize,
@@ -97,8 +97,8 @@ pub(crate) enum Alone {
 }
 
 impl Frame {
-    fn new(program: &Arc<Program>) -> Frame {
-        Frame {
+    fn new(program: &Arc<Program>) -> Box<Frame> {
+        Box::new(Frame {
             program: Arc::clone(program),
             pc: 0,
             slots: vec![Value::Null; program.slots],
@@ -121,7 +121,7 @@ impl Frame {
             began: false,
             alone: None,
             calls: None,
-        }
+        })
     }
 
     fn reset(&mut self) {
@@ -154,7 +154,8 @@ impl Frame {
 
 /// Frames of programs that have ended, kept so that the next run of the same program allocates nothing.
 pub(crate) struct SpareFrames {
-    frames: Vec<Frame>,
+    #[allow(clippy::vec_box, reason = "frames go from here to machines and back")]
+    frames: Vec<Box<Frame>>,
     /// Of each frame the address of its program, and when it was given back: what is looked through for each call.
     keys: Vec<(usize, u64)>,
     given: u64,
@@ -175,7 +176,7 @@ const KEPT_BYTES_MAX: i64 = 4 << 20;
 
 impl SpareFrames {
     /// A frame for a program, with the buffers of its last run if it is here.
-    pub(crate) fn take(&mut self, program: &Arc<Program>) -> Frame {
+    pub(crate) fn take(&mut self, program: &Arc<Program>) -> Box<Frame> {
         let address = Arc::as_ptr(program).addr();
         // The frame holds its program, so no other has its address.
         match self.keys.iter().position(|(of, _)| *of == address) {
@@ -190,7 +191,7 @@ impl SpareFrames {
     }
 
     /// A frame of no program.
-    pub(crate) fn empty(&self) -> Frame {
+    pub(crate) fn empty(&self) -> Box<Frame> {
         Frame::new(&self.nothing)
     }
 
@@ -201,7 +202,7 @@ impl SpareFrames {
     }
 
     /// Keeps a frame; the one that was given back first makes room.
-    pub(crate) fn give(&mut self, frame: Frame) {
+    pub(crate) fn give(&mut self, frame: Box<Frame>) {
         // One with large values in it is worth less than their memory.
         if frame.program.instructions.is_empty() || memory::task_heap().large > KEPT_BYTES_MAX {
             return;

@@ -144,8 +144,9 @@ pub(crate) struct Machine<'a> {
     pub(crate) host: &'a mut dyn Host,
     pub(crate) output: &'a mut dyn Output,
     pub(crate) functions: Context,
-    pub(crate) frame: Frame,
-    pub(crate) callers: Vec<Frame>,
+    pub(crate) frame: Box<Frame>,
+    #[allow(clippy::vec_box, reason = "they come from the place of the current one, and go back there")]
+    pub(crate) callers: Vec<Box<Frame>>,
     pub(crate) captures: Vec<Capture>,
     /// What calls under way are to send.
     pub(crate) promises: Vec<Promise>,
@@ -277,7 +278,7 @@ impl<'a> Machine<'a> {
         context: &'a mut ExecutionContext,
         host: &'a mut dyn Host,
         output: &'a mut dyn Output,
-        frame: Frame,
+        frame: Box<Frame>,
     ) -> Machine<'a> {
         let functions = context.function_context();
         Machine {

@@ -99,9 +99,14 @@ impl ModifyState {
     pub(crate) fn new(plan: &Statement) -> ModifyState {
         let (changed, row) = match &plan.action {
             Action::Insert(insert) => {
-                let (writer, row) = (insert.table.engine.writer(), insert.template.clone());
-                let writer = Some(writer.with_level(insert.memory_level));
-                return ModifyState { writer, row, ..ModifyState::default() };
+                let (table, row) = (&insert.table.engine, insert.template.clone());
+                let mut writer = table.writer().with_level(insert.memory_level);
+                // Rules give the row values, too.
+                if let ([sources], None) = (insert.rows.as_slice(), &plan.rules) {
+                    let is_constant = |column: usize| matches!(sources[column], ColumnSource::Template);
+                    writer = writer.with_constants(table, &row, is_constant);
+                }
+                return ModifyState { writer: Some(writer), row, ..ModifyState::default() };
             }
             Action::Update(update) => (&update.changed, vec![Value::Null; update.changed.table.columns.len()]),
             Action::Delete(delete) => (&delete.changed, Vec::new()),

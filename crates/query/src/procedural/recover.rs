@@ -172,7 +172,7 @@ impl Machine<'_> {
 
     /// All frames, the outermost first.
     fn frames(&self) -> impl Iterator<Item = &Frame> {
-        self.callers.iter().chain([&self.frame])
+        self.callers.iter().chain([&self.frame]).map(|frame| &**frame)
     }
 
     fn reach(&self, error: &SqlError, origin: Origin) -> Reach {

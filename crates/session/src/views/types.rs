@@ -133,9 +133,9 @@ fn user_row(view: &View, user_type: &UserType, collation: &str) -> RowBuilder {
 
 fn table_types(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let row = |user_type: &UserType| {
-        let object_id = user_type.table()?.object_id;
-        let row = user_row(view, user_type, "").integer("type_table_object_id", object_id);
-        Some(row.bit("is_memory_optimized", false).done())
+        let shape = user_type.table()?;
+        let row = user_row(view, user_type, "").integer("type_table_object_id", shape.object_id);
+        Some(row.bit("is_memory_optimized", shape.is_in_memory()).done())
     };
     Ok(source.catalog.user_types().filter_map(|user_type| row(user_type)).collect())
 }

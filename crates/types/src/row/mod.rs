@@ -23,9 +23,11 @@ mod limits;
 mod long;
 mod loose;
 mod rest;
+mod template;
 
 pub use columns::{CODED_DIGITS_MAX, ColumnData, ColumnReader, ColumnValues, RowBytes};
 pub use long::content_bytes_max;
+pub use template::RestTemplate;
 
 use crate::collation::Collation;
 use crate::sql_type::SqlType;

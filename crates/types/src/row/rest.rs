@@ -10,7 +10,26 @@ use crate::variant::Variant;
 
 /// Appends a number in groups of 7 bits, lowest first; the top bit says that more follow.
 #[inline]
-pub(super) fn push_varint(mut number: u64, out: &mut Vec<u8>) {
+pub(super) fn push_varint(number: u64, out: &mut Vec<u8>) {
+    if number < 0x80 {
+        return out.push(number as u8);
+    }
+    if number >= 1 << 56 {
+        return push_long_varint(number, out);
+    }
+    // All groups at once: halves of 28 bits, quarters of 14, then eighths of 7 get a byte each.
+    let halves = number & 0x0FFF_FFFF | (number & 0x00FF_FFFF_F000_0000) << 4;
+    let quarters = halves & 0x0000_3FFF_0000_3FFF | (halves & 0x0FFF_C000_0FFF_C000) << 2;
+    let groups = quarters & 0x007F_007F_007F_007F | (quarters & 0x3F80_3F80_3F80_3F80) << 1;
+    let last = (u64::BITS - 1 - groups.leading_zeros()) / 8;
+    let more = 0x8080_8080_8080_8080 & ((1 << (8 * last)) - 1);
+    let end = out.len() + 1 + last as usize;
+    out.extend_from_slice(&(groups | more).to_le_bytes());
+    out.truncate(end);
+}
+
+#[cold]
+fn push_long_varint(mut number: u64, out: &mut Vec<u8>) {
     while number >= 0x80 {
         out.push(number as u8 | 0x80);
         number >>= 7;

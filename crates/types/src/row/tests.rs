@@ -203,6 +203,18 @@ proptest! {
     }
 
     #[test]
+    fn a_template_gives_the_same_bytes((columns, key, row, other) in table(), constant in proptest::collection::vec(any::<bool>(), 7), marked in any::<bool>()) {
+        let layout = RowLayout::new(&columns, &key);
+        let layout = if marked { layout.marked() } else { layout };
+        let template = layout.template(&row, |column| constant[column]).expect("constants are of their types");
+        let mixed: Vec<Value> = (0..columns.len()).map(|at| if constant[at] { &row } else { &other }[at].clone()).collect();
+        let (_, plain) = encode(&layout, &mixed);
+        let mut made = vec![7, 7, 7];
+        layout.encode_rest_by(&template, |column| &mixed[column], &mut made).expect("a rest");
+        prop_assert_eq!(&made[3..], plain);
+    }
+
+    #[test]
     fn keys_order_as_values_do((columns, key, a, b) in table()) {
         let layout = RowLayout::new(&columns, &key);
         let (key_a, key_b) = (encode(&layout, &a).0, encode(&layout, &b).0);
@@ -317,6 +329,28 @@ fn value_of(code: i64, ty: &SqlType) -> Value {
         }
         SqlType::DateTime2(_) => Value::DateTime2(DateTime2::from_ticks(code).expect("a code of the type")),
         _ => panic!("{ty:?} has no codes"),
+    }
+}
+
+#[test]
+fn varints_are_groups_of_seven_bits() {
+    let by_groups = |mut number: u64| {
+        let mut out = Vec::new();
+        while number >= 0x80 {
+            out.push(number as u8 | 0x80);
+            number >>= 7;
+        }
+        out.push(number as u8);
+        out
+    };
+    let numbers = (0..u64::BITS).flat_map(|bit| {
+        let power = 1u64 << bit;
+        [power - 1, power, power + 1, power | 0x0123_4567_89AB_CDEF & (power - 1), (power - 1) & 0xFEDC_BA98_7654_3210]
+    });
+    for number in numbers.chain([u64::MAX]) {
+        let mut out = vec![9];
+        super::rest::push_varint(number, &mut out);
+        assert_eq!(out[1..], by_groups(number), "{number:#x}");
     }
 }
 
