@@ -132,9 +132,9 @@ pub use server::{
     WorkspaceLimits, WorkspaceTotals, first_number,
 };
 pub use table::{
-    BulkWriter, CheckWatch, IndexUse, Locator, Met, Placed, Portion, ReadHints, ReadLevel, ReadMode, Reference,
-    RowCount, RowPlace, ScanRange, Table, TableCheck, TableFinding, TableParts, TableReads, TableScan, TableWriter,
-    UseCount, UseCounter, lock_description,
+    BulkWriter, CheckWatch, IndexUse, KeyLookup, Locator, Met, Placed, Portion, ReadHints, ReadLevel, ReadMode,
+    Reference, RowCount, RowPlace, ScanRange, Table, TableCheck, TableFinding, TableParts, TableReads, TableScan,
+    TableWriter, UseCount, UseCounter, lock_description,
 };
 pub use temporary::{Residence, TEMPDB, TEMPDB_ID, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

@@ -9,6 +9,8 @@
 //! ```
 //! Nothing here waits but for a transaction between its time and its end, which is doing nothing else then.
 
+mod point;
+
 use std::cell::Cell;
 use std::ptr::NonNull;
 

@@ -9,6 +9,8 @@
 //! A statement locks the definition alone. Nothing here waits for another transaction: the second one to change a row fails, with error
 //! 41302, and what a transaction promised about its reads is looked at when it commits.
 
+mod point;
+
 use std::ops::Bound;
 use std::sync::Arc;
 
@@ -29,6 +31,8 @@ use crate::database::Database;
 use crate::error::{Blocked, Place};
 use crate::memory_level::MemoryLevel;
 use crate::transaction::Transaction;
+
+pub use point::KeyLookup;
 
 /// Bytes that a version of a row is counted with, beside its values.
 const ROW_BYTES: usize = 128;

@@ -5,7 +5,7 @@ use std::ops::Bound;
 
 use super::{KeyBound, KeyColumn};
 use crate::executor::Run;
-use crate::expression::{Fault, Width};
+use crate::expression::{Env, Fault, Width};
 use crate::plan::{KeyValue, Scan};
 use pikepole_engine::ScanRange;
 use pikepole_types::{Collation, SqlType, Value, compare};
@@ -13,8 +13,8 @@ use pikepole_types::{Collation, SqlType, Value, compare};
 /// The bound of an equality: a value out of the column's range equals nothing, as NULL does.
 ///
 /// A key whose order is not that of the comparison may leave all values.
-pub(super) fn equal_bound(key: &KeyValue, run: &mut Run<'_>) -> Result<KeyBound, Fault> {
-    let value = key.expr.eval(&mut run.env())?;
+pub(crate) fn equal_bound(key: &KeyValue, env: &mut Env<'_>) -> Result<KeyBound, Fault> {
+    let value = key.expr.eval(env)?;
     if let (true, Value::Str(text)) = (key.plain_only, &value)
         && !Collation::is_plain(text)
     {
@@ -61,7 +61,7 @@ pub(super) fn range_bound(key: &KeyValue, upper: bool, run: &mut Run<'_>) -> Res
 pub(super) fn fill_prefix(plan: &Scan, run: &mut Run<'_>, prefix: &mut Vec<Value>) -> Result<Option<bool>, Fault> {
     prefix.clear();
     for key in &plan.range.prefix {
-        match equal_bound(key, run)? {
+        match equal_bound(key, &mut run.env())? {
             KeyBound::Value(value) => prefix.push(value),
             KeyBound::All => return Ok(Some(false)),
             KeyBound::Nothing => return Ok(None),
@@ -75,7 +75,7 @@ pub(super) fn list_of(plan: &Scan, run: &mut Run<'_>) -> Result<Option<Vec<Value
     let range = &plan.range;
     let mut values = Vec::with_capacity(range.among.len());
     for key in &range.among {
-        match equal_bound(key, run)? {
+        match equal_bound(key, &mut run.env())? {
             KeyBound::Value(value) => values.push(value),
             KeyBound::All => return Ok(None),
             KeyBound::Nothing => {}

@@ -15,7 +15,8 @@ use crate::expression::Fault;
 use crate::optimizer::{LOOKUP, table_rows};
 use crate::output::DecimalName;
 use crate::plan::Scan;
-use bounds::{equal_bound, fill_prefix, fill_range, list_of, of_key, put_in_order, values_of};
+pub(crate) use bounds::equal_bound;
+use bounds::{fill_prefix, fill_range, list_of, of_key, put_in_order, values_of};
 pub use names::CatalogView;
 pub(crate) use names::{OtherStamp, Place, meant_type};
 pub(crate) use pikepole_engine::Need;
@@ -430,7 +431,7 @@ impl Pace {
 }
 
 /// What a bound on a key column comes to.
-enum KeyBound {
+pub(crate) enum KeyBound {
     Value(Value),
     /// Every value of the column is on the wanted side.
     All,
@@ -483,7 +484,7 @@ impl ScanCursor {
         if plan.is_point() {
             self.key.resize(plan.range.prefix.len(), Value::Null);
             for at in 0..plan.range.prefix.len() {
-                match equal_bound(&plan.range.prefix[at], run)? {
+                match equal_bound(&plan.range.prefix[at], &mut run.env())? {
                     KeyBound::Value(value) => self.key[at] = value,
                     _ => self.empty = true,
                 }

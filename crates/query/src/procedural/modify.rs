@@ -507,7 +507,7 @@ impl Machine<'_> {
     }
 
     /// Computes the new row from the registers, which hold the old one.
-    fn updated_row(&mut self, update: &Update, state: &mut StatementState) -> Result<(), Fault> {
+    pub(super) fn updated_row(&mut self, update: &Update, state: &mut StatementState) -> Result<(), Fault> {
         let old = &self.frame.slots[update.changed.registers.range()];
         for (new, old) in state.modify.row.iter_mut().zip(old) {
             new.clone_from(old);

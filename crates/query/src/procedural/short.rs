@@ -1,31 +1,54 @@
-//! Statements of atomic blocks that are one row of an in-memory table, by the shortest way.
+//! Statements of atomic blocks that are about one row of an in-memory table, by the shortest way.
 //!
 //! The general way keeps where a statement is, so that it can wait, fire triggers, send rows or be undone half done. An INSERT of one row into
-//! an in-memory table, and a SELECT that assigns the values of the row of a whole unique key, do none of that: they have come to their end, or
-//! have changed nothing. An INSERT is undone with its block, and seen by the statements behind it. Whatever is not as it mostly is goes
-//! the general way: the first run, a plan that is outdated, a client that wants to see plans or times.
+//! an in-memory table does none of that, nor does a SELECT that assigns, an UPDATE or a DELETE of the row of a whole unique key: they have
+//! come to their end, or have changed nothing. What they do is undone with the block, and seen by the statements behind it. Whatever is not
+//! as it mostly is goes the general way: the first run, a plan that is outdated, a client that wants to see plans or times.
 
 use super::Machine;
 use super::statement::StatementState;
-use crate::access::{Stop, Table, check_required};
-use crate::plan::{Action, ColumnSource, Insert, Node, Scan, Statement, Told};
+use crate::access::{KeyBound, Stop, Table, check_required, equal_bound};
+use crate::expression::Expr;
+use crate::plan::{Action, Changed, ColumnSource, Delete, Insert, Node, RowSubqueries, Scan, Statement, Told, Update};
 use crate::program::Program;
-use pikepole_engine::{Residence, RowCount};
+use pikepole_engine::{KeyLookup, Residence, RowCount};
+use pikepole_types::Value;
 
-/// Tells if a plan has a shortest way.
-pub(super) fn is_short(plan: &Statement) -> bool {
+/// The shortest way of a plan.
+pub(super) enum Short {
+    Insert,
+    /// The other statements, about the row that a lookup finds.
+    Row(Point),
+}
+
+/// A row that is found by its key.
+pub(super) struct Point {
+    lookup: KeyLookup,
+    /// Room for the values of the key, and for those that are read.
+    key: Vec<Value>,
+    row: Vec<Value>,
+}
+
+/// The shortest way of a plan; None: it has none.
+pub(super) fn short_way(plan: &Statement) -> Option<Short> {
     let is_plain = plan.rules.is_none()
         && plan.triggers.is_none()
         && plan.virtual_sources.is_empty()
         && plan.others.is_empty()
         && plan.masks.is_empty()
         && plan.memory_percent.is_none();
-    is_plain
+    let Node::Scan(scan) = &plan.source else {
+        return matches!(&plan.action, Action::Insert(insert) if is_plain && inserts_one(plan, insert))
+            .then_some(Short::Insert);
+    };
+    let is_short = is_plain
         && match &plan.action {
-            Action::Insert(insert) => inserts_one(plan, insert),
-            Action::Assign { told: Told::Rows, .. } => matches!(&plan.source, Node::Scan(scan) if finds_one(scan)),
+            Action::Assign { told: Told::Rows, .. } => scan.is_lookup(),
+            Action::Update(update) => updates_in_place(update),
+            Action::Delete(delete) => delete.output.is_none() && changes_what_it_finds(&delete.changed),
             _ => false,
-        }
+        };
+    if is_short { Point::of(scan).map(Short::Row) } else { None }
 }
 
 /// Tells if the rows of a table are in memory, in the database of the statement.
@@ -39,13 +62,29 @@ fn inserts_one(plan: &Statement, insert: &Insert) -> bool {
     is_one && is_alone && is_in_memory(&insert.table) && !insert.table.engine.ignores_duplicates()
 }
 
-/// Tells if a scan looks for a whole unique key.
-fn finds_one(scan: &Scan) -> bool {
-    let range = &scan.range;
-    let is_equality = range.among.is_empty() && range.low.is_none() && range.high.is_none();
-    let index = scan.table.engine.live_indexes().find(|index| Some(index.index_id) == range.index);
-    let is_whole = index.is_some_and(|index| index.unique && index.columns.len() == range.prefix.len());
-    is_in_memory(&scan.table) && is_equality && is_whole && scan.is_lookup()
+fn changes_what_it_finds(changed: &Changed) -> bool {
+    matches!(changed.subqueries, RowSubqueries::None) && !changed.collects
+}
+
+/// Tells if an update changes no key.
+fn updates_in_place(update: &Update) -> bool {
+    let mut keys = update.changed.table.indexes.iter().flat_map(|index| &index.key);
+    let changes_key = keys.any(|key| update.assignments.iter().any(|(column, _)| *column == key.column));
+    let is_quiet = update.output.is_none() && update.variables.is_empty();
+    is_quiet && !changes_key && changes_what_it_finds(&update.changed)
+}
+
+impl Point {
+    fn of(scan: &Scan) -> Option<Point> {
+        let range = &scan.range;
+        let is_equality = range.among.is_empty() && range.low.is_none() && range.high.is_none();
+        let columns = range.prefix.len();
+        if !is_equality || scan.narrowing.is_some() {
+            return None;
+        }
+        let lookup = scan.table.engine.key_lookup(range.index?, columns, &scan.wanted, scan.hints.memory)?;
+        Some(Point { lookup, key: vec![Value::Null; columns], row: vec![Value::Null; scan.wanted.len()] })
+    }
 }
 
 impl Machine<'_> {
@@ -58,7 +97,7 @@ impl Machine<'_> {
     }
 
     fn try_short(&mut self, program: &Program, state: &mut StatementState) -> Result<bool, Stop> {
-        let Some(plan) = state.take_short_plan() else { return Ok(false) };
+        let Some((plan, mut way)) = state.take_short_plan() else { return Ok(false) };
         let context = &self.context;
         let is_usual = context.state.transaction_count > 0
             && !context.state.doomed
@@ -69,19 +108,20 @@ impl Machine<'_> {
             && self.fits(&plan, context.catalog_stamp())
             && !context.settings.watches_statements()
             && program.trigger.is_none();
-        let done = match &plan.action {
+        if plan.reads_clock && is_usual {
+            self.functions.now = crate::clock::now();
+        }
+        let done = match (&plan.action, &mut *way) {
             _ if !is_usual => Ok(false),
-            Action::Insert(insert) => self.insert_shortly(&plan, insert, state).map(|()| true),
-            _ => self.look_up_shortly(&plan, state).map(|()| true),
+            (Action::Insert(insert), Short::Insert) => self.insert_shortly(insert, state).map(|()| true),
+            (_, Short::Row(point)) => self.row_shortly(&plan, point, state),
+            _ => Ok(false),
         };
-        state.put_plan_back(plan);
+        state.put_short_plan_back(plan, way);
         done
     }
 
-    fn insert_shortly(&mut self, plan: &Statement, insert: &Insert, state: &mut StatementState) -> Result<(), Stop> {
-        if plan.reads_clock {
-            self.functions.now = crate::clock::now();
-        }
+    fn insert_shortly(&mut self, insert: &Insert, state: &mut StatementState) -> Result<(), Stop> {
         let modify = &mut state.modify;
         for (source, value) in insert.rows[0].iter().zip(&mut modify.row) {
             if let ColumnSource::Value(expr) = source {
@@ -93,29 +133,95 @@ impl Machine<'_> {
         let Some(writer) = &mut modify.writer else { return Err(crate::errors::definition_changed().into()) };
         let (database, tx) = self.context.engine();
         database.try_insert(tx, &insert.table.engine, writer, &modify.row, RowCount::Many)?;
+        self.changed_shortly(&insert.table);
+        Ok(())
+    }
+
+    /// Counts the row that a statement has changed.
+    fn changed_shortly(&mut self, table: &Table) {
         self.context.rows_changed += 1;
-        insert.table.engine.count_changes(1);
+        table.engine.count_changes(1);
+        self.context.state.row_count = 1;
+    }
+
+    /// Runs a statement about the row that a lookup finds. False: its key is one that the index does not tell from others.
+    fn row_shortly(&mut self, plan: &Statement, point: &mut Point, state: &mut StatementState) -> Result<bool, Stop> {
+        let Node::Scan(scan) = &plan.source else { return Ok(false) };
+        let mut may_be_there = true;
+        for (value, own) in point.key.iter_mut().zip(&scan.range.prefix) {
+            match equal_bound(own, &mut self.env())? {
+                KeyBound::Value(of_key) => *value = of_key,
+                KeyBound::Nothing => may_be_there = false,
+                KeyBound::All => return Ok(false),
+            }
+        }
+        let (database, tx) = self.context.engine();
+        database.begin_statement_in_memory(tx);
+        self.context.state.row_count = 0;
+        if may_be_there {
+            match &plan.action {
+                Action::Assign { assignments, .. } => self.look_up_shortly(scan, point, assignments)?,
+                Action::Update(update) => self.update_shortly(update, point, state)?,
+                Action::Delete(delete) => self.delete_shortly(delete, point, state)?,
+                _ => return Ok(false),
+            }
+        }
+        Ok(true)
+    }
+
+    /// Assigns the values of the row, if it is there. Nothing stops it behind the assignment.
+    fn look_up_shortly(&mut self, scan: &Scan, point: &mut Point, assignments: &[(usize, Expr)]) -> Result<(), Stop> {
+        let (database, tx) = self.context.engine();
+        let Point { lookup, key, row } = point;
+        if !database.try_look_up(tx, &scan.table.engine, lookup, key, row)? {
+            return Ok(());
+        }
+        for (column, value) in scan.wanted.iter().zip(row) {
+            std::mem::swap(&mut self.frame.slots[scan.registers.first + column], value);
+        }
+        for (slot, value) in assignments {
+            self.assign(*slot, value)?;
+        }
         self.context.state.row_count = 1;
         Ok(())
     }
 
-    /// Assigns the values of the row that the plan finds, if there is one. Nothing stops it behind the assignment.
-    fn look_up_shortly(&mut self, plan: &Statement, state: &mut StatementState) -> Result<(), Stop> {
-        if plan.reads_clock {
-            self.functions.now = crate::clock::now();
+    /// Reads the row to be changed into the registers. False: there is none, or it is not to be changed.
+    fn find_shortly(&mut self, changed: &Changed, point: &mut Point, state: &mut StatementState) -> Result<bool, Stop> {
+        let Some(writer) = &mut state.modify.writer else { return Err(crate::errors::definition_changed().into()) };
+        let out = &mut self.frame.slots[changed.registers.range()];
+        let (database, tx) = self.context.engine();
+        let table = &changed.table.engine;
+        if !database.try_find_to_change(tx, table, &mut point.lookup, &point.key, writer, out)? {
+            return Ok(false);
+        }
+        match &changed.recheck {
+            Some(condition) => Ok(condition.holds(&mut self.env())?),
+            None => Ok(true),
+        }
+    }
+
+    fn update_shortly(&mut self, update: &Update, point: &mut Point, state: &mut StatementState) -> Result<(), Stop> {
+        if !self.find_shortly(&update.changed, point, state)? {
+            return Ok(());
+        }
+        self.updated_row(update, state)?;
+        let Some(writer) = &mut state.modify.writer else { return Err(crate::errors::definition_changed().into()) };
+        let (database, tx) = self.context.engine();
+        if database.try_replace_found(tx, &update.changed.table.engine, writer, &state.modify.row)? {
+            self.changed_shortly(&update.changed.table);
+        }
+        Ok(())
+    }
+
+    fn delete_shortly(&mut self, delete: &Delete, point: &mut Point, state: &mut StatementState) -> Result<(), Stop> {
+        if !self.find_shortly(&delete.changed, point, state)? {
+            return Ok(());
         }
         let (database, tx) = self.context.engine();
-        database.begin_statement_in_memory(tx);
-        state.rows = 0;
-        if let Some(cursor) = &mut state.cursor {
-            cursor.open();
+        if database.try_delete_found(tx, &delete.changed.table.engine)? {
+            self.changed_shortly(&delete.changed.table);
         }
-        let passed = self.next_row(plan, state, |machine, state| machine.pass_row(plan, state));
-        if let Some(cursor) = &mut state.cursor {
-            cursor.forget();
-        }
-        passed?;
-        self.context.state.row_count = i64::try_from(state.rows).unwrap_or(i64::MAX);
         Ok(())
     }
 }

@@ -10,7 +10,7 @@ use super::function::Called;
 use super::modify::ModifyState;
 use super::output_rows::OutputState;
 use super::rules::rules_fault;
-use super::short::is_short;
+use super::short::{Short, short_way};
 use super::show_plan::Began;
 use super::trigger::{Firing, Transition};
 use super::{Machine, Pause};
@@ -52,8 +52,8 @@ enum Phase {
 #[derive(Default)]
 pub(crate) struct StatementState {
     plan: Option<Arc<Statement>>,
-    /// The plan has a shortest way, see [`super::short`].
-    is_short: bool,
+    /// The shortest way of the plan, if it has one; see [`super::short`].
+    short: Option<Box<Short>>,
     pub(crate) cursor: Option<Cursor>,
     phase: Phase,
     pub(crate) rows: u64,
@@ -131,13 +131,17 @@ impl StatementState {
 
     /// Takes the plan for a run that ends before the state is looked at again, if the plan has a shortest way and no run is under way.
     #[inline]
-    pub(super) fn take_short_plan(&mut self) -> Option<Arc<Statement>> {
-        if self.is_short && self.phase == Phase::Idle { self.plan.take() } else { None }
+    pub(super) fn take_short_plan(&mut self) -> Option<(Arc<Statement>, Box<Short>)> {
+        if self.phase != Phase::Idle {
+            return None;
+        }
+        let way = self.short.take()?;
+        Some((self.plan.take()?, way))
     }
 
     #[inline]
-    pub(super) fn put_plan_back(&mut self, plan: Arc<Statement>) {
-        self.plan = Some(plan);
+    pub(super) fn put_short_plan_back(&mut self, plan: Arc<Statement>, way: Box<Short>) {
+        (self.plan, self.short) = (Some(plan), Some(way));
     }
 
     /// Tells if the permissions for its plan were checked for this state of the session's.
@@ -241,7 +245,7 @@ impl StatementState {
         self.modify = ModifyState::new(&plan);
         self.change = ChangeState::default();
         self.output = OutputState::default();
-        self.is_short = is_short(&plan) && self.profile.is_none();
+        self.short = short_way(&plan).filter(|_| self.profile.is_none()).map(Box::new);
         self.plan = Some(plan);
         self.virtual_rows.clear();
         self.virtual_ready = false;

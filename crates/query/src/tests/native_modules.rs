@@ -55,6 +55,22 @@ fn condition(chance: &mut Chance, depth: usize) -> String {
     }
 }
 
+/// A statement about the row of a key, or behind one.
+fn row_of_a_key(chance: &mut Chance) -> String {
+    let key = integer(chance, 1);
+    match chance.below(9) {
+        0 => format!("UPDATE dbo.t SET v = {} WHERE k = {key}", integer(chance, 2)),
+        1 => format!("UPDATE dbo.t SET v = v + {}, w = ISNULL(w, 0) + 1 WHERE k = {key}", integer(chance, 1)),
+        2 => format!("UPDATE dbo.t SET s = @s WHERE k = {key} AND {}", condition(chance, 1)),
+        3 => format!("UPDATE dbo.t SET k = {} WHERE k = {key}", integer(chance, 1)),
+        4 => format!("DELETE dbo.t WHERE k = {key}"),
+        5 => format!("DELETE dbo.t WHERE k = {key} AND v > {}", integer(chance, 1)),
+        6 => format!("SELECT @d = v, @s = s FROM dbo.t WHERE k = {key}"),
+        7 => "SET @d = @@ROWCOUNT".to_owned(),
+        _ => format!("IF @d = 1234567 RETURN {}", integer(chance, 1)),
+    }
+}
+
 /// A statement; loops count with a variable of their depth, so they end.
 fn statement(chance: &mut Chance, depth: usize) -> String {
     let inner = |chance: &mut Chance| {
@@ -68,12 +84,7 @@ fn statement(chance: &mut Chance, depth: usize) -> String {
             format!("SET {} {} {}", VARIABLES[chance.below(5)].0, chance.pick(&["+=", "-=", "*="]), integer(chance, 1))
         }
         6 => format!("INSERT INTO dbo.t (k, v, s) VALUES ({}, {}, @s)", integer(chance, 1), integer(chance, 2)),
-        7 => match chance.below(4) {
-            0 => format!("UPDATE dbo.t SET v = {} WHERE k = {}", integer(chance, 2), integer(chance, 1)),
-            1 => format!("SELECT @d = v, @s = s FROM dbo.t WHERE k = {}", integer(chance, 1)),
-            2 => "SET @d = @@ROWCOUNT".to_owned(),
-            _ => format!("IF @d = 1234567 RETURN {}", integer(chance, 1)),
-        },
+        7 => row_of_a_key(chance),
         8 | 9 => format!("IF {} BEGIN {} END ELSE BEGIN {} END", condition(chance, 2), inner(chance), inner(chance)),
         10 => format!(
             "SET @n{depth} = 0 WHILE @n{depth} < {} BEGIN SET @n{depth} += 1 {} {} END",
@@ -117,7 +128,7 @@ fn calls(chance: &mut Chance) -> String {
             "DECLARE @r int, @a bit = {a}, @b tinyint = {b}, @c smallint = {c}, @d int = {d}, @e bigint = {e}, @s varchar(8) = 'ab'
              EXEC @r = dbo.p @a OUTPUT, @b OUTPUT, @c OUTPUT, @d OUTPUT, @e OUTPUT, @s OUTPUT
              SELECT @r, @a, @b, @c, @d, @e, @s, @@TRANCOUNT
-             SELECT k, v, s FROM dbo.t ORDER BY k
+             SELECT k, v, s, w FROM dbo.t ORDER BY k
              GO
              "
         )
@@ -136,7 +147,12 @@ fn native_modules_do_what_interpreted_ones_do() {
         let (procedure, calls) = (procedure(chance), calls(chance));
         let run = || {
             let mut client = Client::alone();
-            client.shown("CREATE TABLE dbo.t (k int NOT NULL PRIMARY KEY NONCLUSTERED, v bigint NULL, s varchar(8) NULL) WITH (MEMORY_OPTIMIZED = ON)");
+            let hash = if seed % 2 == 0 { "HASH WITH (BUCKET_COUNT = 8)" } else { "" };
+            client.shown(&format!(
+                "CREATE TABLE dbo.t (k int NOT NULL PRIMARY KEY NONCLUSTERED {hash}, v bigint NULL, s varchar(8) NULL, w smallint NULL, INDEX by_s (s))
+                 WITH (MEMORY_OPTIMIZED = ON)"
+            ));
+            client.shown("INSERT dbo.t (k, v, s) VALUES (1, 10, 'x'), (2, NULL, 'y'), (3, 30, NULL), (7, 70, 'z')");
             let made = client.shown(&procedure);
             (made, client.shown(&calls))
         };

@@ -1,0 +1,145 @@
+//! The row of a whole unique key of an in-memory table: found without a scan, and changed where it was found.
+//!
+//! All that waits or stops in a scan is not there: a row is found, or is not, in one call.
+
+use pikepole_types::{Projection, Value};
+
+use super::super::{Table, TableWriter};
+use super::{as_data, conflict, rows_at};
+use crate::database::Database;
+use crate::error::Blocked;
+use crate::memory_level::MemoryLevel;
+use crate::temporary::Residence;
+use crate::transaction::Transaction;
+
+/// Finds rows by a unique key; kept and reused by a session's compiled statement.
+pub struct KeyLookup {
+    /// The position of its index among those of the rows.
+    at: usize,
+    /// The level that a hint asks for.
+    level: Option<MemoryLevel>,
+    projection: Projection,
+    /// Room for a key.
+    key: Vec<u8>,
+}
+
+impl Table {
+    /// A lookup by all `columns` of an index, which reads some columns. None: the rows are not in memory, or there may be several.
+    pub fn key_lookup(
+        &self,
+        index_id: i32,
+        columns: usize,
+        wanted: &[usize],
+        level: Option<MemoryLevel>,
+    ) -> Option<KeyLookup> {
+        let is_own = self.in_memory.is_some() && self.residence == Residence::Database;
+        let (position, index) = self.index_of(index_id).filter(|_| is_own)?;
+        let at = self.secondary.iter().position(|own| own.at == position)?;
+        if !index.unique || index.columns.len() != columns {
+            return None;
+        }
+        Some(KeyLookup { at, level, projection: self.layout.projection(wanted), key: Vec::new() })
+    }
+}
+
+impl KeyLookup {
+    /// Puts the bytes of a key together.
+    fn encode(&mut self, database: &Database, table: &Table, values: &[Value]) -> Result<(), Blocked> {
+        self.key.clear();
+        let encoded = table.secondary[self.at].layout.encode_key_prefix(values, &mut self.key);
+        encoded.map_err(|error| database.unread_in_memory(table, &error).into())
+    }
+}
+
+impl Database {
+    /// Reads the columns of the row that has a key into `out`, in the order in which the lookup was told of them. False: the transaction
+    /// sees none.
+    ///
+    /// # Errors
+    /// A definition that is no longer current; the levels at which in-memory tables are not read; damage.
+    pub fn try_look_up(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        lookup: &mut KeyLookup,
+        values: &[Value],
+        out: &mut [Value],
+    ) -> Result<bool, Blocked> {
+        let Some(slot) = &table.in_memory else { return Ok(false) };
+        lookup.encode(self, table, values)?;
+        self.lock_in_memory(tx, table)?;
+        let level = self.memory_level(tx, lookup.level)?;
+        let guard = pikepole_memory::pin();
+        let rows = rows_at(slot, &guard)?;
+        let decode = |body: &[u8]| table.layout.decode(&[], body, &lookup.projection, out);
+        let decoded = self.memory_of(tx).look_up(rows, lookup.at, &lookup.key, level, decode);
+        Self::order_behind_seen(tx);
+        match decoded {
+            None => Ok(false),
+            Some(Ok(())) => Ok(true),
+            Some(Err(error)) => Err(self.unread_in_memory(table, &error).into()),
+        }
+    }
+
+    /// Reads all columns of the row that has a key, for changing it in the same statement: [`Database::try_replace_found`] or
+    /// [`Database::try_delete_found`]. False: the transaction sees none.
+    ///
+    /// # Errors
+    /// As of [`Database::try_look_up`]; 41302 where another transaction has changed it.
+    pub fn try_find_to_change(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        lookup: &mut KeyLookup,
+        values: &[Value],
+        writer: &mut TableWriter,
+        out: &mut [Value],
+    ) -> Result<bool, Blocked> {
+        let Some(slot) = &table.in_memory else { return Ok(false) };
+        lookup.encode(self, table, values)?;
+        self.lock_to_change_in_memory(tx, table)?;
+        let level = self.memory_level(tx, lookup.level)?;
+        let guard = pikepole_memory::pin();
+        let rows = rows_at(slot, &guard)?;
+        let found = self.memory_of(tx).find_current(rows, lookup.at, &lookup.key, level, &mut writer.rest);
+        Self::order_behind_seen(tx);
+        if !found.map_err(|refusal| conflict(table, refusal))? {
+            return Ok(false);
+        }
+        let decoded = table.layout.decode_all(&[], &writer.rest, out);
+        decoded.map_err(|error| self.unread_in_memory(table, &error))?;
+        Ok(true)
+    }
+
+    /// Gives the row that was found last other values, but for those of its keys. False: it is gone.
+    ///
+    /// # Errors
+    /// 41302 where another transaction has changed it; values that no row has; 41805 without memory.
+    pub fn try_replace_found(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        writer: &mut TableWriter,
+        row: &[Value],
+    ) -> Result<bool, Blocked> {
+        let Some(slot) = &table.in_memory else { return Ok(false) };
+        writer.encode_new(table, row).map_err(|error| self.row_error(tx, table, error))?;
+        self.grow_in_memory(tx, writer.rest.len())?;
+        let guard = pikepole_memory::pin();
+        let rows = rows_at(slot, &guard)?;
+        let memory = self.memory_of(tx);
+        as_data(|| memory.replace_current(rows, &writer.rest)).map_err(|refusal| conflict(table, refusal))
+    }
+
+    /// Deletes the row that was found last. False: it is gone.
+    ///
+    /// # Errors
+    /// 41302 where another transaction has changed it.
+    pub fn try_delete_found(&self, tx: &mut Transaction, table: &Table) -> Result<bool, Blocked> {
+        let Some(slot) = &table.in_memory else { return Ok(false) };
+        let guard = pikepole_memory::pin();
+        let rows = rows_at(slot, &guard)?;
+        let memory = self.memory_of(tx);
+        as_data(|| memory.delete_current(rows)).map_err(|refusal| conflict(table, refusal))
+    }
+}
