@@ -59,6 +59,8 @@ pub(crate) use native::interpreted;
 pub use output_rows::cut_long_values;
 pub(crate) use request::CallRoom;
 pub use request::{Prepared, RowTarget, call, insert_rows};
+#[cfg(test)]
+pub(crate) use short::TAKEN;
 pub use transaction::RAISED_MIN;
 
 use crate::access::Stop;

@@ -37,7 +37,7 @@ pub(super) fn short_way(plan: &Statement) -> Option<Short> {
         && plan.others.is_empty()
         && plan.masks.is_empty()
         && plan.memory_percent.is_none();
-    let Node::Scan(scan) = &plan.source else {
+    let Some(scan) = looked_up(plan) else {
         return matches!(&plan.action, Action::Insert(insert) if is_plain && inserts_one(plan, insert))
             .then_some(Short::Insert);
     };
@@ -49,6 +49,19 @@ pub(super) fn short_way(plan: &Statement) -> Option<Short> {
             _ => false,
         };
     if is_short { Point::of(scan).map(Short::Row) } else { None }
+}
+
+/// The scan whose row a statement is about. The conditions of a change are tested on the row that is found.
+fn looked_up(plan: &Statement) -> Option<&Scan> {
+    let is_change = matches!(plan.action, Action::Update(_) | Action::Delete(_));
+    match &plan.source {
+        Node::Scan(scan) => Some(scan),
+        Node::Filter { input, .. } if is_change => match &**input {
+            Node::Scan(scan) => Some(scan),
+            _ => None,
+        },
+        _ => None,
+    }
 }
 
 /// Tells if the rows of a table are in memory, in the database of the statement.
@@ -63,7 +76,7 @@ fn inserts_one(plan: &Statement, insert: &Insert) -> bool {
 }
 
 fn changes_what_it_finds(changed: &Changed) -> bool {
-    matches!(changed.subqueries, RowSubqueries::None) && !changed.collects
+    matches!(changed.subqueries, RowSubqueries::None)
 }
 
 /// Tells if an update changes no key.
@@ -85,6 +98,12 @@ impl Point {
         let lookup = scan.table.engine.key_lookup(range.index?, columns, &scan.wanted, scan.hints.memory)?;
         Some(Point { lookup, key: vec![Value::Null; columns], row: vec![Value::Null; scan.wanted.len()] })
     }
+}
+
+#[cfg(test)]
+std::thread_local! {
+    /// Statements that this thread has run by the shortest way.
+    pub(crate) static TAKEN: std::cell::Cell<u32> = const { std::cell::Cell::new(0) };
 }
 
 impl Machine<'_> {
@@ -117,6 +136,8 @@ impl Machine<'_> {
             (_, Short::Row(point)) => self.row_shortly(&plan, point, state),
             _ => Ok(false),
         };
+        #[cfg(test)]
+        TAKEN.set(TAKEN.get() + u32::from(matches!(done, Ok(true))));
         state.put_short_plan_back(plan, way);
         done
     }
@@ -146,7 +167,7 @@ impl Machine<'_> {
 
     /// Runs a statement about the row that a lookup finds. False: its key is one that the index does not tell from others.
     fn row_shortly(&mut self, plan: &Statement, point: &mut Point, state: &mut StatementState) -> Result<bool, Stop> {
-        let Node::Scan(scan) = &plan.source else { return Ok(false) };
+        let Some(scan) = looked_up(plan) else { return Ok(false) };
         let mut may_be_there = true;
         for (value, own) in point.key.iter_mut().zip(&scan.range.prefix) {
             match equal_bound(own, &mut self.env())? {
