@@ -43,7 +43,7 @@ mod transactions;
 mod writer;
 
 pub use crossbeam_epoch::{Guard, pin};
-pub use index::{IndexKind, KeyRange};
+pub use index::{Fingers, IndexKind, KeyRange};
 pub use scan::MemoryScan;
 pub use slot::TableSlot;
 pub use statistics::{ChainCounts, IndexMemory, PageCounts, TableCounts};

@@ -54,7 +54,7 @@ fn keys(key: u8, value: u8) -> Keys {
 
 fn insert(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, value: u8) -> Result<(), Refusal> {
     tx.begin_statement();
-    tx.insert(table, &keys(key, value), &[key, value], &mut Vec::new())
+    tx.insert(table, &keys(key, value), &[key, value], &mut Fingers::default(), &mut Vec::new())
 }
 
 /// Rows as the transaction sees them by an index, in the order of their keys, with their names.

@@ -8,7 +8,7 @@ use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::{CachePadded, SlotCounter};
 
 use crate::guarded::Guarded;
-use crate::index::{Index, IndexKind};
+use crate::index::{Finger, Index, IndexKind};
 use crate::node::Node;
 use crate::row::{Begin, INDEXES_MAX, NodeKey, Row, Version};
 use crate::statistics::TableCounters;
@@ -228,19 +228,15 @@ impl MemoryTable {
         &'g self,
         at: usize,
         node: Guarded<'g, Node>,
+        finger: Option<&mut Finger>,
         seen: &Sight,
         guard: &'g Guard,
     ) -> Result<(), Refusal> {
         let TableIndex { shape, index, node_bytes } = &self.indexes[at];
         node.note_linked();
-        let put =
-            index.put(
-                node,
-                guard,
-                |other| {
-                    if shape.unique { seen.may_stand_beside(at, node, other, guard) } else { Ok(()) }
-                },
-            );
+        let put = index.put(node, finger, guard, |other| {
+            if shape.unique { seen.may_stand_beside(at, node, other, guard) } else { Ok(()) }
+        });
         match put {
             Ok(()) => node_bytes.add(Node::size(node.key().len()) as u64),
             Err(refusal) => {

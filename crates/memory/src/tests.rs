@@ -6,6 +6,8 @@ use std::sync::Arc;
 
 use super::*;
 
+mod fingers;
+
 /// A table with a unique key in hash or in order, and values that may repeat in both kinds of index.
 fn table(key: IndexKind) -> Arc<MemoryTable> {
     let shape = |kind, unique| IndexShape { kind, unique };
@@ -40,7 +42,7 @@ fn row_of(body: &[u8]) -> (u32, u32) {
 fn insert(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u32, value: u32) -> Result<(), Refusal> {
     tx.begin_statement();
     let mark = tx.mark();
-    let done = tx.insert(table, &keys(key, value), &body(key, value), &mut Vec::new());
+    let done = tx.insert(table, &keys(key, value), &body(key, value), &mut Fingers::default(), &mut Vec::new());
     if done.is_err() {
         tx.rollback_to(mark);
     }
@@ -412,7 +414,7 @@ fn keys_of_any_shape_are_in_their_order_while_rows_come_and_go() {
             .expect("nothing fails");
             let mut name = Vec::new();
             let mark = tx.mark();
-            let done = tx.insert(&table, &keys, &key, &mut name);
+            let done = tx.insert(&table, &keys, &key, &mut Fingers::default(), &mut name);
             assert_eq!(done, if is_there { Err(Refusal::Duplicate(0)) } else { Ok(()) });
             match done {
                 Ok(()) => _ = names.insert(key, name),

@@ -20,7 +20,7 @@ use pikepole_contention::sync::Arc;
 use pikepole_contention::sync::atomic::Ordering;
 
 use crate::guarded::Guarded;
-use crate::index::{KeyRange, Position, Wish};
+use crate::index::{Fingers, KeyRange, Position, Wish};
 use crate::node::Node;
 use crate::row::{Row, STATEMENT_MAX, Version};
 use crate::scan::MemoryScan;
@@ -300,7 +300,7 @@ impl MemoryTransaction {
         Ok(newest.body_len().map(|_| newest))
     }
 
-    /// Inserts a row; its name goes to `name`.
+    /// Inserts a row; its name goes to `name`. The fingers are those of inserts before: keys that ascend are put faster.
     ///
     /// # Errors
     /// A key that is there; a conflict with another transaction about a key. Then the caller goes back to its mark.
@@ -309,6 +309,7 @@ impl MemoryTransaction {
         table: &Arc<MemoryTable>,
         keys: &Keys,
         body: &[u8],
+        fingers: &mut Fingers,
         name: &mut Vec<u8>,
     ) -> Result<(), Refusal> {
         let guard = crossbeam_epoch::pin();
@@ -326,7 +327,8 @@ impl MemoryTransaction {
         name.extend_from_slice(&id.to_be_bytes());
         let Some(version) = row.newest(&guard) else { return Ok(()) };
         self.note_write(table, row.pointer(), version.pointer(), Some(body.len()));
-        self.put_nodes(table, version, None, &guard)
+        fingers.fit(table);
+        self.put_nodes(table, version, None, Some(fingers), &guard)
     }
 
     /// Puts the nodes of a version into their indexes, but for those that a former one has.
@@ -335,6 +337,7 @@ impl MemoryTransaction {
         table: &Arc<MemoryTable>,
         version: Guarded<'_, Version>,
         former: Option<Guarded<'_, Version>>,
+        mut fingers: Option<&mut Fingers>,
         guard: &Guard,
     ) -> Result<(), Refusal> {
         let sight = self.sight();
@@ -343,7 +346,8 @@ impl MemoryTransaction {
             if former.is_some_and(|former| former.is_found_by(node, at)) {
                 continue;
             }
-            let put = table.put_node(at, node, &sight, guard);
+            let finger = fingers.as_deref_mut().and_then(|fingers| fingers.at(at));
+            let put = table.put_node(at, node, finger, &sight, guard);
             if let Err(refusal) = put {
                 self.note_refusal(refusal);
                 return put;
@@ -414,7 +418,7 @@ impl MemoryTransaction {
             new_name.clear();
             new_name.extend_from_slice(keys.get(0));
             new_name.extend_from_slice(&row.id.to_be_bytes());
-            self.put_nodes(table, new, Some(version), &guard)?;
+            self.put_nodes(table, new, Some(version), None, &guard)?;
             return Ok(true);
         }
     }

@@ -1,7 +1,9 @@
 //! Indexes: from keys to the nodes of rows.
 
 mod buckets;
+mod finger;
 mod hash;
+mod leaves;
 mod page;
 mod range;
 
@@ -14,6 +16,8 @@ use crate::node::Node;
 use crate::statistics::PageCounts;
 use crate::table::ID_BYTES;
 pub(crate) use buckets::bucket_of;
+pub(crate) use finger::Finger;
+pub use finger::Fingers;
 use hash::HashIndex;
 pub(crate) use hash::HashPlace;
 use range::RangeIndex;
@@ -139,16 +143,17 @@ impl Index {
         }
     }
 
-    /// Puts a node in front of those of its key, unless `check` refuses one of these.
+    /// Puts a node in front of those of its key, unless `check` refuses one of these. A finger is where the one before was put.
     pub fn put<'g, E>(
         &'g self,
         node: Guarded<'g, Node>,
+        finger: Option<&mut Finger>,
         guard: &'g Guard,
         check: impl FnMut(Guarded<'g, Node>) -> Result<(), E>,
     ) -> Result<(), E> {
         match self {
             Index::Hash(index) => index.put(node, guard, check),
-            Index::Range(index) => index.put(node, guard, check),
+            Index::Range(index) => index.put(node, finger, guard, check),
         }
     }
 

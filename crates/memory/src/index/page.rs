@@ -14,7 +14,8 @@
 //!
 //! A reader notes the version, reads, and looks if the version is the same: if not it reads again (sequence lock). What it reads in between
 //! may be of several moments, but each pointer is null or to something that was in the page while its guard was held. A writer goes the
-//! same way and then takes the lock, if the version is still the one that it has noted.
+//! same way and then takes the lock, if the version is still the one that it has noted. A leaf that has left the tree may come back as another
+//! one: its version goes on.
 
 use std::cmp::Ordering as KeyOrder;
 use std::ptr::NonNull;
@@ -24,6 +25,7 @@ use pikepole_contention::Spinner;
 use pikepole_contention::fault::planted;
 use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering, fence};
 
+use super::leaves::Leaves;
 use crate::guarded::Guarded;
 use crate::node::Node;
 
@@ -48,6 +50,8 @@ pub(super) struct Page {
     /// Bytes that all keys begin with, [`PREFIX_MAX`] at most.
     prefix_len: AtomicU32,
     prefix: [AtomicU64; PREFIX_MAX / 8],
+    /// Changes of a leaf's bounds that leave keys out: splits, and leaving the tree.
+    bounds: AtomicU64,
     heads: [AtomicU64; SLOTS],
 }
 
@@ -64,6 +68,15 @@ struct Inner {
     pages: [AtomicPtr<Page>; SLOTS + 1],
 }
 
+/// The heads of a leaf's keys against one that belongs behind them all.
+#[derive(Clone, Copy)]
+pub(super) enum Behind {
+    /// Its prefix is theirs, and this its head.
+    Head(u64),
+    /// Its prefix is shorter.
+    Prefix,
+}
+
 /// A place among the keys of a page.
 #[derive(Clone, Copy)]
 pub(super) struct Slot {
@@ -73,14 +86,30 @@ pub(super) struct Slot {
 }
 
 /// The number that a key's bytes from `from` on begin with.
-fn head_of(key: &[u8], from: usize) -> u64 {
-    let rest = key.get(from..).unwrap_or_default();
-    match rest.first_chunk() {
-        Some(first) => u64::from_be_bytes(*first),
-        None => {
-            let mut first = [0; 8];
-            first[..rest.len()].copy_from_slice(rest);
-            u64::from_be_bytes(first)
+#[inline]
+pub(super) fn head_of(key: &[u8], from: usize) -> u64 {
+    if let Some(first) = key.get(from..).and_then(<[u8]>::first_chunk) {
+        return u64::from_be_bytes(*first);
+    }
+    let Some(len @ 1..) = key.len().checked_sub(from) else { return 0 };
+    match key.last_chunk() {
+        Some(last) => u64::from_be_bytes(*last) << (64 - 8 * len),
+        None => short_head(key) << (8 * from),
+    }
+}
+
+/// The same of a whole key of one to seven bytes.
+fn short_head(key: &[u8]) -> u64 {
+    let len = key.len();
+    let end = 64 - 8 * len;
+    match (key.first_chunk(), key.last_chunk()) {
+        // They overlap.
+        (Some(first), Some(last)) => {
+            u64::from(u32::from_be_bytes(*first)) << 32 | u64::from(u32::from_be_bytes(*last)) << end
+        }
+        _ => {
+            let middle = len / 2;
+            u64::from(key[0]) << 56 | u64::from(key[middle]) << (56 - 8 * middle) | u64::from(key[len - 1]) << end
         }
     }
 }
@@ -105,6 +134,7 @@ impl Page {
             is_leaf,
             prefix_len: AtomicU32::new(0),
             prefix: std::array::from_fn(|_| AtomicU64::new(0)),
+            bounds: AtomicU64::new(0),
             heads: std::array::from_fn(|_| AtomicU64::new(0)),
         }
     }
@@ -145,6 +175,13 @@ impl Page {
         }
     }
 
+    /// The version if nobody changes the page and it is in the tree. Acquire pairs with the Release of `unlock`.
+    #[inline]
+    pub fn begin_at_once(&self) -> Option<u64> {
+        let version = self.version.load(Ordering::Acquire);
+        (version & (LOCKED | GONE) == 0).then_some(version)
+    }
+
     /// Tells if all that was read since `begin` is of one moment.
     pub fn is_at(&self, version: u64) -> bool {
         // Acquire pairs with the Release fence of `lock`: who has read a change sees that the page was locked for it.
@@ -180,6 +217,33 @@ impl Page {
     /// Unlocks a page that has left the tree.
     pub fn unlock_gone(&self, version: u64) {
         self.set_version((version + CHANGE) | GONE);
+    }
+
+    /// The count of changes of a leaf's bounds that leave keys out.
+    #[inline]
+    pub fn bounds(&self) -> u64 {
+        self.bounds.load(Ordering::Relaxed)
+    }
+
+    /// Counts one, of a leaf that is locked.
+    pub fn count_bounds(&self) {
+        self.bounds.store(self.bounds() + 1, Ordering::Relaxed);
+    }
+
+    /// Makes a leaf that has left the tree ready to become another: who has it alone may change it from now on.
+    pub fn come_back(&self) {
+        // Release pairs with the Acquire fence of `is_at`: who has read what is put there now sees that the leaf has left the tree.
+        fence(Ordering::Release);
+    }
+
+    /// Ends the making of a leaf that is about to enter the tree. Its version is one that it has never had.
+    pub fn enter(&self) {
+        let version = self.version.load(Ordering::Relaxed);
+        if version & GONE != 0 {
+            let is_former = planted("memory: a leaf comes back at its former version");
+            let next = if is_former { version - CHANGE } else { version + CHANGE };
+            self.set_version(next & !GONE);
+        }
     }
 
     fn set_count(&self, count: usize) {
@@ -230,6 +294,16 @@ impl Page {
             len -= half;
         }
         from + usize::from(is_before(from))
+    }
+
+    /// Tells if a key begins with the prefix of all keys of the page.
+    #[inline]
+    fn has_prefix(&self, key: &[u8], prefix_len: usize) -> bool {
+        if prefix_len > 8 || key.len() < prefix_len {
+            return self.compare_prefix(key, prefix_len) == KeyOrder::Equal;
+        }
+        let differ = head_of(key, 0) ^ self.prefix[0].load(Ordering::Relaxed);
+        prefix_len == 0 || differ >> (64 - 8 * prefix_len) == 0
     }
 
     /// The place of a key's beginning against the prefix of all keys of the page.
@@ -286,7 +360,7 @@ impl<'g> Guarded<'g, Page> {
     /// The first place whose key is not below `key`. None: the page is being changed.
     pub fn seek(self, key: &[u8], guard: &'g Guard) -> Option<Slot> {
         let (count, prefix_len) = (self.count(), self.prefix_len());
-        if prefix_len > 0 {
+        if !self.has_prefix(key, prefix_len) {
             match self.compare_prefix(key, prefix_len) {
                 KeyOrder::Less => return Some(Slot { at: 0, is_equal: false }),
                 KeyOrder::Greater => return Some(Slot { at: count, is_equal: false }),
@@ -294,6 +368,10 @@ impl<'g> Guarded<'g, Page> {
             }
         }
         let head = head_of(key, prefix_len);
+        // Keys that ascend end here.
+        if count == 0 || self.head(count - 1) < head {
+            return Some(Slot { at: count, is_equal: false });
+        }
         let mut from = self.by_head(0, count, head, false);
         if from == count || self.head(from) != head {
             return Some(Slot { at: from, is_equal: false });
@@ -309,6 +387,24 @@ impl<'g> Guarded<'g, Page> {
             }
         }
         Some(Slot { at: from, is_equal: false })
+    }
+
+    /// The place of a key behind all `count` keys of a leaf; None: it belongs elsewhere.
+    #[inline]
+    pub fn behind(self, key: &[u8], count: usize, guard: &'g Guard) -> Option<Behind> {
+        let prefix_len = self.prefix_len();
+        if !self.has_prefix(key, prefix_len) {
+            let is_behind = self.compare_prefix(key, prefix_len) == KeyOrder::Greater;
+            return is_behind.then_some(Behind::Prefix);
+        }
+        let (head, last) = (head_of(key, prefix_len), self.head(count - 1));
+        let is_behind = last < head || last == head && self.key(count - 1, guard).is_some_and(|last| last < key);
+        is_behind.then_some(Behind::Head(head))
+    }
+
+    /// The address of a leaf's node, for comparison.
+    pub fn node_address(self, at: usize) -> usize {
+        self.payload(at).addr()
     }
 
     /// Puts the newest node of a key; `None`: there is none. Release pairs with the Acquire of `node`.
@@ -345,20 +441,22 @@ impl<'g> Guarded<'g, Page> {
         if count == 0 {
             return self.set_prefix(&key[..key.len().min(PREFIX_MAX)]);
         }
-        let prefix = self.prefix();
-        let common = common_prefix(&prefix[..former], key);
-        if common < former {
-            self.set_prefix(&prefix[..common]);
+        if !self.has_prefix(key, former) {
+            let prefix = self.prefix();
+            self.set_prefix(&prefix[..common_prefix(&prefix[..former], key)]);
             self.set_heads(guard);
         }
     }
 
-    /// Makes the prefix the longest.
-    fn lengthen_prefix(self, guard: &'g Guard) {
+    /// Makes the prefix the longest. Of a page that is `new` it is not set, nor are the heads.
+    fn lengthen_prefix(self, is_new: bool, guard: &'g Guard) {
         let Some(last) = self.count().checked_sub(1) else { return };
         if let (Some(first), Some(last)) = (self.key(0, guard), self.key(last, guard)) {
-            self.set_prefix(&first[..common_prefix(first, last).min(PREFIX_MAX)]);
-            self.set_heads(guard);
+            let len = common_prefix(first, last).min(PREFIX_MAX);
+            if is_new || len > self.prefix_len() {
+                self.set_prefix(&first[..len]);
+                self.set_heads(guard);
+            }
         }
     }
 
@@ -385,6 +483,19 @@ impl<'g> Guarded<'g, Page> {
     /// Puts a node with a key that the leaf does not have.
     pub fn insert_node(self, at: usize, node: Guarded<'g, Node>, guard: &'g Guard) {
         self.insert(at, node.key(), node.as_ptr().cast(), guard);
+    }
+
+    /// Puts a node behind all `count` nodes of a leaf that has room.
+    #[inline]
+    pub fn append_node(self, count: usize, behind: Behind, node: Guarded<'g, Node>, guard: &'g Guard) {
+        match behind {
+            Behind::Head(head) => {
+                self.set_head(count, head);
+                self.put_node(count, node.as_ptr());
+                self.set_count(count + 1);
+            }
+            Behind::Prefix => self.insert_node(count, node, guard),
+        }
     }
 
     /// Takes a key away.
@@ -429,9 +540,9 @@ impl<'g> Guarded<'g, Page> {
     }
 
     /// Moves keys from `from` on to a new page; what stands between the two. The page is full and locked.
-    fn split_off(self, from: usize, guard: &'g Guard) -> (Bound, Guarded<'g, Page>) {
-        let new = if self.is_leaf { Page::new_leaf() } else { Page::new_inner() };
-        // SAFETY: just made.
+    fn split_off(self, from: usize, leaves: &Leaves, guard: &'g Guard) -> (Bound, Guarded<'g, Page>) {
+        let new = if self.is_leaf { leaves.take() } else { Page::new_inner() };
+        // SAFETY: just made, or in memory as long as the index.
         let new = unsafe { Guarded::new(new, guard) };
         let count = self.count();
         let first = self.key(from, guard).unwrap_or_default();
@@ -460,28 +571,30 @@ impl<'g> Guarded<'g, Page> {
         }
         new.set_count(count - moved);
         self.set_count(from);
-        new.lengthen_prefix(guard);
-        self.lengthen_prefix(guard);
+        new.lengthen_prefix(true, guard);
+        self.lengthen_prefix(false, guard);
+        new.enter();
+        self.count_bounds();
         (bound, new)
     }
 
-    /// Splits a full page below `parent`, which has room; both are locked. With `at_end` nearly all keys stay: others are to come behind them.
-    pub fn split_below(self, parent: Guarded<'g, Page>, at_end: bool, guard: &'g Guard) {
-        let (bound, new) = self.split_off(if at_end { SLOTS - 1 } else { SLOTS / 2 }, guard);
+    /// Splits a full page below `parent`, which has room; both are locked. The keys from `from` on go to another one.
+    pub fn split_below(self, parent: Guarded<'g, Page>, from: usize, leaves: &Leaves, guard: &'g Guard) {
+        let (bound, new) = self.split_off(from, leaves, guard);
         parent.insert_page(bound, new.pointer(), guard);
     }
 
-    /// Splits a full page that is locked and has no parent: a new one for both halves.
-    pub fn split_root(self, at_end: bool, guard: &'g Guard) -> NonNull<Page> {
+    /// Splits a full page that is locked and has no parent: a new one for both parts.
+    pub fn split_root(self, from: usize, leaves: &Leaves, guard: &'g Guard) -> NonNull<Page> {
         let root = Page::new_inner();
         // SAFETY: just made.
         let new = unsafe { Guarded::new(root, guard) };
         new.put_page(0, self.as_ptr());
-        self.split_below(new, at_end, guard);
+        self.split_below(new, from, leaves, guard);
         root
     }
 
-    /// Gives the page to the epochs.
+    /// Gives an inner page to the epochs.
     ///
     /// # Safety
     /// It has left the tree, and its bounds and nodes are of no other use.

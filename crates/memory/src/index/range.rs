@@ -10,7 +10,7 @@
 //! On the way down each page's version is noted before its parent's is looked at again (optimistic lock coupling: Leis and others, 2016).
 //! A writer splits full pages on its way, so there is room in a parent; it locks two pages at most, and waits for nothing while it has them.
 //! Leaves do not know each other: a walk goes down again for each, behind the bound of the one before. A leaf that gets empty leaves the
-//! tree, with the pages above it that have no other. Nodes of one key are chained, new ones first, and chains change under their leaf's lock.
+//! tree, with the pages above it that have no other. A writer whose keys ascend has a finger at the leaf of the last one, and needs no way. Nodes of one key are chained, new ones first, and chains change under their leaf's lock.
 
 use std::ops::Bound as KeyBound;
 use std::ptr::NonNull;
@@ -19,6 +19,8 @@ use crossbeam_epoch::Guard;
 use pikepole_contention::fault::planted;
 use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU64, Ordering};
 
+use super::finger::Finger;
+use super::leaves::Leaves;
 use super::page::{Page, SLOTS, Slot};
 use super::{KeyRange, Position, RangeBounds, Wish};
 use crate::guarded::{Guarded, LINE, prefetch};
@@ -32,6 +34,7 @@ const AHEAD: usize = 4;
 pub(crate) struct RangeIndex {
     root: AtomicPtr<Page>,
     counters: Box<PageCounters>,
+    leaves: Leaves,
 }
 
 /// Counts of pages, which change when pages come and go.
@@ -49,12 +52,27 @@ struct PageCounters {
 /// A page and the version at which it is read.
 type At<'g> = (Guarded<'g, Page>, u64);
 
+/// A step on the way to a leaf.
+struct Step<'g> {
+    below: At<'g>,
+    /// The place of the page below, and of its upper bound if it is not the last one.
+    place: usize,
+    is_last: bool,
+}
+
 /// The way to a leaf.
 struct Way<'g> {
     leaf: At<'g>,
     /// The bounds of the leaf's keys: from the first, which belongs to it, to before the second.
     low: Option<&'g [u8]>,
     high: Option<&'g [u8]>,
+}
+
+/// A leaf with room for a key.
+struct Room<'g> {
+    leaf: At<'g>,
+    /// The page that has the leaf's upper bound, and its place there; None: it has none.
+    high: Option<(At<'g>, usize)>,
 }
 
 /// The end of a range that a way leads to.
@@ -69,7 +87,8 @@ enum Goal<'k> {
 
 impl Default for RangeIndex {
     fn default() -> Self {
-        Self { root: AtomicPtr::new(Page::new_leaf().as_ptr()), counters: Box::default() }
+        let leaves = Leaves::default();
+        Self { root: AtomicPtr::new(leaves.take().as_ptr()), counters: Box::default(), leaves }
     }
 }
 
@@ -88,25 +107,25 @@ impl RangeIndex {
         }
     }
 
-    /// Bytes of the pages.
+    /// Bytes of the pages, with those that are kept.
     pub fn pages_bytes(&self) -> u64 {
         let pages = self.pages();
-        pages.leaves * Page::LEAF_BYTES + pages.inner * Page::INNER_BYTES
+        (pages.leaves + self.leaves.count() as u64) * Page::LEAF_BYTES + pages.inner * Page::INNER_BYTES
     }
 
     /// The root and its version.
     fn begin<'g>(&'g self, guard: &'g Guard) -> Option<At<'g>> {
         // Acquire pairs with the Release of `split`.
         let root = self.root.load(Ordering::Acquire);
-        // SAFETY: pages go to the epochs after they have left the tree; a root leaves it never.
+        // SAFETY: inner pages go to the epochs after they have left the tree, leaves when the index is dropped; a root leaves it never.
         let page = unsafe { Guarded::of_raw(root, guard) }?;
         let version = page.begin()?;
         // It may have been split before its version was noted, and be the root no more.
         (self.root.load(Ordering::Acquire) == root).then_some((page, version))
     }
 
-    /// The page of an inner one that the goal is behind, with its version; and its place. None: the page is being changed.
-    fn step<'g>(&self, (page, version): At<'g>, goal: Goal<'_>, guard: &'g Guard) -> Option<(At<'g>, usize)> {
+    /// The page of an inner one that the goal is behind. None: the page is being changed.
+    fn step<'g>(&self, (page, version): At<'g>, goal: Goal<'_>, guard: &'g Guard) -> Option<Step<'g>> {
         let at = match goal {
             Goal::Key(key) => {
                 let slot = page.seek(key, guard)?;
@@ -118,7 +137,8 @@ impl RangeIndex {
         let below = page.page(at, guard)?;
         prefetch_page(below.as_ptr());
         let below_version = below.begin()?;
-        page.is_at(version).then_some(((below, below_version), at))
+        let is_last = at == page.count();
+        page.is_at(version).then_some(Step { below: (below, below_version), place: at, is_last })
     }
 
     /// A way to a leaf. None: a page was changed meanwhile.
@@ -126,12 +146,12 @@ impl RangeIndex {
         let mut at = self.begin(guard)?;
         let (mut low, mut high) = (None, None);
         while !at.0.is_leaf() {
-            let (below, place) = self.step(at, goal, guard)?;
+            let Step { below, place, is_last } = self.step(at, goal, guard)?;
             let (page, version) = at;
             if place > 0 {
                 low = Some(page.key(place - 1, guard)?);
             }
-            if place < page.count() {
+            if !is_last {
                 high = Some(page.key(place, guard)?);
             }
             if !page.is_at(version) {
@@ -146,27 +166,29 @@ impl RangeIndex {
     fn try_leaf<'g>(&'g self, key: &[u8], guard: &'g Guard) -> Option<At<'g>> {
         let mut at = self.begin(guard)?;
         while !at.0.is_leaf() {
-            (at, _) = self.step(at, Goal::Key(key), guard)?;
+            at = self.step(at, Goal::Key(key), guard)?.below;
         }
         Some(at)
     }
 
     /// The leaf of a key, with room; full pages on the way are split. None: a page was changed meanwhile.
-    fn try_leaf_with_room<'g>(&'g self, key: &[u8], guard: &'g Guard) -> Option<At<'g>> {
+    fn try_leaf_with_room<'g>(&'g self, key: &[u8], finger: Option<&Finger>, guard: &'g Guard) -> Option<Room<'g>> {
         let mut parent: Option<At<'g>> = None;
         let mut at = self.begin(guard)?;
-        let mut is_last = true;
+        let mut high = None;
         loop {
             if at.0.is_full() {
-                let is_behind = || at.0.seek(key, guard).is_some_and(|slot| slot.at == SLOTS);
-                self.split(parent, at, is_last && is_behind(), guard);
+                let from = cut(at.0, key, high.is_none(), finger, guard)?;
+                self.split(parent, at, from, guard);
                 return None;
             }
             if at.0.is_leaf() {
-                return Some(at);
+                return Some(Room { leaf: at, high });
             }
-            let (below, place) = self.step(at, Goal::Key(key), guard)?;
-            is_last &= place == at.0.count();
+            let Step { below, place, is_last } = self.step(at, Goal::Key(key), guard)?;
+            if !is_last {
+                high = Some((at, place));
+            }
             parent = Some(at);
             at = below;
         }
@@ -174,8 +196,8 @@ impl RangeIndex {
 
     /// Splits a full page, unless something has changed.
     #[cold]
-    fn split<'g>(&'g self, parent: Option<At<'g>>, (page, version): At<'g>, at_end: bool, guard: &'g Guard) {
-        let is_split = self.split_locked(parent, (page, version), at_end, guard);
+    fn split<'g>(&'g self, parent: Option<At<'g>>, (page, version): At<'g>, from: usize, guard: &'g Guard) {
+        let is_split = self.split_locked(parent, (page, version), from, guard);
         let own = &self.counters;
         let splits = if page.is_leaf() { &own.leaf_splits } else { &own.inner_splits };
         let counter = if is_split { splits } else { &own.split_retries };
@@ -190,7 +212,7 @@ impl RangeIndex {
         &'g self,
         parent: Option<At<'g>>,
         (page, version): At<'g>,
-        at_end: bool,
+        from: usize,
         guard: &'g Guard,
     ) -> bool {
         if let Some((parent, parent_version)) = parent {
@@ -201,7 +223,7 @@ impl RangeIndex {
                 parent.unlock_unchanged(parent_version);
                 return false;
             }
-            page.split_below(parent, at_end, guard);
+            page.split_below(parent, from, &self.leaves, guard);
             page.unlock(version);
             parent.unlock(parent_version);
             return true;
@@ -212,7 +234,7 @@ impl RangeIndex {
         // Only who has the root's lock makes another the root.
         let is_root = self.root.load(Ordering::Relaxed) == page.as_ptr();
         if is_root {
-            let root = page.split_root(at_end, guard);
+            let root = page.split_root(from, &self.leaves, guard);
             // Release pairs with the Acquire of `begin`.
             self.root.store(root.as_ptr(), Ordering::Release);
             page.unlock(version);
@@ -244,14 +266,21 @@ impl RangeIndex {
     pub fn put<'g, E>(
         &'g self,
         node: Guarded<'g, Node>,
+        mut finger: Option<&mut Finger>,
         guard: &'g Guard,
         mut check: impl FnMut(Guarded<'g, Node>) -> Result<(), E>,
     ) -> Result<(), E> {
+        if let Some(finger) = finger.as_deref_mut()
+            && self.append(finger, node, guard)
+        {
+            return Ok(());
+        }
         let key = node.key();
         let mut put = || -> Option<Result<(), E>> {
-            let (leaf, version) = self.try_leaf_with_room(key, guard)?;
+            let Room { leaf: (leaf, version), high } = self.try_leaf_with_room(key, finger.as_deref(), guard)?;
             let Slot { at, is_equal } = leaf.seek(key, guard)?;
             let first = if is_equal { Some(leaf.node(at, guard)?) } else { None };
+            let (is_last, bounds) = (at == leaf.count(), leaf.bounds());
             if !leaf.is_at(version) {
                 return None;
             }
@@ -268,14 +297,78 @@ impl RangeIndex {
             if !leaf.lock(version) {
                 return None;
             }
+            let follows = finger.as_deref().is_some_and(|finger| finger.is_next(leaf, at));
             match first {
                 Some(_) => leaf.put_node(at, node.as_ptr()),
                 None => leaf.insert_node(at, node, guard),
             }
             leaf.unlock(version);
+            if let Some(finger) = finger.as_deref_mut() {
+                finger.note(node, follows);
+                if is_last {
+                    self.point(finger, leaf, bounds, high, guard);
+                }
+            }
             Some(Ok(()))
         };
         again(&mut put)
+    }
+
+    /// Puts a node behind the last one of the finger's leaf, where its key belongs: so there is no other of its key. False: it belongs
+    /// elsewhere, or has to be put by way of the root.
+    #[inline]
+    fn append<'g>(&'g self, finger: &mut Finger, node: Guarded<'g, Node>, guard: &'g Guard) -> bool {
+        // SAFETY: the index is borrowed as long as the guard.
+        let Some(leaf) = (unsafe { finger.leaf(self.leaves.number, guard) }) else { return false };
+        let key = node.key();
+        if !finger.is_below_bound(key) {
+            return false;
+        }
+        let Some(version) = leaf.begin_at_once() else { return false };
+        let count = leaf.count();
+        if !finger.is_of(leaf.bounds()) || count == 0 || count == SLOTS {
+            return false;
+        }
+        let Some(behind) = leaf.behind(key, count, guard) else {
+            // Others are behind it, or keys do not ascend.
+            finger.lift();
+            return false;
+        };
+        node.next.store(std::ptr::null_mut(), Ordering::Relaxed);
+        let is_as_it_was = planted("memory: a finger's leaf is changed as it was");
+        let version = if is_as_it_was { leaf.begin_at_once().unwrap_or(version) } else { version };
+        // All that was read is of this version then.
+        if !leaf.lock(version) {
+            return false;
+        }
+        let follows = finger.is_next(leaf, count);
+        leaf.append_node(count, behind, node, guard);
+        leaf.unlock(version);
+        finger.note(node, follows);
+        true
+    }
+
+    /// Points the finger at a leaf, which was locked at a version at which its bounds had been counted as this and the way had led to it: the
+    /// upper bound is that of then. If the page that has it has changed since, the finger stays as it is.
+    fn point<'g>(
+        &'g self,
+        finger: &mut Finger,
+        leaf: Guarded<'g, Page>,
+        bounds: u64,
+        high: Option<(At<'g>, usize)>,
+        guard: &'g Guard,
+    ) {
+        let key = match high {
+            None => None,
+            Some(((page, version), place)) => {
+                let key = page.key(place, guard);
+                if key.is_none() || !page.is_at(version) {
+                    return;
+                }
+                key
+            }
+        };
+        finger.point(self.leaves.number, leaf.pointer(), bounds, key);
     }
 
     /// Takes a node out: no walk comes to it any more but those that hold guards.
@@ -310,8 +403,7 @@ impl RangeIndex {
     fn try_prune<'g>(&'g self, key: &[u8], guard: &'g Guard) -> Option<()> {
         let mut way = vec![self.begin(guard)?];
         while let Some(at) = way.last().filter(|at| !at.0.is_leaf()) {
-            let (below, _) = self.step(*at, Goal::Key(key), guard)?;
-            way.push(below);
+            way.push(self.step(*at, Goal::Key(key), guard)?.below);
         }
         let is_empty = way.last().is_none_or(|leaf| leaf.0.count() == 0);
         // The lowest page that has something else.
@@ -330,11 +422,19 @@ impl RangeIndex {
         let (parent, version) = way[keeps];
         parent.take_page_out(way[keeps + 1].0, guard);
         for (page, version) in &way[keeps + 1..] {
+            if !page.is_leaf() {
+                page.unlock_gone(*version);
+                self.counters.inner_removed.fetch_add(1, Ordering::Relaxed);
+                // SAFETY: it has left the tree, with the only page above it that led to it; it has no bounds.
+                unsafe { page.retire(guard) };
+                continue;
+            }
+            if !planted("memory: a leaf leaves its finger behind") {
+                page.count_bounds();
+            }
             page.unlock_gone(*version);
-            let removed = if page.is_leaf() { &self.counters.leaves_removed } else { &self.counters.inner_removed };
-            removed.fetch_add(1, Ordering::Relaxed);
-            // SAFETY: it has left the tree, with the only page above it that led to it; it has no nodes.
-            unsafe { page.retire(guard) };
+            self.counters.leaves_removed.fetch_add(1, Ordering::Relaxed);
+            self.leaves.keep(page.pointer());
         }
         parent.unlock(version);
         Some(())
@@ -433,6 +533,25 @@ fn again<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
         }
         pikepole_contention::sync::hint::spin_loop();
     }
+}
+
+/// The place from which on the keys of a full page go to another one, when the page is on the way of a key. Behind the last key of the whole
+/// index, or of those that ascend, others are awaited: so nearly all keys stay there, and those behind the place of ascending ones leave it.
+#[cold]
+fn cut<'g>(
+    page: Guarded<'g, Page>,
+    key: &[u8],
+    is_last: bool,
+    finger: Option<&Finger>,
+    guard: &'g Guard,
+) -> Option<usize> {
+    let at = page.seek(key, guard)?.at;
+    let runs_on = page.is_leaf() && finger.is_some_and(|finger| finger.runs_on(page, at));
+    Some(match at {
+        SLOTS if is_last || runs_on => SLOTS - 1,
+        at if runs_on => at,
+        _ => SLOTS / 2,
+    })
 }
 
 /// Takes a node out of the chain of its key, of which it is not the first. The leaf is locked.
