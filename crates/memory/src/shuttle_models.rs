@@ -9,6 +9,9 @@
 //!                looks through all rows: it sees those that were there before, once
 //!   ordered      2 sessions insert and delete rows between others of an ordered index with pages of 3 keys, a third looks through it both
 //!                ways: it sees those others, in their order
+//!   fingers      2 sessions insert rows of ascending keys in the same leaves, a third reads them
+//!   reuse        a session inserts rows of ascending keys; those before them leave, and another uses their leaf; a third reads
+//!                them, or does not
 //! ```
 //!
 //! ```sh
@@ -286,6 +289,146 @@ fn buckets() {
     assert!(table.buckets(0) >= Some(4), "it has not grown");
 }
 
+fn insert_by(
+    home: &Arc<MemoryTransactions>,
+    table: &Arc<MemoryTable>,
+    (tx, fingers): &mut (MemoryTransaction, Fingers),
+    key: u8,
+) {
+    tx.begin_statement();
+    let mut keys = Keys::default();
+    let pushed = keys.push::<()>(|bytes| {
+        bytes.push(key);
+        Ok(())
+    });
+    assert_eq!(pushed, Ok(()));
+    let done = tx.insert(table, &keys, &[key, 0], fingers, &mut Vec::new());
+    assert_eq!(done, Ok(()), "the key is this session's");
+    end(tx, done);
+    home.sweep();
+}
+
+/// The name of the row of a key.
+fn found(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8) -> Vec<u8> {
+    tx.begin_statement();
+    let mut scan = MemoryScan::default();
+    scan.restart_equal(0, &[key]);
+    let mut found = scanned(tx, table, scan, Level::Snapshot);
+    assert_eq!(found.len(), 1, "rows that were inserted are not there");
+    found.remove(0).2
+}
+
+/// Looks through an index both ways: its keys are in order, and these among them.
+fn look(home: &Arc<MemoryTransactions>, table: &Arc<MemoryTable>, stay: &[u8]) -> Vec<u8> {
+    let mut tx = home.session();
+    let mut keys: Vec<u8> = Vec::new();
+    for reverse in [true, false] {
+        let mut scan = MemoryScan::default();
+        scan.restart(0, KeyRange::Between(Bound::Unbounded, Bound::Unbounded), reverse);
+        tx.begin_statement();
+        keys = scanned(&mut tx, table, scan, Level::Snapshot).into_iter().map(|row| row.0).collect();
+        if reverse {
+            keys.reverse();
+        }
+        assert!(keys.is_sorted_by(|a, b| a < b), "keys are in another order");
+        assert!(stay.iter().all(|key| keys.contains(key)), "rows that stay are not seen");
+        tx.rollback();
+    }
+    keys
+}
+
+/// A table with an ordered index, and rows that stay.
+fn ordered_by(stay: &[u8]) -> (Arc<MemoryTransactions>, Arc<MemoryTable>) {
+    let key = IndexShape { kind: IndexKind::Range, unique: true };
+    let (home, table) = (Arc::new(MemoryTransactions::default()), Arc::new(MemoryTable::new(&[key])));
+    let mut own = (home.session(), Fingers::default());
+    stay.iter().for_each(|key| insert_by(&home, &table, &mut own, *key));
+    (home, table)
+}
+
+fn fingers() {
+    const STAY: [u8; 3] = [10, 30, 40];
+    const KEYS: [&[u8]; 2] = [&[11, 12, 14, 16, 18, 35], &[13, 15, 17, 36]];
+    let (home, table) = ordered_by(&STAY);
+    let writer = |keys: &'static [u8]| {
+        let (home, table) = (home.clone(), table.clone());
+        thread::spawn(move || {
+            let mut own = (home.session(), Fingers::default());
+            keys.iter().for_each(|key| insert_by(&home, &table, &mut own, *key));
+            for key in keys {
+                found(&mut own.0, &table, *key);
+            }
+        })
+    };
+    let reader = {
+        let (home, table) = (home.clone(), table.clone());
+        thread::spawn(move || _ = look(&home, &table, &STAY))
+    };
+    let threads = [writer(KEYS[0]), writer(KEYS[1]), reader];
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    let mut all = [KEYS[0], KEYS[1], &STAY].concat();
+    all.sort_unstable();
+    assert_eq!(look(&home, &table, &STAY), all, "rows that were inserted are not there");
+    is_tidy(&home, &table, all.len());
+}
+
+fn reuse() {
+    reuse_by(false);
+}
+
+fn reuse_read() {
+    reuse_by(true);
+}
+
+fn reuse_by(is_read: bool) {
+    const STAY: [u8; 5] = [10, 18, 30, 40, 50];
+    // The last two are alone in the leaf to which the finger points; nobody sees them any more, and the next sweep takes them out.
+    const BEFORE: [u8; 3] = [20, 21, 22];
+    const BEHIND: [u8; 2] = [23, 24];
+    // The leaf comes back with 10 when 3 is put.
+    const OTHERS: [u8; 3] = [1, 2, 3];
+    let (home, table) = ordered_by(&STAY);
+    let mut own = (home.session(), Fingers::default());
+    BEFORE.iter().for_each(|key| insert_by(&home, &table, &mut own, *key));
+    let mut old = home.session();
+    old.take_snapshot();
+    for key in BEFORE {
+        let name = found(&mut own.0, &table, key);
+        let done = own.0.delete(&table, &name);
+        assert_eq!(done, Ok(true), "a row that is seen is gone without a conflict");
+    }
+    end(&mut own.0, Ok(()));
+    drop(old);
+    let writer = |mut own: (MemoryTransaction, Fingers), keys: &'static [u8]| {
+        let (home, table) = (home.clone(), table.clone());
+        move || {
+            keys.iter().for_each(|key| insert_by(&home, &table, &mut own, *key));
+            for key in keys {
+                found(&mut own.0, &table, *key);
+            }
+        }
+    };
+    let other = (home.session(), Fingers::default());
+    let (behind, mut others) = (writer(own, &BEHIND), writer(other, &OTHERS));
+    let user = {
+        let home = home.clone();
+        thread::spawn(move || {
+            home.sweep();
+            others();
+        })
+    };
+    let mut threads = vec![thread::spawn(behind), user];
+    if is_read {
+        let (home, table) = (home.clone(), table.clone());
+        threads.push(thread::spawn(move || _ = look(&home, &table, &STAY)));
+    }
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    let mut all = [&OTHERS[..], &BEHIND, &STAY].concat();
+    all.sort_unstable();
+    assert_eq!(look(&home, &table, &STAY), all, "rows that were inserted are not there");
+    is_tidy(&home, &table, all.len());
+}
+
 fn write_skew() {
     let (home, table) = (Arc::new(MemoryTransactions::default()), table());
     filled(&home, &table, 2);
@@ -332,6 +475,21 @@ fn shuttle_ordered() {
 }
 
 #[test]
+fn shuttle_fingers() {
+    check(fingers, runs(RUNS));
+}
+
+#[test]
+fn shuttle_reuse() {
+    check(reuse, runs(RUNS));
+}
+
+#[test]
+fn shuttle_reuse_read() {
+    check(reuse_read, runs(RUNS));
+}
+
+#[test]
 fn shuttle_write_skew() {
     check(write_skew, runs(RUNS));
 }
@@ -375,6 +533,22 @@ canaries! {
         same_key_ordered with "memory: a leaf is changed as it was",
         seen as ["indexes differ", "rows that were inserted are not there", "a key is there twice", "versions are left",
             "garbage is left", "index out of bounds", ENDLESS];
+    shuttle_canary_a_fingers_leaf_is_changed_as_it_was:
+        fingers with "memory: a finger's leaf is changed as it was",
+        seen as ["rows that were inserted are not there", "rows that stay are not seen", "keys are in another order",
+            "index out of bounds", ENDLESS];
+    shuttle_canary_a_finger_overlooks_a_split:
+        fingers with "memory: a finger overlooks a split",
+        seen as ["rows that were inserted are not there", "keys are in another order", ENDLESS];
+    shuttle_canary_a_finger_overlooks_its_bound:
+        fingers with "memory: a finger overlooks its bound",
+        seen as ["rows that were inserted are not there", "keys are in another order", ENDLESS];
+    shuttle_canary_a_leaf_leaves_its_finger_behind:
+        reuse with "memory: a leaf leaves its finger behind",
+        seen as ["rows that were inserted are not there", "keys are in another order", ENDLESS];
+    shuttle_canary_a_leaf_begins_anew:
+        reuse with "memory: a leaf begins anew",
+        seen as ["rows that were inserted are not there", "rows that stay are not seen", "keys are in another order", ENDLESS];
     shuttle_canary_changes_since_the_snapshot_are_overlooked:
         transfers with "memory: changes since the snapshot are overlooked",
         seen as ["the sum is another", "a row that is seen is gone"];

@@ -16,7 +16,7 @@ use std::thread;
 use pikepole_contention::sync::Mutex;
 use pikepole_log::Reader;
 use pikepole_machine::{File, clock};
-use pikepole_memory::{Change, Keys, Level, MemoryScan, MemoryTable, MemoryTransaction};
+use pikepole_memory::{Change, Fingers, Keys, Level, MemoryScan, MemoryTable, MemoryTransaction};
 use pikepole_storage::LogContext;
 use pikepole_storage::records::Record;
 use pikepole_types::Value;
@@ -51,6 +51,7 @@ struct Loader<'a> {
     scan: MemoryScan,
     row: Vec<Value>,
     keys: Keys,
+    fingers: Fingers,
     name: Vec<u8>,
     /// The keys of a batch of rows.
     batch: Vec<Keys>,
@@ -64,6 +65,7 @@ impl<'a> Loader<'a> {
             scan: MemoryScan::default(),
             row: Vec::new(),
             keys: Keys::default(),
+            fingers: Fingers::default(),
             name: Vec::new(),
             batch: (0..ROWS_A_BATCH).map(|_| Keys::default()).collect(),
         }
@@ -80,7 +82,7 @@ impl<'a> Loader<'a> {
             own.rows.prefetch_nodes(keys);
         }
         for ((own, body), keys) in rows.iter().zip(&self.batch) {
-            let inserted = self.tx.insert(&own.rows, keys, body, &mut self.name);
+            let inserted = self.tx.insert(&own.rows, keys, body, &mut self.fingers, &mut self.name);
             inserted.map_err(|refusal| own.damage(&format!("{refusal:?}")))?;
         }
         Ok(())
@@ -102,7 +104,7 @@ impl<'a> Loader<'a> {
         own.table.keys_of_row(body, &mut self.row, &mut self.keys).map_err(|error| own.damage(&error))?;
         let key = self.keys.get(own.primary).to_vec();
         if !self.find(own, &key) {
-            let inserted = self.tx.insert(&own.rows, &self.keys, body, &mut self.name);
+            let inserted = self.tx.insert(&own.rows, &self.keys, body, &mut self.fingers, &mut self.name);
             return inserted.map_err(|refusal| own.damage(&format!("{refusal:?}")));
         }
         let name = std::mem::take(&mut self.name);

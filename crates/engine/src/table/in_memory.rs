@@ -17,8 +17,8 @@ use std::sync::Arc;
 use pikepole_log::Lsn;
 use pikepole_machine::memory;
 use pikepole_memory::{
-    Guard, IndexShape, Invalid, KeyRange, Keys, Level, LoggedAs, MemoryScan, MemoryTable, MemoryTransaction, Refusal,
-    TableSlot,
+    Fingers, Guard, IndexShape, Invalid, KeyRange, Keys, Level, LoggedAs, MemoryScan, MemoryTable, MemoryTransaction,
+    Refusal, TableSlot,
 };
 use pikepole_transaction::{Isolation, LockMode};
 use pikepole_types::{ColumnReader, RowError, SqlError, Value};
@@ -445,8 +445,8 @@ impl Database {
     ) -> Result<Option<usize>, Blocked> {
         self.memory_keys(table, row, &mut writer.keys)?;
         writer.encode_new(table, row).map_err(|error| self.row_error(tx, table, error))?;
-        let TableWriter { keys, rest, key, .. } = writer;
-        self.put_in_memory(tx, table, slot, keys, rest, key)
+        let TableWriter { keys, fingers, rest, key, .. } = writer;
+        self.put_in_memory(tx, table, slot, (keys, rest), fingers, key)
     }
 
     /// Puts a row by its keys and its bytes; its name goes to `name`.
@@ -455,8 +455,8 @@ impl Database {
         tx: &mut Transaction,
         table: &Table,
         slot: &TableSlot,
-        keys: &Keys,
-        body: &[u8],
+        (keys, body): (&Keys, &[u8]),
+        fingers: &mut Fingers,
         name: &mut Vec<u8>,
     ) -> Result<Option<usize>, Blocked> {
         self.grow_in_memory(tx, body.len())?;
@@ -464,7 +464,9 @@ impl Database {
         let rows = rows_at(slot, &guard)?;
         let memory = self.memory_of(tx);
         let before = memory.mark();
-        match as_data(|| memory.insert(rows, keys, body, name)) {
+        // Their room is the statement's.
+        fingers.fit(rows);
+        match as_data(|| memory.insert(rows, keys, body, fingers, name)) {
             Ok(()) => Ok(None),
             Err(refusal) => {
                 memory.rollback_to(before);
@@ -559,7 +561,7 @@ impl Database {
         table.layout.decode_all(&[], body, &mut row).map_err(|error| self.row_error(tx, table, error))?;
         let (mut keys, mut name) = (Keys::default(), Vec::new());
         self.memory_keys(table, &row, &mut keys)?;
-        match self.put_in_memory(tx, table, slot, &keys, body, &mut name)? {
+        match self.put_in_memory(tx, table, slot, (&keys, body), &mut Fingers::default(), &mut name)? {
             None => Ok(()),
             Some(index) => Err(self.duplicate(table, index, &row).into()),
         }

@@ -4,7 +4,7 @@
 //! done, so that the next call with the same arguments goes on with the rest. Any other end (an error, after which the
 //! statement is rolled back; another statement) is told by the transaction's mark, which is not where the writer left it.
 
-use pikepole_memory::Keys;
+use pikepole_memory::{Fingers, Keys};
 use pikepole_storage::{RowHeader, StorageError, TreeCursor};
 use pikepole_transaction::{Inserted, LockMode, Stop, Structure, TransactionError};
 use pikepole_types::{RestTemplate, RowError, SqlError, Value};
@@ -72,9 +72,10 @@ pub struct TableWriter {
     pub(super) moved: MovedRows,
     /// The row at hand, when it may be left out.
     pub(super) attempt: Option<Attempt>,
-    /// The level that an INSERT into an in-memory table asks for, and the keys of the row at hand.
+    /// The level that an INSERT into an in-memory table asks for, the keys of the row at hand, and the places of the last one.
     pub(super) memory_level: Option<MemoryLevel>,
     pub(super) keys: Keys,
+    pub(super) fingers: Fingers,
     /// The bytes of what all rows have.
     template: Option<RestTemplate>,
 }
@@ -97,6 +98,7 @@ impl TableWriter {
             attempt: None,
             memory_level: None,
             keys: Keys::default(),
+            fingers: Fingers::default(),
             template: None,
         }
     }

@@ -118,6 +118,14 @@ fn common_prefix(a: &[u8], b: &[u8]) -> usize {
     a.iter().zip(b).take_while(|(a, b)| a == b).count()
 }
 
+/// Moves each value to the next place, the last one first.
+fn shift<T>(values: &[T], put: impl Fn(&T, &T)) {
+    let Some((_, from)) = values.split_last() else { return };
+    for (from, to) in from.iter().zip(&values[1..]).rev() {
+        put(from, to);
+    }
+}
+
 fn nulls<T, const N: usize>() -> [AtomicPtr<T>; N] {
     std::array::from_fn(|_| AtomicPtr::new(std::ptr::null_mut()))
 }
@@ -240,9 +248,8 @@ impl Page {
     pub fn enter(&self) {
         let version = self.version.load(Ordering::Relaxed);
         if version & GONE != 0 {
-            let is_former = planted("memory: a leaf comes back at its former version");
-            let next = if is_former { version - CHANGE } else { version + CHANGE };
-            self.set_version(next & !GONE);
+            let begins_anew = planted("memory: a leaf begins anew");
+            self.set_version(if begins_anew { CHANGE } else { (version + CHANGE) & !GONE });
         }
     }
 
@@ -471,9 +478,16 @@ impl<'g> Guarded<'g, Page> {
     fn insert(self, at: usize, key: &[u8], payload: *mut (), guard: &'g Guard) {
         self.shorten_prefix(key, guard);
         let count = self.count();
-        for from in (at..count).rev() {
-            self.set_head(from + 1, self.head(from));
-            self.put_payload(from + 1, self.payload(from));
+        if at < count {
+            shift(&self.heads[at..=count], |from, to| to.store(from.load(Ordering::Relaxed), Ordering::Relaxed));
+            // Release pairs with the Acquire of `node` and of `key`.
+            if self.is_leaf {
+                let nodes = &self.leaf().nodes[at..=count];
+                shift(nodes, |from, to| to.store(from.load(Ordering::Relaxed), Ordering::Release));
+            } else {
+                let bounds = &self.inner().bounds[at..=count];
+                shift(bounds, |from, to| to.store(from.load(Ordering::Relaxed), Ordering::Release));
+            }
         }
         self.set_head(at, head_of(key, self.prefix_len()));
         self.put_payload(at, payload);
@@ -623,6 +637,23 @@ impl Page {
                 if !bound.is_null() {
                     drop(Box::from_raw(bound));
                 }
+            }
+        }
+    }
+}
+
+#[cfg(all(test, not(shuttle), not(loom)))]
+mod tests {
+    use super::head_of;
+
+    #[test]
+    fn heads_are_the_bytes_of_keys_with_zeros_behind_them() {
+        let key: Vec<u8> = (1..=20).collect();
+        for len in 0..=key.len() {
+            for from in 0..=len + 2 {
+                let mut first = [0; 8];
+                key[..len].iter().skip(from).zip(&mut first).for_each(|(byte, to)| *to = *byte);
+                assert_eq!(head_of(&key[..len], from), u64::from_be_bytes(first), "{len} bytes from {from}");
             }
         }
     }

@@ -270,12 +270,15 @@ impl RangeIndex {
         guard: &'g Guard,
         mut check: impl FnMut(Guarded<'g, Node>) -> Result<(), E>,
     ) -> Result<(), E> {
+        let key = node.key();
         if let Some(finger) = finger.as_deref_mut()
-            && self.append(finger, node, guard)
+            // SAFETY: the index is borrowed as long as the guard.
+            && let Some(leaf) = unsafe { finger.leaf(self.leaves.number, guard) }
+            && finger.is_below_bound(key)
+            && append(leaf, finger, node, guard)
         {
             return Ok(());
         }
-        let key = node.key();
         let mut put = || -> Option<Result<(), E>> {
             let Room { leaf: (leaf, version), high } = self.try_leaf_with_room(key, finger.as_deref(), guard)?;
             let Slot { at, is_equal } = leaf.seek(key, guard)?;
@@ -312,40 +315,6 @@ impl RangeIndex {
             Some(Ok(()))
         };
         again(&mut put)
-    }
-
-    /// Puts a node behind the last one of the finger's leaf, where its key belongs: so there is no other of its key. False: it belongs
-    /// elsewhere, or has to be put by way of the root.
-    #[inline]
-    fn append<'g>(&'g self, finger: &mut Finger, node: Guarded<'g, Node>, guard: &'g Guard) -> bool {
-        // SAFETY: the index is borrowed as long as the guard.
-        let Some(leaf) = (unsafe { finger.leaf(self.leaves.number, guard) }) else { return false };
-        let key = node.key();
-        if !finger.is_below_bound(key) {
-            return false;
-        }
-        let Some(version) = leaf.begin_at_once() else { return false };
-        let count = leaf.count();
-        if !finger.is_of(leaf.bounds()) || count == 0 || count == SLOTS {
-            return false;
-        }
-        let Some(behind) = leaf.behind(key, count, guard) else {
-            // Others are behind it, or keys do not ascend.
-            finger.lift();
-            return false;
-        };
-        node.next.store(std::ptr::null_mut(), Ordering::Relaxed);
-        let is_as_it_was = planted("memory: a finger's leaf is changed as it was");
-        let version = if is_as_it_was { leaf.begin_at_once().unwrap_or(version) } else { version };
-        // All that was read is of this version then.
-        if !leaf.lock(version) {
-            return false;
-        }
-        let follows = finger.is_next(leaf, count);
-        leaf.append_node(count, behind, node, guard);
-        leaf.unlock(version);
-        finger.note(node, follows);
-        true
     }
 
     /// Points the finger at a leaf, which was locked at a version at which its bounds had been counted as this and the way had led to it: the
@@ -533,6 +502,33 @@ fn again<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
         }
         pikepole_contention::sync::hint::spin_loop();
     }
+}
+
+/// Puts a node behind the last one of the finger's leaf, where its key belongs if it is below the finger's bound: so there is no other of its
+/// key. False: it belongs elsewhere, or has to be put by way of the root.
+fn append<'g>(leaf: Guarded<'g, Page>, finger: &mut Finger, node: Guarded<'g, Node>, guard: &'g Guard) -> bool {
+    let Some(version) = leaf.begin_at_once() else { return false };
+    let count = leaf.count();
+    if !finger.is_of(leaf.bounds()) || count == 0 || count == SLOTS {
+        return false;
+    }
+    let Some(behind) = leaf.behind(node.key(), count, guard) else {
+        // Others are behind it, or keys do not ascend.
+        finger.lift();
+        return false;
+    };
+    node.next.store(std::ptr::null_mut(), Ordering::Relaxed);
+    let is_as_it_was = planted("memory: a finger's leaf is changed as it was");
+    let version = if is_as_it_was { leaf.begin_at_once().unwrap_or(version) } else { version };
+    // All that was read is of this version then.
+    if !leaf.lock(version) {
+        return false;
+    }
+    let follows = finger.is_next(leaf, count);
+    leaf.append_node(count, behind, node, guard);
+    leaf.unlock(version);
+    finger.note(node, follows);
+    true
 }
 
 /// The place from which on the keys of a full page go to another one, when the page is on the way of a key. Behind the last key of the whole
