@@ -30,7 +30,7 @@ pub(super) struct Leaves {
     /// The number of the index in the process.
     pub number: u64,
     kept: Mutex<Vec<Kept>>,
-    /// How many are kept, for who does without a lock if there is none.
+    /// Leaves that are kept: who finds none does without the lock.
     count: AtomicUsize,
 }
 
