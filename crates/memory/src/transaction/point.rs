@@ -127,7 +127,7 @@ mod tests {
     use std::collections::BTreeMap;
 
     use super::*;
-    use crate::{IndexKind, IndexShape, Invalid, Keys, MemoryTransactions};
+    use crate::{Fingers, IndexKind, IndexShape, Invalid, Keys, MemoryTransactions};
 
     fn table(kind: IndexKind) -> Arc<MemoryTable> {
         let by_value = IndexShape { kind: IndexKind::Range, unique: false };
@@ -144,7 +144,7 @@ mod tests {
             pushed.expect("nothing fails");
         }
         tx.begin_statement();
-        tx.insert(table, &keys, &[key, value], &mut Vec::new())
+        tx.insert(table, &keys, &[key, value], &mut Fingers::default(), &mut Vec::new())
     }
 
     fn find(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, level: Level) -> Option<u8> {
