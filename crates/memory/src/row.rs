@@ -279,32 +279,29 @@ pub(crate) struct NodeKey<'k> {
 }
 
 impl Row {
-    /// A row with its first version, held by its writer and by its nodes.
+    /// A row with its first version, held by its writer and by its nodes. `key_len` gives the length of the key that `key` gives.
     pub fn new<'k>(
         id: u64,
         writer: NonNull<Writer>,
         statement: u64,
         nodes: usize,
         body: &[u8],
+        key_len: impl Fn(usize) -> usize,
         key: impl Fn(usize) -> NodeKey<'k>,
     ) -> NonNull<Row> {
         let version_size = Version::size(nodes, Some(body.len()));
-        let node_size = |at| {
-            let NodeKey { key, suffix, .. } = key(at);
-            Node::size(key.len() + suffix.len())
-        };
-        let size = size_of::<Row>() + version_size + (0..nodes).map(node_size).sum::<usize>();
-        let size = size.max(size_of::<Row>());
+        let size = size_of::<Row>() + version_size + (0..nodes).map(|at| Node::size(key_len(at))).sum::<usize>();
         let block = allocate(size);
         let row = block.cast::<Row>();
         let mut at = size_of::<Row>();
         let mut version = None;
         // SAFETY: the parts are aligned and lie behind each other in the block, whose size is their sum.
         unsafe {
-            let put_node = |at: usize, start: usize| Node::write(block.add(start), row, key(at));
             for number in 0..nodes {
-                let node = put_node(number, at);
-                at += node_size(number);
+                let key = key(number);
+                let node_size = Node::size(key.key.len() + key.suffix.len());
+                let node = Node::write(block.add(at), row, key);
+                at += node_size;
                 let version = *version.get_or_insert_with(|| {
                     let version = Version::write(block.add(at), writer, statement, nodes, Some(body));
                     at += version_size;
@@ -312,6 +309,7 @@ impl Row {
                 });
                 Version::put_node(version, number, node);
             }
+            debug_assert!(nodes == 0 || at == size, "keys have the lengths that were told");
             let newest = version.map_or(std::ptr::null_mut(), NonNull::as_ptr);
             row.write(Row {
                 id,

@@ -81,6 +81,11 @@ impl TableIndex {
         if self.shape.unique { key } else { &key[..key.len() - ID_BYTES] }
     }
 
+    /// The length of [`TableIndex::node_key`].
+    pub fn node_key_len(&self, key: &[u8]) -> usize {
+        key.len() + if self.shape.unique { 0 } else { ID_BYTES }
+    }
+
     /// A row's key as it is kept in the index: one that may repeat has the row's number behind it, youngest first.
     pub fn node_key<'k>(&self, key: &'k [u8], suffix: &'k [u8; ID_BYTES]) -> NodeKey<'k> {
         let suffix: &[u8] = if self.shape.unique { &[] } else { suffix };
@@ -186,6 +191,15 @@ impl MemoryTable {
     /// Asks the processor for the first nodes of these chains, whose heads were asked for.
     pub fn prefetch_nodes(&self, keys: &Keys) {
         self.indexes.iter().enumerate().for_each(|(at, own)| own.index.prefetch_node(keys.get(at)));
+    }
+
+    /// Asks the processor for the first nodes of the chains that a version's nodes will be in.
+    pub(crate) fn prefetch_beside(&self, version: Guarded<'_, Version>, guard: &Guard) {
+        for (at, own) in self.indexes.iter().enumerate() {
+            if let Some(node) = version.node(at, guard) {
+                own.index.prefetch_beside(node.order);
+            }
+        }
     }
 
     /// Bytes of a version with its head, by those of its values.

@@ -318,14 +318,16 @@ impl MemoryTransaction {
         // They come while the row is made.
         table.prefetch_heads(keys);
         let suffix = suffix_of(id);
+        let key_len = |at: usize| indexes[at].node_key_len(keys.get(at));
         let key = |at: usize| indexes[at].node_key(keys.get(at), &suffix);
-        let row = Row::new(id, self.writer(), self.statement, indexes.len(), body, key);
+        let row = Row::new(id, self.writer(), self.statement, indexes.len(), body, key_len, key);
         // SAFETY: it was just made, and is held by the write.
         let row = unsafe { Guarded::new(row, &guard) };
         name.clear();
         name.extend_from_slice(keys.get(0));
         name.extend_from_slice(&id.to_be_bytes());
         let Some(version) = row.newest(&guard) else { return Ok(()) };
+        table.prefetch_beside(version, &guard);
         self.note_write(table, row.pointer(), version.pointer(), Some(body.len()));
         fingers.fit(table);
         self.put_nodes(table, version, None, Some(fingers), &guard)

@@ -17,6 +17,8 @@ const WORKLOADS: [&str; 5] = ["tpcc", "tatp", "smallbank", "ycsb-a", "ycsb-b"];
 /// The scale of TPC-H.
 const SCALE: &str = "0.1";
 const PASSWORD: &str = "Correct horse 1";
+/// Rows of in-memory tables that natively compiled procedures look up and change.
+const ROWS_BY_KEY: &str = include_str!("../scripts/rows_by_key.sql");
 
 /// A server of the build that counts; it writes its counts when it ends.
 struct Server {
@@ -91,13 +93,26 @@ fn train(root: &Path, program: &Path, data: &Path) -> io::Result<()> {
         run(Command::new("kill").arg(server.process.id().to_string()))?;
         server.process.wait().map(drop)
     })?;
-    for (sessions, durability) in [("2", "delayed"), ("8", "full")] {
-        step("rows in a loop", || {
+    let loops: [&[&str]; 6] = [
+        &["-n", "2", "--durability", "delayed"],
+        &["-n", "8", "--durability", "full"],
+        &["-n", "2", "--durability", "delayed", "--table", "memory"],
+        &["-n", "2", "--durability", "delayed", "--table", "memory", "--native", "row"],
+        &["-n", "2", "--durability", "delayed", "--table", "memory", "--native", "loop"],
+        &["-n", "2", "--durability", "delayed", "--table", "schema-only", "--native", "loop"],
+    ];
+    for arguments in loops {
+        step(&format!("rows in a loop {}", arguments.join(" ")), || {
             let mut stress = Command::new(program);
-            stress.args(["stress", "-n", sessions, "--durability", durability, "--seconds", "3"]).current_dir(data);
-            run(&mut stress)
+            run(stress.arg("stress").args(arguments).args(["--seconds", "3"]).current_dir(data))
         })?;
     }
+    let rows = data.join("rows_by_key.sql");
+    std::fs::write(&rows, ROWS_BY_KEY)?;
+    step("rows by their keys", || {
+        let mut sql = Command::new(program);
+        run(sql.args(["sql", "--stop-on-error", "-d"]).arg(data.join("keys")).arg("-i").arg(&rows))
+    })?;
     Ok(())
 }
 

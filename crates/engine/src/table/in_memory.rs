@@ -466,7 +466,7 @@ impl Database {
         let before = memory.mark();
         // Their room is the statement's.
         fingers.fit(rows);
-        match as_data(|| memory.insert(rows, keys, body, fingers, name)) {
+        match memory::for_others(|| memory.insert(rows, keys, body, fingers, name)) {
             Ok(()) => Ok(None),
             Err(refusal) => {
                 memory.rollback_to(before);
@@ -524,7 +524,7 @@ impl Database {
         self.grow_in_memory(tx, rest.len())?;
         let memory = self.memory_of(tx);
         let before = memory.mark();
-        let updated = as_data(|| memory.update(rows, &locator.0, keys, rest, key));
+        let updated = memory::for_others(|| memory.update(rows, &locator.0, keys, rest, key));
         if updated.is_err() {
             memory.rollback_to(before);
         }
@@ -546,7 +546,7 @@ impl Database {
 
     fn end_in_memory(&self, tx: &mut Transaction, rows: &Arc<MemoryTable>, locator: &Locator) -> Result<bool, Refusal> {
         let memory = self.memory_of(tx);
-        as_data(|| memory.delete(rows, &locator.0))
+        memory::for_others(|| memory.delete(rows, &locator.0))
     }
 
     /// Puts a row that has got another unique key in its place.
@@ -615,16 +615,6 @@ fn level_of(level: MemoryLevel) -> Level {
 /// The rows of a table whose definition is locked: where they are gone, a plan is older than DROP TABLE.
 fn rows_at<'g>(slot: &TableSlot, guard: &'g Guard) -> Result<&'g Arc<MemoryTable>, Blocked> {
     slot.get(guard).ok_or(Blocked::Stale)
-}
-
-/// Makes what belongs to the data from here on: the memory that it takes is not the statement's.
-fn as_data<T>(make: impl FnOnce() -> T) -> T {
-    let before = memory::task_heap();
-    let made = make();
-    let after = memory::task_heap();
-    let grown = |before: i64, after: i64| usize::try_from(after - before).unwrap_or(0);
-    memory::hand_over(grown(before.all, after.all), grown(before.large, after.large));
-    made
 }
 
 /// The index whose key is there.

@@ -399,7 +399,7 @@ mod tests {
         let [disk, memory, schema_only] = TableKind::ALL.map(|kind| Workload::SingletonInsert.setup(kind));
         assert!(disk[2].contains("PRIMARY KEY CLUSTERED (id)\n);"), "{disk:?}");
         assert_eq!(memory[0], "ALTER DATABASE stress SET MEMORY_OPTIMIZED_ELEVATE_TO_SNAPSHOT = ON");
-        assert!(memory[3].contains("NONCLUSTERED HASH (id) WITH (BUCKET_COUNT = ") && memory[3].ends_with(MEMORY));
+        assert!(memory[3].contains("PRIMARY KEY NONCLUSTERED (id)") && memory[3].ends_with(MEMORY));
         assert!(schema_only[3].ends_with(SCHEMA_ONLY), "{schema_only:?}");
         assert_eq!([&disk[3], &memory[4]], [&schema_only[4]; 2]);
     }

@@ -201,6 +201,20 @@ pub fn hand_over(bytes: usize, large: usize) {
     });
 }
 
+/// Runs `make`, which belongs to something else than the running task from the start: what it takes is not the task's.
+#[inline]
+pub fn for_others<T>(make: impl FnOnce() -> T) -> T {
+    let (all, large) = LOCAL.with(|local| (local.all.get(), local.large.get()));
+    let made = make();
+    LOCAL.with(|local| {
+        let grown = |now: isize, before: isize| now.wrapping_sub(before).max(0);
+        let (all, large) = (grown(local.all.get(), all), grown(local.large.get(), large));
+        local.all_before.set(local.all_before.get().wrapping_add(all));
+        local.large_before.set(local.large_before.get().wrapping_add(large));
+    });
+    made
+}
+
 /// From here on the task on this thread has nothing: what it has is not its own doing.
 #[inline]
 pub fn forget_task_heap() {

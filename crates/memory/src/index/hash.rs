@@ -300,9 +300,13 @@ impl HashIndex {
 
     /// Asks the processor for the first node of a key's bucket, whose head was asked for.
     pub fn prefetch_node(&self, group: &[u8]) {
+        self.prefetch_beside(self.order_of(group));
+    }
+
+    /// The same by the order of the key's nodes.
+    pub fn prefetch_beside(&self, order: u64) {
         // Relaxed: it is no more than a guess of what will be there.
-        let link = self.buckets.start(self.order_of(group)).head.load(Ordering::Relaxed);
-        prefetch_node(link);
+        prefetch_node(self.buckets.start(order).head.load(Ordering::Relaxed));
     }
 
     /// Takes a node out: no walk comes to it any more but those that hold guards.

@@ -128,6 +128,14 @@ impl Index {
         }
     }
 
+    /// Asks the processor for the first node of the chain of a node of this order, whose head was asked for.
+    #[inline]
+    pub fn prefetch_beside(&self, order: u64) {
+        if let Index::Hash(index) = self {
+            index.prefetch_beside(order);
+        }
+    }
+
     /// Asks the processor for the first node of a key's chain, whose head was asked for.
     #[inline]
     pub fn prefetch_node(&self, group: &[u8]) {

@@ -117,7 +117,7 @@ sessions waited for: waits, latches and spinlocks, the costliest three of each.
 --json has all of them, with every policy in force.
 
 --table memory is a table WITH (MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_AND_DATA), schema-only
-one with DURABILITY = SCHEMA_ONLY; both have a hash index as primary key. Their rows stay in
+one with DURABILITY = SCHEMA_ONLY; both have an ordered index as primary key, as the ordinary one. Their rows stay in
 memory: a run that takes more than the server may use ends with error 41805.
 
 The workload parallel-insert is the published INSERT ... SELECT of 64 Mi rows of (bigint,

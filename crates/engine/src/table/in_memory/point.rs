@@ -2,10 +2,11 @@
 //!
 //! All that waits or stops in a scan is not there: a row is found, or is not, in one call.
 
+use pikepole_machine::memory;
 use pikepole_types::{Projection, Value};
 
 use super::super::{Table, TableWriter};
-use super::{as_data, conflict, rows_at};
+use super::{conflict, rows_at};
 use crate::database::Database;
 use crate::error::Blocked;
 use crate::memory_level::MemoryLevel;
@@ -127,8 +128,8 @@ impl Database {
         self.grow_in_memory(tx, writer.rest.len())?;
         let guard = pikepole_memory::pin();
         let rows = rows_at(slot, &guard)?;
-        let memory = self.memory_of(tx);
-        as_data(|| memory.replace_current(rows, &writer.rest)).map_err(|refusal| conflict(table, refusal))
+        let own = self.memory_of(tx);
+        memory::for_others(|| own.replace_current(rows, &writer.rest)).map_err(|refusal| conflict(table, refusal))
     }
 
     /// Deletes the row that was found last. False: it is gone.
@@ -139,7 +140,7 @@ impl Database {
         let Some(slot) = &table.in_memory else { return Ok(false) };
         let guard = pikepole_memory::pin();
         let rows = rows_at(slot, &guard)?;
-        let memory = self.memory_of(tx);
-        as_data(|| memory.delete_current(rows)).map_err(|refusal| conflict(table, refusal))
+        let own = self.memory_of(tx);
+        memory::for_others(|| own.delete_current(rows)).map_err(|refusal| conflict(table, refusal))
     }
 }
