@@ -127,9 +127,9 @@ pub use security::{
 pub use server::{
     Acknowledge, BACKUP_FOLDER, CheckReport, DatabaseInfo, DatabaseMemory, DatabaseOption, DatabaseState,
     DeadlockReport, Deadlocks, Effect, Exchange, GrantRow, INIT_FILE, KeptOption, LoadErrorFiles, LockedName, MASTER,
-    MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NodeMemory, PolicyRow, PolicySet, ProcessAffinity, Progress,
-    SchedulerChoice, Server, ServerConfiguration, ServerMemory, ServerOptions, TraceFlag, TraceFlags, Workspace,
-    WorkspaceLimits, WorkspaceTotals, first_number,
+    MODEL, MODEL_ID, MSDB, MSDB_ID, MemoryGrant, NativeCounting, NodeMemory, PolicyRow, PolicySet, ProcessAffinity,
+    Progress, SchedulerChoice, Server, ServerConfiguration, ServerMemory, ServerOptions, TraceFlag, TraceFlags,
+    Workspace, WorkspaceLimits, WorkspaceTotals, first_number,
 };
 pub use table::{
     BulkWriter, CheckWatch, IndexUse, KeyLookup, Locator, Met, Placed, Portion, ReadHints, ReadLevel, ReadMode,

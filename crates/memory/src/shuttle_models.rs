@@ -9,6 +9,7 @@
 //!                looks through all rows: it sees those that were there before, once
 //!   ordered      2 sessions insert and delete rows between others of an ordered index with pages of 3 keys, a third looks through it both
 //!                ways: it sees those others, in their order
+//!   by key       as transfers, each row found and changed by its key
 //!   fingers      2 sessions insert rows of ascending keys in the same leaves, a third reads them
 //!   reuse        a session inserts rows of ascending keys; those before them leave, and another uses their leaf; a third reads
 //!                them, or does not
@@ -58,6 +59,17 @@ fn keys(key: u8, value: u8) -> Keys {
 fn insert(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, value: u8) -> Result<(), Refusal> {
     tx.begin_statement();
     tx.insert(table, &keys(key, value), &[key, value], &mut Fingers::default(), &mut Vec::new())
+}
+
+/// The key of a row that is in one index.
+fn key_alone(key: u8) -> Keys {
+    let mut keys = Keys::default();
+    let pushed = keys.push::<()>(|bytes| {
+        bytes.push(key);
+        Ok(())
+    });
+    assert_eq!(pushed, Ok(()));
+    keys
 }
 
 /// Rows as the transaction sees them by an index, in the order of their keys, with their names.
@@ -146,6 +158,66 @@ fn transfers() {
     let left = rows(&mut tx, &table, 0, Level::Snapshot);
     assert_eq!(left.iter().map(|row| row.1).sum::<u8>(), 20, "the sum is another");
     drop(tx);
+    is_tidy(&home, &table, 2);
+}
+
+/// The value of the row of a key, which is there.
+fn value_of(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8) -> u8 {
+    tx.begin_statement();
+    let value = tx.look_up(table, 0, &[key], Level::Snapshot, |body| body[1]);
+    value.expect("rows that stay are not seen")
+}
+
+/// Changes the row of a key by that; None: deletes it.
+fn set_by_key(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, to: Option<u8>) -> Result<(), Refusal> {
+    tx.begin_statement();
+    let found = tx.find_current(table, 0, &[key], Level::Snapshot, &mut Vec::new())?;
+    assert!(found, "a row that is seen is gone without a conflict");
+    let changed = match to {
+        Some(to) => tx.replace_current(table, &[key, to])?,
+        None => tx.delete_current(table)?,
+    };
+    assert!(changed, "a row that is seen is gone without a conflict");
+    Ok(())
+}
+
+fn transfers_by_key() {
+    let key = IndexShape { kind: IndexKind::Hash { buckets: 1 }, unique: true };
+    let (home, table) = (Arc::new(MemoryTransactions::default()), Arc::new(MemoryTable::new(&[key])));
+    let put = |tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, value: u8| {
+        tx.begin_statement();
+        tx.insert(table, &key_alone(key), &[key, value], &mut Fingers::default(), &mut Vec::new())
+    };
+    let mut setup = home.session();
+    for key in 0..2 {
+        assert_eq!(put(&mut setup, &table, key, 10), Ok(()));
+    }
+    end(&mut setup, Ok(()));
+    let session = |number: u8| {
+        let (home, table) = (home.clone(), table.clone());
+        thread::spawn(move || {
+            let mut tx = home.session();
+            for round in 0..2 {
+                let [a, b] = [0, 1].map(|key| value_of(&mut tx, &table, key));
+                assert_eq!(a + b, 20, "the sum is another");
+                let (from, to) = (number % 2, 1 - number % 2);
+                let [has, gets] = if from == 0 { [a, b] } else { [b, a] };
+                let moved = if number == 2 && round == 1 {
+                    // The row goes and comes again, as another.
+                    set_by_key(&mut tx, &table, from, None).and_then(|()| put(&mut tx, &table, from, has))
+                } else {
+                    let taken = set_by_key(&mut tx, &table, from, Some(has - 1));
+                    taken.and_then(|()| set_by_key(&mut tx, &table, to, Some(gets + 1)))
+                };
+                end(&mut tx, moved);
+            }
+        })
+    };
+    let threads: Vec<_> = (0..3).map(session).collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    let mut tx = home.session();
+    assert_eq!(value_of(&mut tx, &table, 0) + value_of(&mut tx, &table, 1), 20, "the sum is another");
+    drop((tx, setup));
     is_tidy(&home, &table, 2);
 }
 
@@ -296,13 +368,7 @@ fn insert_by(
     key: u8,
 ) {
     tx.begin_statement();
-    let mut keys = Keys::default();
-    let pushed = keys.push::<()>(|bytes| {
-        bytes.push(key);
-        Ok(())
-    });
-    assert_eq!(pushed, Ok(()));
-    let done = tx.insert(table, &keys, &[key, 0], fingers, &mut Vec::new());
+    let done = tx.insert(table, &key_alone(key), &[key, 0], fingers, &mut Vec::new());
     assert_eq!(done, Ok(()), "the key is this session's");
     end(tx, done);
     home.sweep();
@@ -470,6 +536,11 @@ fn shuttle_buckets() {
 }
 
 #[test]
+fn shuttle_transfers_by_key() {
+    check(transfers_by_key, runs(RUNS));
+}
+
+#[test]
 fn shuttle_ordered() {
     check(ordered, runs(RUNS));
 }
@@ -549,6 +620,9 @@ canaries! {
     shuttle_canary_a_leaf_begins_anew:
         reuse with "memory: a leaf begins anew",
         seen as ["rows that were inserted are not there", "rows that stay are not seen", "keys are in another order", ENDLESS];
+    shuttle_canary_changes_of_a_key_are_overlooked:
+        transfers_by_key with "memory: changes since the snapshot are overlooked",
+        seen as ["the sum is another", "a row that is seen is gone"];
     shuttle_canary_changes_since_the_snapshot_are_overlooked:
         transfers with "memory: changes since the snapshot are overlooked",
         seen as ["the sum is another", "a row that is seen is gone"];

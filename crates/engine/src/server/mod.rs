@@ -17,6 +17,7 @@ mod create;
 mod deadlocks;
 mod kept_options;
 mod memory;
+mod native_counting;
 mod offline;
 mod options;
 mod policies;
@@ -47,6 +48,7 @@ pub use budget::ServerMemory;
 pub use configuration::{Acknowledge, Effect, Exchange, PolicyRow, ServerConfiguration, first_number};
 pub use kept_options::KeptOption;
 pub use memory::{DatabaseMemory, NodeMemory};
+pub use native_counting::NativeCounting;
 pub use options::{SchedulerChoice, ServerOptions};
 pub use policy_table::PolicySet;
 pub(crate) use statement_files::StatementFolders;
@@ -197,6 +199,7 @@ pub struct Server {
     closed: AtomicBool,
     /// The number of requests over the network that are traced: `call trace`, where each request looks.
     traced_calls: AtomicUsize,
+    native_counting: NativeCounting,
     login_gate: LoginGate,
     statement_folders: StatementFolders,
     workspace: Arc<Workspace>,
@@ -287,6 +290,7 @@ impl Server {
             schedulers,
             started,
             traced_calls: AtomicUsize::new(configuration.traced_calls()),
+            native_counting: NativeCounting::default(),
             configuration: Mutex::new(configuration),
             configuration_of_file: Mutex::new(of_file),
             trace_flags,

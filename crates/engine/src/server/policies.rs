@@ -2,7 +2,7 @@
 
 use super::configuration::{Acknowledge, Effect, Exchange, PolicyRow};
 use super::kept_options::{KEPT_OPTIONS, KeptOption};
-use super::{Entry, PolicySet, Server, lock, read};
+use super::{Entry, NativeCounting, PolicySet, Server, lock, read};
 use pikepole_contention::sync::atomic::Ordering;
 use pikepole_types::SqlError;
 
@@ -23,6 +23,11 @@ impl Server {
     /// `COMMIT_ACKNOWLEDGE`: who waits for the commits of calls that came in one message.
     pub fn acknowledge(&self) -> Acknowledge {
         lock(&self.configuration).acknowledge()
+    }
+
+    /// The runs of natively compiled modules that are counted.
+    pub fn native_counting(&self) -> &NativeCounting {
+        &self.native_counting
     }
 
     /// The number of last requests over the network whose time lines are kept; 0: none is timed.

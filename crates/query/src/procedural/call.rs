@@ -344,7 +344,11 @@ impl Machine<'_> {
     /// Goes on in a frame of its own, one level down.
     pub(crate) fn push_frame(&mut self, mut frame: Box<Frame>, program: &Program) {
         frame.database = Some(Arc::clone(self.context.database()));
-        if program.procedure.is_some() {
+        if program.procedure.is_none() {
+            // Calls of a text are not counted.
+        } else if program.is_native() && !self.context.server().native_counting().counts_calls() {
+            frame.calls = None;
+        } else {
             let call = frame.calls.get_or_insert_with(|| Box::new(Call::of(program.runs.cell())));
             call.begins(self.context.activity.read());
         }

@@ -126,6 +126,7 @@ impl Machine<'_> {
             && self.frame.slots.len() >= plan.slots
             && self.fits(&plan, context.catalog_stamp())
             && !context.settings.watches_statements()
+            && !context.server().native_counting().counts_statements()
             && program.trigger.is_none();
         if plan.reads_clock && is_usual {
             self.functions.now = crate::clock::now();

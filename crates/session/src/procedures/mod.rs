@@ -12,6 +12,7 @@ mod help_database;
 mod help_files;
 mod managed;
 mod message;
+mod native_statistics;
 mod odbc;
 mod odbc_routines;
 mod odbc_type_info;
@@ -268,6 +269,8 @@ const PROCEDURES: &[Procedure] = &[
     Procedure { name: "sp_addextendedproperty", parameters: extended_property::WITH_VALUE, required: 1 },
     Procedure { name: "sp_updateextendedproperty", parameters: extended_property::WITH_VALUE, required: 1 },
     Procedure { name: "sp_dropextendedproperty", parameters: extended_property::WITHOUT_VALUE, required: 1 },
+    Procedure { name: "sp_xtp_control_proc_exec_stats", parameters: native_statistics::OF_CALLS, required: 0 },
+    Procedure { name: "sp_xtp_control_query_exec_stats", parameters: native_statistics::OF_STATEMENTS, required: 0 },
     Procedure { name: "sp_updatestats", parameters: &["@resample"], required: 0 },
     Procedure { name: "sp_helpstats", parameters: &["@objname", "@results"], required: 1 },
     Procedure {
@@ -496,6 +499,9 @@ pub(crate) async fn call(
         "sp_getapplock" => return application_lock::get(&arguments, context).await,
         "sp_releaseapplock" => return application_lock::release(&arguments, context),
         "sp_set_session_context" => set_session_context(host, given, &arguments)?,
+        "sp_xtp_control_proc_exec_stats" | "sp_xtp_control_query_exec_stats" => {
+            native_statistics::control(procedure.parameters, given, context)?;
+        }
         "sp_flush_log" => server::flush_log(host, context).await?,
         "sp_configure" => server::configure(host, arguments.text(0), arguments.text(1), output)?,
         "sp_validatelogins" => server::validate_logins(output),

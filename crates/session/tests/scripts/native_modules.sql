@@ -258,3 +258,35 @@ CREATE PROCEDURE dbo.twice WITH NATIVE_COMPILATION, SCHEMABINDING AS BEGIN ATOMI
 GO
 CREATE PROCEDURE dbo.odd WITH NATIVE_COMPILATION, SCHEMABINDING AS BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english', DELAYED_DURABILITY = MAYBE) RETURN 1 END
 GO
+-- Calls, and all runs of statements, are counted when somebody asks.
+CREATE TABLE dbo.counted (id int NOT NULL PRIMARY KEY NONCLUSTERED, v int NULL) WITH (MEMORY_OPTIMIZED = ON)
+GO
+CREATE PROCEDURE dbo.count_me WITH NATIVE_COMPILATION, SCHEMABINDING AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+    DECLARE @i int = 0
+    WHILE @i < 5 BEGIN UPDATE dbo.counted SET v = @i WHERE id = 1 SET @i += 1 END
+END
+GO
+CREATE VIEW dbo.counts AS
+SELECT (SELECT SUM(execution_count) FROM sys.dm_exec_procedure_stats WHERE object_id = OBJECT_ID('dbo.count_me')) AS calls,
+    (SELECT SUM(s.execution_count) FROM sys.dm_exec_query_stats AS s CROSS APPLY sys.dm_exec_sql_text(s.sql_handle) AS t
+     WHERE t.objectid = OBJECT_ID('dbo.count_me')) AS statements
+GO
+EXEC dbo.count_me
+SELECT * FROM dbo.counts
+DECLARE @before bit
+EXEC sys.sp_xtp_control_proc_exec_stats @new_collection_value = 1, @old_collection_value = @before OUTPUT
+SELECT @before AS before
+EXEC dbo.count_me
+EXEC dbo.count_me
+SELECT * FROM dbo.counts
+EXEC sys.sp_xtp_control_query_exec_stats @new_collection_value = 1, @old_collection_value = @before OUTPUT
+SELECT @before AS before
+EXEC dbo.count_me
+SELECT * FROM dbo.counts
+EXEC sys.sp_xtp_control_query_exec_stats @new_collection_value = 1, @database_id = 5
+EXEC sys.sp_xtp_control_query_exec_stats 0
+EXEC sys.sp_xtp_control_proc_exec_stats 0
+EXEC sys.sp_xtp_control_proc_exec_stats @old_collection_value = @before OUTPUT
+SELECT @before AS before
+GO
