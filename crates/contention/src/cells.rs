@@ -150,6 +150,40 @@ impl SlotCounter {
     }
 }
 
+/// Counters of one thing that are made, and mostly added to, together: each as a [`SlotCounter`], in the memory of one.
+pub struct SlotCounters<const N: usize>(SlotCells<N>);
+
+impl<const N: usize> SlotCounters<N> {
+    /// Nothing counted yet.
+    pub fn new() -> Self {
+        Self(SlotCells::new())
+    }
+
+    /// Adds to a counter, wrapping.
+    #[inline]
+    pub fn add(&self, counter: usize, amount: u64) {
+        self.0.place().add(counter, amount);
+    }
+
+    /// Adds to several, wrapping.
+    #[inline]
+    pub fn add_each<const M: usize>(&self, amounts: [(usize, u64); M]) {
+        let place = self.0.place();
+        amounts.into_iter().for_each(|(counter, amount)| place.add(counter, amount));
+    }
+
+    /// All that was added to a counter.
+    pub fn sum(&self, counter: usize) -> u64 {
+        self.0.sum(counter)
+    }
+}
+
+impl<const N: usize> Default for SlotCounters<N> {
+    fn default() -> Self {
+        Self::new()
+    }
+}
+
 impl Default for SlotCounter {
     fn default() -> Self {
         Self::new()

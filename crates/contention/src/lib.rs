@@ -39,7 +39,7 @@ mod tables;
 
 pub use backoff_events::BackoffEvent;
 pub use cache_padded::CachePadded;
-pub use cells::SlotCounter;
+pub use cells::{SlotCounter, SlotCounters};
 pub use counted_mutex::CountedMutex;
 pub use inbox::{Chain, Inbox, Link, Linked};
 pub use latch::{Acquire, Fairness, Latch, LatchGuard, LatchMode, OwnedLatchGuard};

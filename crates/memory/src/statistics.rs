@@ -2,7 +2,7 @@
 
 use std::ops::Bound;
 
-use pikepole_contention::SlotCounter;
+use pikepole_contention::{SlotCounter, SlotCounters};
 
 use crate::index::{KeyRange, Position, Wish, bucket_of};
 use crate::table::MemoryTable;
@@ -25,13 +25,38 @@ pub struct TableCounts {
     pub unique_violations: u64,
 }
 
-/// The counters of a table's changes.
+/// A figure of a table that is counted.
+#[derive(Clone, Copy)]
+pub(crate) enum Count {
+    /// Bytes of versions and rows that were made, and that were let go.
+    BytesMade,
+    BytesLetGo,
+    RowsMade,
+    RowsLetGo,
+    Updates,
+    Deletes,
+    WriteConflicts,
+    UniqueViolations,
+}
+
+/// The counters of a table.
 #[derive(Default)]
-pub(crate) struct TableCounters {
-    pub updates: SlotCounter,
-    pub deletes: SlotCounter,
-    pub write_conflicts: SlotCounter,
-    pub unique_violations: SlotCounter,
+pub(crate) struct TableCounters(SlotCounters<{ Count::UniqueViolations as usize + 1 }>);
+
+impl TableCounters {
+    #[inline]
+    pub fn add(&self, count: Count, amount: u64) {
+        self.0.add(count as usize, amount);
+    }
+
+    #[inline]
+    pub fn add_both(&self, amounts: [(Count, u64); 2]) {
+        self.0.add_each(amounts.map(|(count, amount)| (count as usize, amount)));
+    }
+
+    pub fn sum(&self, count: Count) -> u64 {
+        self.0.sum(count as usize)
+    }
 }
 
 /// The memory of an index.
@@ -89,10 +114,10 @@ impl MemoryTable {
     pub fn counts(&self) -> TableCounts {
         TableCounts {
             inserts: self.rows_inserted(),
-            updates: self.counters.updates.sum(),
-            deletes: self.counters.deletes.sum(),
-            write_conflicts: self.counters.write_conflicts.sum(),
-            unique_violations: self.counters.unique_violations.sum(),
+            updates: self.counters.sum(Count::Updates),
+            deletes: self.counters.sum(Count::Deletes),
+            write_conflicts: self.counters.sum(Count::WriteConflicts),
+            unique_violations: self.counters.sum(Count::UniqueViolations),
         }
     }
 

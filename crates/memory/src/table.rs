@@ -11,7 +11,7 @@ use crate::guarded::Guarded;
 use crate::index::{Finger, Index, IndexKind};
 use crate::node::Node;
 use crate::row::{Begin, INDEXES_MAX, NodeKey, Row, Version};
-use crate::statistics::TableCounters;
+use crate::statistics::{Count, TableCounters};
 use crate::writer::Writer;
 
 /// Bytes of a row's number behind a key that may repeat.
@@ -115,11 +115,6 @@ pub struct MemoryTable {
     /// On lines of its own: inserts of other threads change it, and all threads read the rest. So the count of the table's owners, which is
     /// before the table, is on others, too.
     next_id: CachePadded<AtomicU64>,
-    /// Bytes of versions and rows that were made, and that were let go.
-    made: SlotCounter,
-    let_go: SlotCounter,
-    rows_made: SlotCounter,
-    rows_let_go: SlotCounter,
     pub(crate) counters: TableCounters,
 }
 
@@ -143,10 +138,6 @@ impl MemoryTable {
             indexes: shapes.iter().map(index).collect(),
             logged: None,
             next_id: CachePadded::new(AtomicU64::new(1)),
-            made: SlotCounter::new(),
-            let_go: SlotCounter::new(),
-            rows_made: SlotCounter::new(),
-            rows_let_go: SlotCounter::new(),
             counters: TableCounters::default(),
         }
     }
@@ -164,12 +155,12 @@ impl MemoryTable {
 
     /// Versions of rows that it holds, those too that only old snapshots see.
     pub fn rows(&self) -> u64 {
-        self.rows_made.sum().saturating_sub(self.rows_let_go.sum())
+        self.counters.sum(Count::RowsMade).saturating_sub(self.counters.sum(Count::RowsLetGo))
     }
 
     /// Bytes of them, with their heads, without the indexes.
     pub fn bytes(&self) -> u64 {
-        self.made.sum().saturating_sub(self.let_go.sum())
+        self.counters.sum(Count::BytesMade).saturating_sub(self.counters.sum(Count::BytesLetGo))
     }
 
     /// Heads of chains of the index at this position; None: it is not a hash index.
@@ -208,22 +199,20 @@ impl MemoryTable {
     }
 
     pub(crate) fn count_made(&self, body: Option<usize>) {
-        let Some(bytes) = body else { return self.counters.deletes.add(1) };
-        self.made.add(self.version_bytes(bytes));
-        self.rows_made.add(1);
+        let Some(bytes) = body else { return self.counters.add(Count::Deletes, 1) };
+        self.counters.add_both([(Count::BytesMade, self.version_bytes(bytes)), (Count::RowsMade, 1)]);
     }
 
     pub(crate) fn count_let_go(&self, version: &Version) {
         if let Some(bytes) = version.body_len() {
-            self.let_go.add(self.version_bytes(bytes));
-            self.rows_let_go.add(1);
+            self.counters.add_both([(Count::BytesLetGo, self.version_bytes(bytes)), (Count::RowsLetGo, 1)]);
         }
     }
 
     pub(crate) fn count_refusal(&self, refusal: Refusal) {
         match refusal {
-            Refusal::Conflict => self.counters.write_conflicts.add(1),
-            Refusal::Duplicate(_) => self.counters.unique_violations.add(1),
+            Refusal::Conflict => self.counters.add(Count::WriteConflicts, 1),
+            Refusal::Duplicate(_) => self.counters.add(Count::UniqueViolations, 1),
         }
     }
 

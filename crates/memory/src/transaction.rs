@@ -24,6 +24,7 @@ use crate::index::{Fingers, KeyRange, Position, Wish};
 use crate::node::Node;
 use crate::row::{Row, STATEMENT_MAX, Version};
 use crate::scan::MemoryScan;
+use crate::statistics::Count;
 use crate::table::{Keys, LoggedAs, MemoryTable, Refusal, Sight, suffix_of};
 use crate::transactions::{Garbage, MemoryTransactions, NO_SNAPSHOT, Snapshot, free_left, retire};
 use crate::writer::{State, Writer, Writers};
@@ -404,7 +405,7 @@ impl MemoryTransaction {
             let Some(version) = self.writable(table, row, &guard)? else { return Ok(false) };
             let new = self.changed(table, row, version, keys, body, &guard);
             let is_put = self.put_version(table, row, version, new, Some(body.len()));
-            table.counters.updates.add(u64::from(is_put));
+            table.counters.add(Count::Updates, u64::from(is_put));
             // SAFETY: it is the transaction's own, at the head of a row that is held; or no other thread has seen it.
             let new = unsafe { Guarded::new(new, &guard) };
             if !is_put {

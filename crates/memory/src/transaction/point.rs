@@ -7,6 +7,7 @@ use super::{Current, Level, MemoryTransaction};
 use crate::guarded::Guarded;
 use crate::index::KeyRange;
 use crate::row::{Row, Version};
+use crate::statistics::Count;
 use crate::table::{MemoryTable, Refusal};
 
 impl MemoryTransaction {
@@ -53,7 +54,7 @@ impl MemoryTransaction {
     /// As of [`MemoryTransaction::find_current`].
     pub fn replace_current(&mut self, table: &Arc<MemoryTable>, body: &[u8]) -> Result<bool, Refusal> {
         let replaced = self.change_current(table, Some(body))?;
-        table.counters.updates.add(u64::from(replaced));
+        table.counters.add(Count::Updates, u64::from(replaced));
         Ok(replaced)
     }
 
