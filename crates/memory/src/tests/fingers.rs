@@ -176,31 +176,3 @@ fn leaves_fill_at_the_ends_of_ranges() {
     assert!(pages.leaves * 60 < 16 * ROWS, "{pages:?}");
     assert_eq!(owns[0].keys_of(&table).len() as u64, 16 * ROWS);
 }
-
-/// Instructions of inserts, to be counted from outside: `PIKEPOLE_KEYS` says how they come.
-///
-/// ```sh
-/// valgrind --tool=callgrind target/release/deps/pikepole_memory-... --ignored inserts_to_count
-/// ```
-#[test]
-#[ignore = "nothing but inserts, for a profiler"]
-fn inserts_to_count() {
-    const ROWS: u64 = 20_000;
-    let (home, table) = (Arc::new(MemoryTransactions::default()), ordered());
-    let mut owns: Vec<Own> = (0..16).map(|_| Own::new(&home)).collect();
-    let order = std::env::var("PIKEPOLE_KEYS").unwrap_or_default();
-    let mut random = randoms(7);
-    for at in 0..ROWS {
-        let (own, key) = match order.as_str() {
-            "random" => (0, random()),
-            // Sessions in turn, each at the end of its range.
-            "ranges" => (at % 16, at % 16 * 10_000_000_000 + at / 16),
-            _ => (0, at),
-        };
-        let own = &mut owns[own as usize];
-        own.put(&table, key);
-        if at >= ROWS - 16 || order != "ranges" && at % 100 == 99 {
-            commit(&mut own.tx).expect("valid");
-        }
-    }
-}

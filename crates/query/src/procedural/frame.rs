@@ -160,11 +160,14 @@ pub(crate) struct SpareFrames {
     keys: Vec<(usize, u64)>,
     given: u64,
     nothing: Arc<Program>,
+    /// The frame of no program, unless a machine has it.
+    empty: Option<Box<Frame>>,
 }
 
 impl Default for SpareFrames {
     fn default() -> SpareFrames {
-        SpareFrames { frames: Vec::new(), keys: Vec::new(), given: 0, nothing: Arc::new(Program::of(Vec::new(), 0)) }
+        let nothing = Arc::new(Program::of(Vec::new(), 0));
+        SpareFrames { frames: Vec::new(), keys: Vec::new(), given: 0, nothing, empty: None }
     }
 }
 
@@ -191,8 +194,15 @@ impl SpareFrames {
     }
 
     /// A frame of no program.
-    pub(crate) fn empty(&self) -> Box<Frame> {
-        Frame::new(&self.nothing)
+    pub(crate) fn empty(&mut self) -> Box<Frame> {
+        self.empty.take().unwrap_or_else(|| Frame::new(&self.nothing))
+    }
+
+    /// Keeps the last frame of a machine that has ended, if it is of no program.
+    pub(crate) fn keep_empty(&mut self, frame: Box<Frame>) {
+        if Arc::ptr_eq(&frame.program, &self.nothing) {
+            self.empty = Some(frame);
+        }
     }
 
     /// Lets all of them go.

@@ -269,8 +269,16 @@ fn begin_at<'a>(
         return Begun::Waits(Box::pin(shown));
     }
     match machine.advance() {
-        Ok(Pause::Instruction) if machine.is_at_end() => Begun::Ended(Ok(machine.end_program())),
-        stopped => Begun::Waits(Box::pin(async move { machine.run(stopped).await })),
+        Ok(Pause::Instruction) if machine.is_at_end() => {
+            let status = machine.end_program();
+            machine.recycle();
+            Begun::Ended(Ok(status))
+        }
+        stopped => Begun::Waits(Box::pin(async move {
+            let outcome = machine.run(stopped).await;
+            machine.recycle();
+            outcome
+        })),
     }
 }
 
@@ -303,6 +311,12 @@ impl<'a> Machine<'a> {
             restarts: 0,
             attempts: 0,
         }
+    }
+
+    /// The machine has ended: the next one has its empty frame.
+    fn recycle(self) {
+        let Machine { frame, context, .. } = self;
+        context.spare_frames.keep_empty(frame);
     }
 
     /// A machine for queries within the statement at hand.

@@ -499,9 +499,7 @@ pub(crate) async fn call(
         "sp_getapplock" => return application_lock::get(&arguments, context).await,
         "sp_releaseapplock" => return application_lock::release(&arguments, context),
         "sp_set_session_context" => set_session_context(host, given, &arguments)?,
-        "sp_xtp_control_proc_exec_stats" | "sp_xtp_control_query_exec_stats" => {
-            native_statistics::control(procedure.parameters, given, context)?;
-        }
+        name if name.starts_with("sp_xtp_control_") => native_statistics::control(procedure, given, context)?,
         "sp_flush_log" => server::flush_log(host, context).await?,
         "sp_configure" => server::configure(host, arguments.text(0), arguments.text(1), output)?,
         "sp_validatelogins" => server::validate_logins(output),
@@ -559,9 +557,7 @@ pub(crate) async fn call(
             describe::refresh(procedure.name, &arguments, context, host).await?;
         }
         "sp_settriggerorder" => trigger_order::set(&arguments, context).await?,
-        "sp_addmessage" | "sp_altermessage" | "sp_dropmessage" => {
-            message::change(procedure.name, host, &arguments, context).await?;
-        }
+        name if name.ends_with("message") => message::change(name, host, &arguments, context).await?,
         "sp_tableoption" => table_option::set(&arguments, context)?,
         "sp_rename" | "sp_renamedb" => rename::rename(procedure.name, &arguments, host, context, output).await?,
         _ => space::used(&arguments, context, output).await?,

@@ -1,6 +1,6 @@
 //! `sp_xtp_control_proc_exec_stats` and `sp_xtp_control_query_exec_stats`.
 
-use super::may_configure;
+use super::{Procedure, may_configure};
 use crate::unsupported;
 use pikepole_query::{Argument, ExecutionContext};
 use pikepole_types::{SqlError, SqlType, Value};
@@ -17,7 +17,7 @@ pub(super) const OF_STATEMENTS: &[&str] = &[NEW, "@database_id", "@xtp_object_id
 /// # Errors
 /// 15247 for who may not change the configuration; 40517 for one database or module.
 pub(super) fn control(
-    parameters: &[&str],
+    procedure: &Procedure,
     arguments: &mut [Argument],
     context: &ExecutionContext,
 ) -> Result<(), SqlError> {
@@ -26,7 +26,7 @@ pub(super) fn control(
     }
     let place = |wanted: &str, arguments: &[Argument]| {
         arguments.iter().enumerate().position(|(at, argument)| match &argument.name {
-            None => parameters.get(at).is_some_and(|own| *own == wanted),
+            None => procedure.parameters.get(at).is_some_and(|own| *own == wanted),
             Some(name) => name.eq_ignore_ascii_case(wanted),
         })
     };
@@ -38,7 +38,7 @@ pub(super) fn control(
         return Err(unsupported(format!("The parameter {one}")));
     }
     let counting = context.server().native_counting();
-    let is_of_calls = parameters == OF_CALLS;
+    let is_of_calls = procedure.parameters == OF_CALLS;
     let mut before = if is_of_calls { counting.counts_calls() } else { counting.counts_statements() };
     if let Some(value) = given(NEW) {
         let on = value.as_i64().map_or_else(|| value == Value::Bit(true), |number| number != 0);
