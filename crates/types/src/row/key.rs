@@ -59,15 +59,24 @@ fn push_signed(number: i128, width: usize, out: &mut Vec<u8>) {
     out.extend_from_slice(&turned.to_be_bytes()[16 - width..]);
 }
 
+#[inline]
 fn encode_value(value: &Value, ty: &ColumnType, out: &mut Vec<u8>) -> Option<()> {
+    // Most keys are made of these.
+    match (&ty.ty, value) {
+        (SqlType::Int, Value::Int(v)) => out.extend_from_slice(&(v.cast_unsigned() ^ 1 << 31).to_be_bytes()),
+        (SqlType::BigInt, Value::BigInt(v)) => out.extend_from_slice(&(v.cast_unsigned() ^ 1 << 63).to_be_bytes()),
+        _ => return encode_other(value, ty, out),
+    }
+    Some(())
+}
+
+fn encode_other(value: &Value, ty: &ColumnType, out: &mut Vec<u8>) -> Option<()> {
     let width = fixed_width(&ty.ty).unwrap_or(0);
     let mut unsigned = |number: u64| out.extend_from_slice(&number.to_be_bytes()[8 - width..]);
     match (&ty.ty, value) {
         (SqlType::Bit, Value::Bit(v)) => unsigned(u64::from(*v)),
         (SqlType::TinyInt, Value::TinyInt(v)) => unsigned(u64::from(*v)),
         (SqlType::SmallInt, Value::SmallInt(v)) => push_signed(i128::from(*v), width, out),
-        (SqlType::Int, Value::Int(v)) => push_signed(i128::from(*v), width, out),
-        (SqlType::BigInt, Value::BigInt(v)) => push_signed(i128::from(*v), width, out),
         (SqlType::Money, Value::Money(v)) => push_signed(i128::from(*v), width, out),
         (SqlType::SmallMoney, Value::SmallMoney(v)) => push_signed(i128::from(*v), width, out),
         (SqlType::Decimal { precision, scale }, Value::Decimal(v)) => {
