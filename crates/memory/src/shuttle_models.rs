@@ -448,7 +448,7 @@ fn reuse_read() {
 
 fn reuse_by(is_read: bool) {
     const STAY: [u8; 5] = [10, 18, 30, 40, 50];
-    // The last two are alone in the leaf to which the finger points; nobody sees them any more, and the next sweep takes them out.
+    // The last two are alone in the leaf to which the finger points; no snapshot sees them any more, and the next sweep takes them out.
     const BEFORE: [u8; 3] = [20, 21, 22];
     const BEHIND: [u8; 2] = [23, 24];
     // The leaf comes back with 10 when 3 is put.
@@ -617,8 +617,8 @@ canaries! {
     shuttle_canary_a_leaf_leaves_its_finger_behind:
         reuse with "memory: a leaf leaves its finger behind",
         seen as ["rows that were inserted are not there", "keys are in another order", ENDLESS];
-    shuttle_canary_a_leaf_begins_anew:
-        reuse with "memory: a leaf begins anew",
+    shuttle_canary_a_leaf_begins_at_zero:
+        reuse with "memory: a leaf begins at zero",
         seen as ["rows that were inserted are not there", "rows that stay are not seen", "keys are in another order", ENDLESS];
     shuttle_canary_changes_of_a_key_are_overlooked:
         transfers_by_key with "memory: changes since the snapshot are overlooked",

@@ -366,8 +366,22 @@ impl MemoryTransaction {
     /// A conflict: another transaction has changed it since the snapshot, or is about to.
     pub fn read_current(&mut self, table: &Arc<MemoryTable>, name: &[u8], body: &mut Vec<u8>) -> Result<bool, Refusal> {
         let guard = crossbeam_epoch::pin();
-        let Some(row) = table.row(name, &guard) else { return Ok(false) };
-        let Some(version) = self.writable(table, row, &guard)? else { return Ok(false) };
+        self.current = None;
+        match table.row(name, &guard) {
+            Some(row) => self.hold_current(table, row, body, &guard),
+            None => Ok(false),
+        }
+    }
+
+    /// Makes a row the one that is about to be changed, and copies the bytes of its newest version. False: the row is gone.
+    fn hold_current(
+        &mut self,
+        table: &Arc<MemoryTable>,
+        row: Guarded<'_, Row>,
+        body: &mut Vec<u8>,
+        guard: &Guard,
+    ) -> Result<bool, Refusal> {
+        let Some(version) = self.writable(table, row, guard)? else { return Ok(false) };
         self.keep_table(table);
         self.current = Some(Current { table: Arc::as_ptr(table), id: row.id, row: row.pointer() });
         body.clear();

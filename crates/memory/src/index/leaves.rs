@@ -1,7 +1,7 @@
 //! The memory of an ordered index's leaves: it is leaves' until the index is dropped.
 //!
-//! A leaf that leaves the tree is kept here, with no key, and comes back as another one. Its version goes on from what it was, so whoever has
-//! noted one of before finds it changed; so it need not wait for those who still read it, as what goes to the allocator does. A finger may
+//! A leaf that leaves the tree is kept here, with no key, and comes back as another one. Its version goes on from what it was, so a thread that
+//! has noted one of before finds it changed, and the leaf need not wait for those who still read it, as what goes to the allocator does. A finger may
 //! look at a leaf at any time, as long as the index is there: see `finger`.
 
 use std::ptr::NonNull;

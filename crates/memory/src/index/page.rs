@@ -183,7 +183,7 @@ impl Page {
         }
     }
 
-    /// The version if nobody changes the page and it is in the tree. Acquire pairs with the Release of `unlock`.
+    /// The version if no thread changes the page and it is in the tree. Acquire pairs with the Release of `unlock`.
     #[inline]
     pub fn begin_at_once(&self) -> Option<u64> {
         let version = self.version.load(Ordering::Acquire);
@@ -248,8 +248,8 @@ impl Page {
     pub fn enter(&self) {
         let version = self.version.load(Ordering::Relaxed);
         if version & GONE != 0 {
-            let begins_anew = planted("memory: a leaf begins anew");
-            self.set_version(if begins_anew { CHANGE } else { (version + CHANGE) & !GONE });
+            let begins_at_zero = planted("memory: a leaf begins at zero");
+            self.set_version(if begins_at_zero { CHANGE } else { (version + CHANGE) & !GONE });
         }
     }
 

@@ -3,7 +3,7 @@
 use crossbeam_epoch::Guard;
 use pikepole_contention::sync::Arc;
 
-use super::{Current, Level, MemoryTransaction};
+use super::{Level, MemoryTransaction};
 use crate::guarded::Guarded;
 use crate::index::KeyRange;
 use crate::row::{Row, Version};
@@ -39,13 +39,11 @@ impl MemoryTransaction {
         body: &mut Vec<u8>,
     ) -> Result<bool, Refusal> {
         let guard = crossbeam_epoch::pin();
-        let Some((row, _)) = self.find_one(table, index, key, level, &guard) else { return Ok(false) };
-        let Some(version) = self.writable(table, row, &guard)? else { return Ok(false) };
-        self.keep_table(table);
-        self.current = Some(Current { table: Arc::as_ptr(table), id: row.id, row: row.pointer() });
-        body.clear();
-        body.extend_from_slice(version.body().unwrap_or_default());
-        Ok(true)
+        self.current = None;
+        match self.find_one(table, index, key, level, &guard) {
+            Some((row, _)) => self.hold_current(table, row, body, &guard),
+            None => Ok(false),
+        }
     }
 
     /// Gives the row that was found last other values, with the same keys. False: it is gone.
@@ -217,7 +215,7 @@ mod tests {
                 if round % 3 == 0 {
                     tx.rollback();
                 } else {
-                    commit(&mut tx).expect("nobody else is there");
+                    commit(&mut tx).expect("no other transaction is there");
                     kept = rows;
                 }
             }
