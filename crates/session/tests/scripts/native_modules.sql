@@ -290,3 +290,32 @@ EXEC sys.sp_xtp_control_proc_exec_stats 0
 EXEC sys.sp_xtp_control_proc_exec_stats @old_collection_value = @before OUTPUT
 SELECT @before AS before
 GO
+-- Functions in statements about one row.
+CREATE TABLE dbo.sevens (id int NOT NULL PRIMARY KEY NONCLUSTERED, v int NULL) WITH (MEMORY_OPTIMIZED = ON)
+GO
+CREATE FUNCTION dbo.next_seven (@x int) RETURNS int WITH NATIVE_COMPILATION, SCHEMABINDING AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+    DECLARE @r int = @x
+    WHILE @r < 100 SET @r += 7
+    RETURN @r
+END
+GO
+CREATE PROCEDURE dbo.use_sevens WITH NATIVE_COMPILATION, SCHEMABINDING AS
+BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+    DECLARE @i int = 0, @v int, @sum int = 0
+    WHILE @i < 5
+    BEGIN
+        INSERT dbo.sevens (id, v) VALUES (@i, dbo.next_seven(@i))
+        UPDATE dbo.sevens SET v = dbo.next_seven(v - 50) + id WHERE id = @i
+        SELECT @v = dbo.next_seven(v) FROM dbo.sevens WHERE id = @i
+        SET @sum += @v
+        SELECT @v = v FROM dbo.sevens WHERE id = dbo.next_seven(@i)
+        DELETE dbo.sevens WHERE id = @i AND dbo.next_seven(v) > 107
+        SET @i += 1
+    END
+    SELECT @sum AS sum, @v AS last
+END
+GO
+EXEC dbo.use_sevens
+SELECT * FROM dbo.sevens ORDER BY id
+GO
