@@ -306,7 +306,8 @@ pub struct Canceller(Arc<Mailbox>);
 
 impl Canceller {
     /// Asks for the end of the batch under way: its statement is undone, and error 3617 is the batch's last event. No TRY block
-    /// catches it. A batch that has not started is not concerned.
+    /// catches it. A batch that has not started is not concerned; a thread that starts one after this call sees what was done before
+    /// it, so a flag that is set before the call and looked at after [`Connection::run`] loses nothing.
     pub fn cancel(&self) {
         self.0.interrupt();
     }

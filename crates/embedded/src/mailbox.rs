@@ -196,6 +196,8 @@ impl Mailbox {
 
     /// Asks the session to end the batch under way; what it sends until then arrives.
     pub(crate) fn interrupt(&self) {
+        // A caller that has put its request since sees what this thread did before.
+        let _state = self.lock();
         self.cancel_switch.store(true, Ordering::Relaxed);
     }
 

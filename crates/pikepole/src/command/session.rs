@@ -5,6 +5,7 @@ use super::{CommandError, password};
 use pikepole::blocking::Connection;
 use pikepole::{Engine, Options, Rows};
 use pikepole_client::{Address, ClientError, ConnectOptions, Encryption, TlsCure, Trust};
+use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use std::path::PathBuf;
 
 /// The variable that holds the password.
@@ -134,9 +135,35 @@ impl Session {
 
     /// Runs a batch and prints what comes; whether there was no error. `line_offset` is what precedes it in its script.
     pub fn print(&mut self, sql: &str, line_offset: u32, printer: &mut Printer) -> Result<bool, CommandError> {
+        self.print_until(&AtomicBool::new(false), sql, line_offset, printer)
+    }
+
+    /// The same, until a flag is set that belongs to a [`Cancel`] of this session; also by one that came as the batch began, and found
+    /// nothing to end.
+    pub fn print_until(
+        &mut self,
+        interrupted: &AtomicBool,
+        sql: &str,
+        line_offset: u32,
+        printer: &mut Printer,
+    ) -> Result<bool, CommandError> {
         match self {
-            Session::Own { connection, .. } => printer.print(connection.run(sql, &[])?, sql, line_offset),
-            Session::Server { connection, .. } => printer.print(connection.run(sql)?, sql, line_offset),
+            Session::Own { connection, .. } => {
+                let canceller = connection.canceller();
+                let events = connection.run(sql, &[])?;
+                if interrupted.load(Ordering::Relaxed) {
+                    canceller.cancel();
+                }
+                printer.print(events, sql, line_offset)
+            }
+            Session::Server { connection, .. } => {
+                let canceller = connection.canceller();
+                let events = connection.run(sql)?;
+                if interrupted.load(Ordering::Relaxed) {
+                    canceller.cancel();
+                }
+                printer.print(events, sql, line_offset)
+            }
         }
     }
 

@@ -13,6 +13,8 @@ const WAIT_MS: i32 = 60_000;
 
 /// What switches a terminal between modes: bracketed paste, drawing at once.
 const MODES: [&str; 4] = ["\u{1b}[?2004h", "\u{1b}[?2004l", "\u{1b}[?2026h", "\u{1b}[?2026l"];
+/// Bytes of the longest of them.
+const MODE_BYTES: usize = 8;
 
 /// What a person has before them: keyboard, screen, and what runs there.
 pub struct Terminal {
@@ -102,14 +104,18 @@ impl Terminal {
         }
     }
 
-    /// Presses control-c until the screen shows `text`: before the batch has begun it has nothing to end.
+    /// Presses control-c until the screen shows `text`: before the batch has begun it has nothing to end. It is pressed again when
+    /// the screen rests, and when a batch that shows something without end has filled it.
     #[track_caller]
     pub fn interrupt_until(&mut self, text: &str) {
         for _ in 0..600 {
             self.type_in("\u{3}");
-            let mut screen = libc::pollfd { fd: self.screen.as_raw_fd(), events: libc::POLLIN, revents: 0 };
-            // SAFETY: the one entry is alive during the call.
-            while unsafe { libc::poll(&raw mut screen, 1, 100) == 1 } {
+            for _ in 0..100 {
+                let mut screen = libc::pollfd { fd: self.screen.as_raw_fd(), events: libc::POLLIN, revents: 0 };
+                // SAFETY: the one entry is alive during the call.
+                if unsafe { libc::poll(&raw mut screen, 1, 100) != 1 } {
+                    break;
+                }
                 let mut bytes = [0; 4096];
                 let count = self.screen.read(&mut bytes).unwrap_or(0);
                 self.keep(&bytes[..count]);
@@ -124,12 +130,12 @@ impl Terminal {
 
     fn keep(&mut self, bytes: &[u8]) {
         let text = String::from_utf8_lossy(bytes).replace('\r', "");
-        self.seen.push_str(&text);
-        self.shown.push_str(&text);
-        for mode in MODES {
-            // The screen shows nothing of it. What is cut in two by a read is whole after the next one.
-            self.seen = self.seen.replace(mode, "");
-            self.shown = self.shown.replace(mode, "");
+        for screen in [&mut self.seen, &mut self.shown] {
+            // The screen shows nothing of a mode. One that is cut in two by a read is whole after the next one.
+            let from = screen.floor_char_boundary(screen.len().saturating_sub(MODE_BYTES));
+            let mut end = screen.split_off(from);
+            end.push_str(&text);
+            screen.push_str(&MODES.iter().fold(end, |end, mode| end.replace(mode, "")));
         }
     }
 

@@ -22,7 +22,9 @@ pub use variables::Variables;
 use super::CommandError;
 use super::output::{Printer, Sink};
 use super::session::Session;
+use pikepole::{Event, SqlError};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use std::iter;
 use std::path::Path;
 
 /// What a line leads to.
@@ -43,12 +45,17 @@ pub struct Script<'a> {
     stops_on_error: bool,
     /// No batch has failed.
     clean: bool,
+    /// The last batch of what is being read has failed, and has said why.
+    failed: bool,
     /// Batches that have run, and the last one of them.
     batches_run: u64,
     last_batch: Option<String>,
-    /// Set when the batches that are still to come are not wanted any more.
-    interrupted: Option<&'a AtomicBool>,
+    /// Set when the batch that runs and those still to come are not wanted any more.
+    interrupted: &'a AtomicBool,
 }
+
+/// Of a script that is not interrupted.
+static NEVER: AtomicBool = AtomicBool::new(false);
 
 impl<'a> Script<'a> {
     /// Nothing has been read yet.
@@ -60,15 +67,16 @@ impl<'a> Script<'a> {
             reader,
             stops_on_error,
             clean: true,
+            failed: false,
             batches_run: 0,
             last_batch: None,
-            interrupted: None,
+            interrupted: &NEVER,
         }
     }
 
     /// The same, where Ctrl-C ends a batch.
     pub fn interrupted_by(self, interrupted: &'a AtomicBool) -> Self {
-        Script { interrupted: Some(interrupted), ..self }
+        Script { interrupted, ..self }
     }
 
     /// Whether no batch has failed.
@@ -164,6 +172,7 @@ impl<'a> Script<'a> {
 
     /// Reads what has been opened to its end, or to a command that ends it.
     fn read(&mut self) -> Result<Flow, CommandError> {
+        self.failed = false;
         let flow = self.read_steps();
         self.reader.close();
         flow
@@ -187,13 +196,17 @@ impl<'a> Script<'a> {
         let mut flow = Flow::On;
         if let Some(batch) = self.reader.batch(count) {
             for _ in 0..batch.count {
-                if self.interrupted.is_some_and(|interrupted| interrupted.load(Ordering::Relaxed)) {
-                    self.clean = false;
+                let before = batch.line.saturating_sub(1);
+                let clean = if !self.interrupted.load(Ordering::Relaxed) {
+                    self.batches_run += 1;
+                    self.session.print_until(self.interrupted, batch.text, before, self.printer)?
+                } else if !self.failed {
+                    self.printer.print(iter::once(Ok::<_, CommandError>(cancelled())), batch.text, before)?
+                } else {
                     break;
-                }
-                self.batches_run += 1;
-                let clean = self.session.print(batch.text, batch.line.saturating_sub(1), self.printer)?;
+                };
                 self.clean &= clean;
+                self.failed = !clean;
                 if !clean && self.stops_on_error {
                     flow = Flow::Quit;
                     break;
@@ -245,5 +258,49 @@ impl<'a> Script<'a> {
             Stream::Error => Ok(Sink::Error),
             Stream::File(name) => Sink::file(Path::new(&self.reader.expanded(&name)?)),
         }
+    }
+}
+
+/// The end of a batch that was given up before it had begun: it reads as that of one that was running.
+fn cancelled() -> Event {
+    Event::Error(SqlError { line: 1, ..SqlError::cancelled() })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::command::output::Format;
+    use pikepole::Options;
+    use pikepole_contention::sync::{Arc, Mutex};
+
+    #[test]
+    fn a_batch_given_up_before_it_began_says_so_once() {
+        let folder = std::env::temp_dir().join(format!("pikepole-script-{}", std::process::id()));
+        let mut session = Session::open(Options::new(&folder)).expect("it opens");
+        let lines = Arc::new(Mutex::new(Vec::new()));
+        let mut printer = Printer::new(Format::Table);
+        let kept = Arc::clone(&lines);
+        printer.set_error(Sink::Lines(Arc::new(move |line| kept.lock().expect("one thread").push(line.to_owned()))));
+        let pressed = AtomicBool::new(true);
+        let variables = Variables::new(&[], false).expect("there are none");
+        let mut script = Script::new(&mut session, &mut printer, variables, false).interrupted_by(&pressed);
+        let told = || std::mem::take(&mut *lines.lock().expect("one thread"));
+        let cancelled = ["Msg 3617, Level 11, State 0, Line 1", "Operation cancelled by user."];
+        for _ in 0..2 {
+            script
+                .run("CREATE TABLE dbo.never (id int)\nGO 3\nCREATE TABLE dbo.nor (id int)\nGO\n")
+                .expect("it is read");
+            assert_eq!(told(), cancelled);
+            assert!(!script.is_clean() && script.is_empty());
+        }
+        // One that comes between the look at the flag and the batch's begin.
+        let clean =
+            script.session_mut().print_until(&pressed, "WAITFOR DELAY '23:59:59'", 0, &mut Printer::new(Format::Json));
+        assert!(!clean.expect("it ends"));
+        pressed.store(false, Ordering::Relaxed);
+        script.run("IF EXISTS (SELECT * FROM sys.tables) RAISERROR('one has run', 16, 1)").expect("it is read");
+        assert_eq!(told(), <[String; 0]>::default());
+        session.close().expect("it closes");
+        std::fs::remove_dir_all(folder).expect("it is there");
     }
 }
