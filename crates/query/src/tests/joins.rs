@@ -77,7 +77,7 @@ pub(super) fn conditions(chance: &mut Chance, sources: &[String], least: usize) 
 }
 
 /// In a derived table, where TOP can be put to have it planned before what stands around it.
-const CLOSE: &str = "/*close*/";
+pub(super) const CLOSE: &str = "/*close*/";
 
 /// A table, or a query over one or two.
 fn source(chance: &mut Chance, name: &str) -> String {

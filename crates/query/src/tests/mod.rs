@@ -29,6 +29,7 @@ mod random_queries;
 mod rules;
 mod select;
 mod spill;
+mod sqlite;
 mod statistics;
 mod synonyms;
 mod temporary;

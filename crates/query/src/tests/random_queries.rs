@@ -10,7 +10,7 @@ use super::*;
 use crate::optimizer::RULES;
 
 /// Queries that are made where nothing says otherwise.
-const RUNS: u64 = 3_000;
+pub(super) const RUNS: u64 = 3_000;
 /// Queries over the same tables.
 const QUERIES_OF_TABLES: u64 = 20;
 const COLUMNS: [&str; 4] = ["k", "a", "b", "c"];
@@ -140,27 +140,99 @@ fn switched_off<'r>(rules: impl Iterator<Item = &'r str>) -> String {
     format!(" OPTION ({})", hints.join(", "))
 }
 
+/// A query that was made, and the script of its tables where they are new.
+pub(super) struct Made {
+    pub(super) seed: u64,
+    pub(super) query: String,
+    pub(super) tables: Option<String>,
+}
+
+/// Makes queries and their tables; `usual` of them where nothing says otherwise.
+pub(super) fn for_queries(usual: u64, visit: impl FnMut(&mut Client, &mut Chance, &Made)) {
+    let tables = |chance: &mut Chance| schema(chance).replace("'Y'", "'w'");
+    for_queries_of(usual, tables, rows_query_of_all, visit);
+}
+
+fn rows_query_of_all(chance: &mut Chance) -> String {
+    rows_query(chance, 2).replace("UPPER(", "LOWER(")
+}
+
+/// The same of tables that hundreds of rows are in, as groups of few rows: workers and batches take part in them.
+pub(super) fn for_queries_of_many_rows(usual: u64, visit: impl FnMut(&mut Client, &mut Chance, &Made)) {
+    let query = |chance: &mut Chance| {
+        let rows = rows_query_of_all(chance);
+        let by = chance.pick(&["b", "b", "c", "k"]);
+        format!(
+            "SELECT COUNT(*) AS k, SUM(CAST(d.a AS bigint)) AS a, d.{by}, MAX(d.c) AS c FROM ({rows}) AS d GROUP BY d.{by}"
+        )
+    };
+    for_queries_of(usual, many_rows, query, visit);
+}
+
+/// Tables `t0` to `t4` as those of [`schema`], some of them on many pages.
+fn many_rows(chance: &mut Chance) -> String {
+    let mut script = String::new();
+    for table in 0..TABLES {
+        let key =
+            chance.pick(&["", ", UNIQUE (b, k)", ", PRIMARY KEY (b, k)", ", PRIMARY KEY (k)", ", PRIMARY KEY (k)"]);
+        script += &format!("DROP TABLE IF EXISTS t{table};\n");
+        script += &format!("CREATE TABLE t{table} (k int NOT NULL, a int, b int NOT NULL, c varchar(10), ");
+        script += &format!("filler char(400) NOT NULL DEFAULT 'x'{key});\n");
+        if chance.one_in(2) {
+            script += &format!("CREATE INDEX i{table} ON t{table} ({});\n", chance.pick(&["a", "c", "a, b"]));
+        }
+        let rows = chance.pick(&[0, 20, 150, 700, 700, 2_500]);
+        let (values, groups) = (chance.pick(&[6, 100, 1_000]), chance.pick(&[4, 40]));
+        let all: Vec<String> = (0..rows).map(|row| row_of_many(chance, row, values, groups)).collect();
+        for some in all.chunks(1_000) {
+            script += &format!("INSERT t{table} (k, a, b, c) VALUES {};\n", some.join(", "));
+        }
+    }
+    script
+}
+
+fn row_of_many(chance: &mut Chance, row: usize, values: usize, groups: usize) -> String {
+    let a = if chance.one_in(5) { "NULL".to_owned() } else { chance.below(values).to_string() };
+    let b = chance.below(groups);
+    let c = if chance.one_in(5) { "NULL" } else { chance.pick(&["'x'", "'y'", "'z'", "'w'", "'xx'", "'v'"]) };
+    format!("({row}, {a}, {b}, {c})")
+}
+
+fn for_queries_of(
+    usual: u64,
+    tables: impl Fn(&mut Chance) -> String,
+    query: impl Fn(&mut Chance) -> String,
+    mut visit: impl FnMut(&mut Client, &mut Chance, &Made),
+) {
+    let first = number("PIKEPOLE_QUERY_SEED", 1_000_000);
+    let runs = number("PIKEPOLE_QUERY_RUNS", usual);
+    let mut client = Client::alone();
+    for seed in first..first + runs {
+        let mut fresh = None;
+        if (seed - first).is_multiple_of(QUERIES_OF_TABLES) {
+            client = if (seed - first).is_multiple_of(10_000) { Client::alone() } else { client };
+            let script = tables(&mut Chance(seed / QUERIES_OF_TABLES));
+            client.quiet(&script);
+            fresh = Some(script);
+        }
+        let mut chance = Chance(seed);
+        let query = query(&mut chance);
+        visit(&mut client, &mut chance, &Made { seed, query, tables: fresh });
+    }
+}
+
 #[test]
 fn random_queries_give_the_same_without_rules() {
     let none = switched_off(RULES.iter().map(|entry| entry.name));
-    let first = number("PIKEPOLE_QUERY_SEED", 1_000_000);
-    let runs = number("PIKEPOLE_QUERY_RUNS", RUNS);
-    let mut client = Client::alone();
-    let mut given = 0;
-    for seed in first..first + runs {
-        if (seed - first).is_multiple_of(QUERIES_OF_TABLES) {
-            client = if (seed - first).is_multiple_of(10_000) { Client::alone() } else { client };
-            client.quiet(&schema(&mut Chance(seed / QUERIES_OF_TABLES)).replace("'Y'", "'w'"));
-        }
-        let mut chance = Chance(seed);
-        let query = rows_query(&mut chance, 2).replace("UPPER(", "LOWER(");
+    let (mut runs, mut given) = (0, 0);
+    for_queries(RUNS, |client, chance, Made { seed, query, .. }| {
         let one = switched_off([RULES[chance.below(RULES.len())].name].into_iter());
-        let with = sorted(client.lines(&query));
-        given += u64::from(with.len() > 1);
+        let with = sorted(client.lines(query));
+        (runs, given) = (runs + 1, given + u64::from(with.len() > 1));
         for off in [&none, &one] {
             assert_eq!(with, sorted(client.lines(&format!("{query}{off}"))), "seed {seed}: {query}{off}");
         }
-    }
+    });
     println!("{runs} queries, {given} of them with rows");
     assert!(given * 6 > runs, "{given} of {runs} queries have rows");
 }
