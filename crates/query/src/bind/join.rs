@@ -12,7 +12,7 @@ use super::scope::Source;
 use super::{Binder, Bound, filtered};
 use crate::access::Table;
 use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
-use crate::optimizer::rules::early_semi_join::{take_early, tested};
+use crate::optimizer::rules::early_semi_join::{give_back, take_early, tested};
 use crate::optimizer::rules::index_seek::key_range;
 use crate::optimizer::rules::join_order::{Member, Place};
 use crate::optimizer::rules::outer_to_inner_join::simplified;
@@ -203,11 +203,14 @@ impl Binder<'_> {
                 if filtering.is_empty() && is_read && self.active_rules.has(Rule::EarlySemiJoin) {
                     let registers: Vec<Registers> =
                         self.scope().sources.iter().map(|source| source.registers).collect();
-                    let early = take_early(&tree, &registers, &mut self.pending, &mut after);
-                    results = self.pending.iter().map(|pending| pending.slot).collect();
+                    let variables = self.names.variables.len();
+                    let early = take_early(&tree, &registers, variables, &mut self.pending, &mut after);
                     self.scope().early = early;
                 }
-                self.join_node(tree, &mut before, &mut Vec::new())
+                let node = self.join_node(tree, &mut before, &mut Vec::new());
+                give_back(std::mem::take(&mut self.scope().early), &mut self.pending, &mut after);
+                results = self.pending.iter().map(|pending| pending.slot).collect();
+                node
             }
         };
         let mut node = filtered(node, before);
@@ -283,7 +286,11 @@ impl Binder<'_> {
     /// The right side of a join. Rows that are dear to make and read nothing of the left side are kept.
     fn inner_side(&mut self, place: Place, conditions: &mut Vec<Predicate>, available: &mut Vec<Registers>) -> Node {
         let Place { member: Member { tree, lateral }, keeps } = place;
-        let derived = matches!(&tree, JoinTree::Leaf(_, Leaf::Derived(_) | Leaf::Open(_)));
+        let derived = match &tree {
+            JoinTree::Leaf(_, Leaf::Derived(_) | Leaf::Open(_)) => true,
+            JoinTree::Leaf(source, _) => self.scope().early.iter().any(|test| test.is_dear_of(*source)),
+            _ => false,
+        };
         let first = available.len();
         let node = match tree {
             JoinTree::Leaf(index, leaf) => self.leaf_node(index, leaf, keeps, conditions, available),
@@ -376,7 +383,9 @@ impl Binder<'_> {
             if all_ready { mine.push(condition) } else { rest.push(condition) }
         }
         *conditions = rest;
-        if mine.iter().any(never_holds) && self.active_rules.has(Rule::ContradictionDetection) {
+        if mine.iter().any(|condition| condition.constant() == Some(false))
+            && self.active_rules.has(Rule::ContradictionDetection)
+        {
             available.push(source.registers);
             return Node::Values { rows: Vec::new(), registers: source.registers };
         }
@@ -397,7 +406,7 @@ impl Binder<'_> {
         };
         available.push(source.registers);
         let early = &mut self.scope().early;
-        let (tests, others) = std::mem::take(early).into_iter().partition(|test| test.source == index);
+        let (tests, others) = std::mem::take(early).into_iter().partition(|test| test.is_of(index));
         *early = others;
         tested(filtered(node, mine), tests)
     }
@@ -425,18 +434,6 @@ fn with_conditions(
     });
     bound.node = push_down(bound.node, taken, variables, rules);
     bound
-}
-
-/// Whether a condition is one of constants that holds for no row, as in `ON 1 = 0`.
-fn never_holds(condition: &Predicate) -> bool {
-    match condition {
-        Predicate::Const(truth) => *truth != Some(true),
-        Predicate::Integers(op, sides) => match sides.as_ref() {
-            [Integer::Const(Some(left)), Integer::Const(Some(right))] => !op.holds(left.cmp(right)),
-            _ => false,
-        },
-        _ => false,
-    }
 }
 
 /// The rows of a table: by a range of a key, or from a spool.

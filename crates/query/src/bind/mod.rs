@@ -599,11 +599,11 @@ pub(crate) fn applied(node: Node, subqueries: Vec<PendingApply>) -> Node {
     })
 }
 
-/// Splits a condition at its ANDs.
+/// Splits a condition at its ANDs. What holds for each row, as `1 = 1` does, is left out.
 pub(crate) fn conjuncts(predicate: Predicate, into: &mut Vec<Predicate>) {
     match predicate {
         Predicate::And(parts) => parts.into_iter().for_each(|part| conjuncts(part, into)),
-        Predicate::Const(Some(true)) => {}
+        constant if constant.constant() == Some(true) => {}
         other => into.push(other),
     }
 }

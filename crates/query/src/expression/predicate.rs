@@ -98,6 +98,27 @@ pub enum Predicate {
 }
 
 impl Predicate {
+    /// Whether it holds for each row or for none, where it is a comparison of constants, as in `1 = 1`.
+    pub(crate) fn constant(&self) -> Option<bool> {
+        match self {
+            Predicate::Const(truth) => Some(*truth == Some(true)),
+            Predicate::Integers(op, sides) => match sides.as_ref() {
+                [Integer::Const(left), Integer::Const(right)] => {
+                    Some(left.zip(*right).is_some_and(|(left, right)| op.holds(left.cmp(&right))))
+                }
+                _ => None,
+            },
+            Predicate::Values(op, sides, collation) => match sides.as_ref() {
+                [Expr::Const(left), Expr::Const(right)] => {
+                    let is_known = !left.is_null() && !right.is_null();
+                    Some(is_known && op.holds(pikepole_types::order(left, right, *collation)))
+                }
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
     /// Evaluates; `None` is UNKNOWN.
     ///
     /// # Errors

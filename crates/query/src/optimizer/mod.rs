@@ -71,7 +71,8 @@ pub(crate) const RULES: &[RuleEntry] = &[
         Rule::EarlySemiJoin,
         "EarlySemiJoin",
         "Before joins are ordered, because it makes a member smaller, and after outer joins are inner ones, because it passes \
-         only these (rules::early_semi_join).",
+         only these; a test that runs for each row when the order is known, because then it is known how many rows the joins leave \
+         (rules::early_semi_join).",
     ),
     entry(
         Rule::ImpliedPredicates,

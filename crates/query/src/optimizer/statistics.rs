@@ -205,6 +205,9 @@ fn compared(op: Comparison, sides: [Side<'_>; 2], knows: Knows<'_, '_>) -> Optio
 
 /// The share of the rows for which a condition holds.
 pub(crate) fn share_of(condition: &Predicate, knows: Knows<'_, '_>) -> f64 {
+    if let Some(holds) = condition.constant() {
+        return f64::from(u8::from(holds));
+    }
     let found = match condition {
         Predicate::Integers(op, sides) => {
             compared(*op, [integer_side(&sides[0], knows), integer_side(&sides[1], knows)], knows)

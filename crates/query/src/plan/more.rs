@@ -474,8 +474,15 @@ impl Node {
     /// Whether its rows are always the same ones while a statement runs: it reads nothing that it has not filled itself,
     /// but variables, which are the slots below `variables`.
     pub fn is_fixed(&self, variables: usize) -> bool {
+        let mut fixed = true;
+        self.visit_nodes(&mut |node| fixed &= !matches!(node, Node::Call { .. }));
+        self.visit_outer(&mut |slot| fixed &= slot < variables);
+        fixed
+    }
+
+    /// Calls `visit` with each slot that it reads and has not filled itself.
+    pub fn visit_outer(&self, visit: &mut dyn FnMut(usize)) {
         let mut filled = LiveSlots::default();
-        let mut calls = false;
         self.visit_nodes(&mut |node| {
             node.visit_filled(&mut |slot| filled.add(slot));
             if let Node::Apply { slot, .. } = node {
@@ -486,13 +493,14 @@ impl Node {
             {
                 recursive.work.range().for_each(|slot| filled.add(slot));
             }
-            calls |= matches!(node, Node::Call { .. });
         });
         let mut read = LiveSlots::default();
         filled.each(&mut |slot| read.add(slot));
         read.node(self);
-        let mut fixed = !calls;
-        read.each(&mut |slot| fixed &= slot < variables || filled.has(slot));
-        fixed
+        read.each(&mut |slot| {
+            if !filled.has(slot) {
+                visit(slot);
+            }
+        });
     }
 }

@@ -86,3 +86,39 @@ fn a_rule_that_is_none_is_an_error() {
     let lines = client.lines("SELECT 1 OPTION (QUERYRULEOFF JoinOrders)");
     assert!(lines[0].contains("'JOINORDERS' is not a rule of the optimizer. The rules are ViewMerging, "), "{lines:?}");
 }
+
+/// How far an operator stands below the plan's first one.
+fn depth(lines: &[String], operator: &str) -> usize {
+    let line = lines.iter().find(|line| line.contains(operator));
+    line.and_then(|line| line.find("|--")).unwrap_or_else(|| panic!("{operator}: {lines:?}"))
+}
+
+#[test]
+fn a_test_that_runs_for_each_row_comes_before_a_join_that_makes_rows_many() {
+    let mut client = Client::alone();
+    client.quiet(
+        "CREATE TABLE town (id int NOT NULL, size int NOT NULL) CREATE TABLE street (town int NOT NULL, length int NOT NULL)
+         CREATE TABLE day (number int NOT NULL PRIMARY KEY)
+         INSERT town SELECT value, value FROM GENERATE_SERIES(1, 200) INSERT street SELECT value, value * 7 % 500 FROM GENERATE_SERIES(1, 300)
+         INSERT day SELECT value FROM GENERATE_SERIES(1, 400)",
+    );
+    for (test, semi) in [
+        ("EXISTS (SELECT * FROM street s WHERE s.length < t.size)", "Left Semi Join"),
+        ("NOT EXISTS (SELECT * FROM street s WHERE s.length < t.size)", "Left Semi Join"),
+        ("t.id IN (SELECT s.town FROM street s WHERE s.length > t.size)", "Left Semi Join"),
+    ] {
+        for from in ["town t CROSS JOIN day d", "day d CROSS JOIN town t"] {
+            let many = plan_lines(&mut client, &format!("SELECT COUNT(*) FROM {from} WHERE {test}"));
+            assert!(depth(&many, semi) > depth(&many, "(Inner Join"), "{many:#?}");
+        }
+        let few = plan_lines(
+            &mut client,
+            &format!("SELECT COUNT(*) FROM town t JOIN day d ON d.number = t.id WHERE t.id = 7 AND {test}"),
+        );
+        assert!(depth(&few, semi) < depth(&few, "(Inner Join"), "{few:#?}");
+        // It may fail for a row that is never joined.
+        let fails = test.replace("t.size)", "100 / t.size)");
+        let fails = plan_lines(&mut client, &format!("SELECT COUNT(*) FROM town t CROSS JOIN day d WHERE {fails}"));
+        assert!(depth(&fails, semi) < depth(&fails, "(Inner Join"), "{fails:#?}");
+    }
+}

@@ -20,6 +20,7 @@ use crate::bind::{Binder, conjunction, conjuncts};
 use crate::expression::{Expr, Predicate};
 use crate::optimizer::Rule;
 use crate::optimizer::cost::Costs;
+use crate::optimizer::rules::early_semi_join::EarlyTest;
 use crate::plan::JoinKind;
 
 /// Joins whose order of FROM costs no more, in rows read, are not thought about.
@@ -128,6 +129,10 @@ pub(crate) struct Place {
     pub(crate) keeps: bool,
 }
 
+fn is_table(member: &Member) -> bool {
+    matches!(member.tree, JoinTree::Leaf(_, Leaf::Table(_)))
+}
+
 /// Takes a tree of inner joins apart. The conditions go to the pool, those of outer joins before those within.
 fn members_of(tree: JoinTree, lateral: bool, members: &mut Vec<Member>, pool: &mut Vec<Predicate>) {
     match tree {
@@ -157,7 +162,13 @@ impl Binder<'_> {
         let after = self.dependencies(&members);
         let mut costs = Costs::of(&members, &self.scope().sources, pool, &implied, variables);
         let owners = owners(&members, self.scope().sources.len());
-        self.scope().early.iter().filter_map(|test| owners[test.source]).for_each(|member| costs.reduce(member));
+        let chosen = |test: &&EarlyTest| test.is_of(test.source);
+        self.scope()
+            .early
+            .iter()
+            .filter(chosen)
+            .filter_map(|test| owners[test.source])
+            .for_each(|member| costs.reduce(member));
         let steps = |placed: &Placed, next: usize| costs.step(placed, next);
         let order = match keeps_order || !self.active_rules.has(Rule::JoinOrder) {
             true => (0..members.len()).collect(),
@@ -165,6 +176,12 @@ impl Binder<'_> {
         };
         let is_dear = cost_of(&order, &steps) > STATISTICS_COST_MIN / costs.openings();
         let kept: Vec<bool> = walk(&order, &steps).map(|step| step.keeps).collect();
+        let joined = walk(&order, &steps).last().map_or(0.0, |step| step.rows);
+        for test in &mut self.scope().early {
+            if let Some(member) = owners[test.source].filter(|member| is_table(&members[*member])) {
+                test.choose(steps(&Placed::none(), member).rows, joined);
+            }
+        }
         let chooses_method = self.active_rules.has(Rule::JoinMethod);
         if adds_implied {
             costs.add_implied(&order, pool);

@@ -36,10 +36,10 @@ struct Place {
 }
 
 fn pushed(node: Node, mut conditions: Vec<Predicate>, place: Place) -> Node {
-    if conditions.iter().any(|condition| known(condition) == Some(false)) {
+    if conditions.iter().any(|condition| condition.constant() == Some(false)) {
         return Node::Values { rows: Vec::new(), registers: Registers::default() };
     }
-    conditions.retain(|condition| known(condition).is_none());
+    conditions.retain(|condition| condition.constant().is_none());
     if conditions.is_empty() {
         return node;
     }
@@ -190,27 +190,6 @@ pub(crate) fn plain(value: &Expr) -> Option<Expr> {
     match value {
         Expr::Const(value) => Some(Expr::Const(value.clone())),
         value => slot_of(value).map(Expr::Slot),
-    }
-}
-
-/// Whether a comparison of constants holds; None for all other conditions.
-fn known(condition: &Predicate) -> Option<bool> {
-    match condition {
-        Predicate::Const(truth) => Some(*truth == Some(true)),
-        Predicate::Integers(op, sides) => match sides.as_ref() {
-            [Integer::Const(left), Integer::Const(right)] => {
-                Some(left.zip(*right).is_some_and(|(left, right)| op.holds(left.cmp(&right))))
-            }
-            _ => None,
-        },
-        Predicate::Values(op, sides, collation) => match sides.as_ref() {
-            [Expr::Const(left), Expr::Const(right)] => {
-                let is_known = !left.is_null() && !right.is_null();
-                Some(is_known && op.holds(pikepole_types::order(left, right, *collation)))
-            }
-            _ => None,
-        },
-        _ => None,
     }
 }
 

@@ -59,7 +59,7 @@ fn narrow_below(node: &mut Node, outcomes: &mut Vec<usize>, asked: &mut Vec<Aske
 }
 
 /// The column that a value is of, if nothing is done to it but that its integers become wider.
-fn slot_of(value: &Expr) -> Option<usize> {
+pub(super) fn slot_of(value: &Expr) -> Option<usize> {
     match value {
         Expr::Slot(slot) => Some(*slot),
         Expr::Integer(integer, _) => match **integer {
