@@ -283,37 +283,31 @@ impl Binder<'_> {
         joined.unwrap_or(Node::One)
     }
 
-    /// The right side of a join. Rows that are dear to make and read nothing of the left side are kept.
+    /// The right side of a join. Rows that are dear to make and read nothing of the left side are kept; so are those below a condition
+    /// that reads it.
     fn inner_side(&mut self, place: Place, conditions: &mut Vec<Predicate>, available: &mut Vec<Registers>) -> Node {
         let Place { member: Member { tree, lateral }, keeps } = place;
-        let derived = match &tree {
+        let is_made = match &tree {
             JoinTree::Leaf(_, Leaf::Derived(_) | Leaf::Open(_)) => true,
             JoinTree::Leaf(source, _) => self.scope().early.iter().any(|test| test.is_dear_of(*source)),
-            _ => false,
+            _ => true,
         };
         let first = available.len();
         let node = match tree {
             JoinTree::Leaf(index, leaf) => self.leaf_node(index, leaf, keeps, conditions, available),
             tree => self.join_node(tree, conditions, available),
         };
-        if lateral || !derived || matches!(&node, Node::More(more) if matches!(more.as_ref(), More::Spool(_))) {
+        if lateral || !is_made || matches!(&node, Node::More(more) if matches!(more.as_ref(), More::Spool(_))) {
             return node;
         }
-        let mut dear = false;
-        node.visit_nodes(&mut |node| {
-            dear |= matches!(node, Node::Scan(_) | Node::Group { .. } | Node::Virtual { .. } | Node::More(_));
-        });
-        if !dear || !node.is_fixed(self.names.variables.len()) {
-            return node;
-        }
-        let mut carry = Vec::new();
-        let own = available[first..].to_vec();
-        node.visit_filled(&mut |slot| {
-            if own.iter().any(|registers| registers.range().contains(&slot)) {
-                carry.push(slot);
+        let (own, variables) = (&available[first..], self.names.variables.len());
+        match node {
+            node if node.is_fixed(variables) && has(&node, reads_rows) => kept(node, own),
+            Node::Filter { input, predicate } if input.is_fixed(variables) && has(&input, makes_rows) => {
+                Node::Filter { input: Box::new(kept(*input, own)), predicate }
             }
-        });
-        Node::More(Box::new(More::Spool(Spool { input: node, keys: Vec::new(), carry })))
+            node => node,
+        }
     }
 
     fn full_join(
@@ -410,6 +404,42 @@ impl Binder<'_> {
         *early = others;
         tested(filtered(node, mine), tests)
     }
+}
+
+/// Whether an operator, or one below it, is of a kind.
+fn has(node: &Node, is_of_kind: fn(&Node) -> bool) -> bool {
+    let mut has = false;
+    node.visit_nodes(&mut |node| has |= is_of_kind(node));
+    has
+}
+
+fn reads_rows(node: &Node) -> bool {
+    matches!(node, Node::Scan(_) | Node::Group { .. } | Node::Virtual { .. } | Node::More(_))
+}
+
+/// Whether rows cost more to make than to read.
+fn makes_rows(node: &Node) -> bool {
+    matches!(
+        node,
+        Node::Join { .. }
+            | Node::Apply { .. }
+            | Node::Group { .. }
+            | Node::Sort { .. }
+            | Node::Number { .. }
+            | Node::Virtual { .. }
+            | Node::More(_)
+    )
+}
+
+/// Rows that are made once; `own` are the registers of what they join.
+fn kept(node: Node, own: &[Registers]) -> Node {
+    let mut carry = Vec::new();
+    node.visit_filled(&mut |slot| {
+        if own.iter().any(|registers| registers.range().contains(&slot)) && !carry.contains(&slot) {
+            carry.push(slot);
+        }
+    });
+    Node::More(Box::new(More::Spool(Spool { input: node, keys: Vec::new(), carry })))
 }
 
 /// A planned query with those of the conditions on its columns, which stand in `own`, that move down into it: see [`push_down`].

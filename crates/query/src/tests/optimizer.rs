@@ -122,3 +122,20 @@ fn a_test_that_runs_for_each_row_comes_before_a_join_that_makes_rows_many() {
         assert!(depth(&fails, semi) < depth(&fails, "(Inner Join"), "{fails:#?}");
     }
 }
+
+#[test]
+fn what_is_joined_anew_is_made_once() {
+    let mut client = Client::alone();
+    client.quiet(
+        "CREATE TABLE a (x int NOT NULL) CREATE TABLE b (x int NOT NULL) CREATE TABLE c (x int NOT NULL, y int)",
+    );
+    // A whole outer join; groups below a condition that reads the row before them.
+    for query in [
+        "SELECT COUNT(*) FROM a LEFT JOIN (b LEFT JOIN c ON c.x = b.x) ON ISNULL(c.y, b.x) < a.x",
+        "SELECT COUNT(*) FROM a LEFT JOIN (SELECT x, MAX(y) AS y FROM c GROUP BY x) AS g ON g.y < a.x OR g.y > a.x + 9",
+    ] {
+        let lines = plan_lines(&mut client, query);
+        let (join, spool) = (depth(&lines, "Nested Loops"), depth(&lines, "Table Spool"));
+        assert!(join < spool, "{lines:#?}");
+    }
+}
