@@ -16,7 +16,7 @@ use super::semi_join_reduction::slot_of;
 use crate::bind::join::{JoinTree, Leaf};
 use crate::bind::open_query::can_fail;
 use crate::bind::{PendingApply, applied, filtered};
-use crate::expression::{Expr, Predicate};
+use crate::expression::{Expr, Integer, Predicate};
 use crate::plan::Registers;
 use crate::plan::{JoinKind, More, Node, Test};
 
@@ -162,7 +162,12 @@ fn cannot_fail(node: &Node) -> bool {
 
 /// Whether a value is a constant, or a slot as it is.
 fn is_plain(value: &Expr) -> bool {
-    matches!(value, Expr::Const(_)) || slot_of(value).is_some()
+    let is_constant = match value {
+        Expr::Const(_) => true,
+        Expr::Integer(integer, _) => matches!(**integer, Integer::Const(_)),
+        _ => false,
+    };
+    is_constant || slot_of(value).is_some()
 }
 
 /// The sources that are tables whose rows are all in rows of the result, or in none: those that only inner joins join.
