@@ -1,4 +1,4 @@
-//! Tests of `x IN (SELECT ...)` that are made before the rows are joined.
+//! Tests of subqueries, `x IN (SELECT ...)` above all, that are made before the rows are joined.
 //!
 //! ```text
 //!   FROM a JOIN b ON .. WHERE a.x IN (SELECT ..)      tested last: all of a JOIN b
@@ -18,7 +18,8 @@ use crate::bind::open_query::can_fail;
 use crate::bind::{PendingApply, applied, filtered};
 use crate::expression::{Expr, Integer, Predicate};
 use crate::plan::Registers;
-use crate::plan::{JoinKind, More, Node, Test};
+use crate::plan::{Aggregate, JoinKind, More, Node, Test};
+use pikepole_types::Aggregate as Function;
 
 /// How many times fewer rows must be asked about, where that can be chosen.
 const GAIN_MIN: f64 = 2.0;
@@ -123,15 +124,18 @@ fn visit_outer(subquery: &PendingApply, visit: &mut dyn FnMut(usize)) {
 /// Whether a test that runs for each row reads only what is its own, and cannot fail.
 fn runs_on_one(subquery: &PendingApply, condition: &Predicate, is_own: &dyn Fn(usize) -> bool) -> bool {
     let is_plain_test = match &subquery.test {
-        Test::In { left, right, .. } => is_plain(left) && is_plain(right),
-        Test::Exists => true,
-        Test::Scalar(_) | Test::Extremes { .. } => false,
+        Test::In { left, right, .. } => is_plain(left) && is_plain(right) && is_outcome(condition),
+        Test::Exists => is_outcome(condition),
+        // More than one row is an error.
+        Test::Scalar(value) => is_plain(value) && is_one_row(&subquery.subquery) && !can_fail(condition),
+        Test::Extremes { .. } => false,
     };
-    if !subquery.correlated || !subquery.guards.is_empty() || !is_plain_test || !is_outcome(condition) {
+    if !subquery.correlated || !subquery.guards.is_empty() || !is_plain_test {
         return false;
     }
     let mut only_own = true;
     visit_outer(subquery, &mut |slot| only_own &= is_own(slot));
+    condition.visit_slots(&mut |slot| only_own &= slot == subquery.slot || is_own(slot));
     only_own && cannot_fail(&subquery.subquery)
 }
 
@@ -144,7 +148,16 @@ fn is_outcome(condition: &Predicate) -> bool {
     }
 }
 
-/// Whether rows are made of scans, joins and conditions that no value makes fail.
+/// Whether there is at most one row, that of all rows together.
+fn is_one_row(node: &Node) -> bool {
+    match node {
+        Node::Group { keys, .. } => keys.is_empty(),
+        Node::Compute { input, .. } | Node::Filter { input, .. } => is_one_row(input),
+        _ => false,
+    }
+}
+
+/// Whether rows are made of scans, joins, groups and conditions that no value makes fail.
 fn cannot_fail(node: &Node) -> bool {
     let mut cannot = true;
     node.visit_nodes(&mut |node| {
@@ -154,10 +167,19 @@ fn cannot_fail(node: &Node) -> bool {
             Node::Filter { predicate, .. } => !can_fail(predicate),
             Node::Join { on, .. } => !on.as_ref().is_some_and(can_fail),
             Node::Compute { assignments, .. } => assignments.iter().all(|(_, value)| is_plain(value)),
+            Node::Group { keys, aggregates, .. } => {
+                keys.iter().all(|(key, _)| is_plain(&key.expr)) && aggregates.iter().all(is_plain_aggregate)
+            }
             _ => false,
         };
     });
     cannot
+}
+
+/// Whether an aggregate is one of those that have no sum to overflow, of a plain value.
+fn is_plain_aggregate(aggregate: &Aggregate) -> bool {
+    matches!(aggregate.function, Function::Min | Function::Max | Function::Count | Function::CountBig)
+        && aggregate.input.as_ref().is_none_or(is_plain)
 }
 
 /// Whether a value is a constant, or a slot as it is.
