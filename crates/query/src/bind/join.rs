@@ -12,6 +12,7 @@ use super::scope::Source;
 use super::{Binder, Bound, filtered};
 use crate::access::Table;
 use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
+use crate::optimizer::cardinality;
 use crate::optimizer::rules::early_semi_join::{give_back, take_early, tested};
 use crate::optimizer::rules::index_seek::key_range;
 use crate::optimizer::rules::join_order::{Member, Place};
@@ -172,6 +173,9 @@ fn equal_sides(condition: &Predicate) -> Option<(Expr, Expr, Collation)> {
     }
 }
 
+/// Rows of joins that are kept, where they would be made for each row of another side.
+const KEPT_ROWS_MAX: f64 = 100_000.0;
+
 impl Binder<'_> {
     /// The rows of FROM and WHERE, with the subqueries of WHERE in between.
     pub(crate) fn rows(&mut self, from: Option<JoinTree>, mut conditions: Vec<Predicate>) -> Node {
@@ -283,14 +287,14 @@ impl Binder<'_> {
         joined.unwrap_or(Node::One)
     }
 
-    /// The right side of a join. Rows that are dear to make and read nothing of the left side are kept; so are those below a condition
-    /// that reads it.
+    /// The right side of a join. Rows of a derived table, or of tests that run for each row, are kept if they read nothing of the left
+    /// side; so are those of further joins, and those below a condition that reads the left side, if few are expected.
     fn inner_side(&mut self, place: Place, conditions: &mut Vec<Predicate>, available: &mut Vec<Registers>) -> Node {
         let Place { member: Member { tree, lateral }, keeps } = place;
-        let is_made = match &tree {
-            JoinTree::Leaf(_, Leaf::Derived(_) | Leaf::Open(_)) => true,
-            JoinTree::Leaf(source, _) => self.scope().early.iter().any(|test| test.is_dear_of(*source)),
-            _ => true,
+        let (is_made, is_joined) = match &tree {
+            JoinTree::Leaf(_, Leaf::Derived(_) | Leaf::Open(_)) => (true, false),
+            JoinTree::Leaf(source, _) => (self.scope().early.iter().any(|test| test.is_dear_of(*source)), false),
+            _ => (true, true),
         };
         let first = available.len();
         let node = match tree {
@@ -302,8 +306,13 @@ impl Binder<'_> {
         }
         let (own, variables) = (&available[first..], self.names.variables.len());
         match node {
-            node if node.is_fixed(variables) && has(&node, reads_rows) => kept(node, own),
-            Node::Filter { input, predicate } if input.is_fixed(variables) && has(&input, makes_rows) => {
+            node if node.is_fixed(variables) => {
+                let keeps = has(&node, reads_rows) && (!is_joined || is_short(&node));
+                if keeps { kept(node, own) } else { node }
+            }
+            Node::Filter { input, predicate }
+                if input.is_fixed(variables) && has(&input, makes_rows) && is_short(&input) =>
+            {
                 Node::Filter { input: Box::new(kept(*input, own)), predicate }
             }
             node => node,
@@ -406,7 +415,7 @@ impl Binder<'_> {
     }
 }
 
-/// Whether an operator, or one below it, is of a kind.
+/// True if an operator, or one below it, is of a kind.
 fn has(node: &Node, is_of_kind: fn(&Node) -> bool) -> bool {
     let mut has = false;
     node.visit_nodes(&mut |node| has |= is_of_kind(node));
@@ -417,7 +426,7 @@ fn reads_rows(node: &Node) -> bool {
     matches!(node, Node::Scan(_) | Node::Group { .. } | Node::Virtual { .. } | Node::More(_))
 }
 
-/// Whether rows cost more to make than to read.
+/// True if rows cost more to make than to read.
 fn makes_rows(node: &Node) -> bool {
     matches!(
         node,
@@ -429,6 +438,11 @@ fn makes_rows(node: &Node) -> bool {
             | Node::Virtual { .. }
             | Node::More(_)
     )
+}
+
+/// True if so few rows are expected that they may be kept: joins of all rows with all make more than memory has room for, at little cost.
+fn is_short(node: &Node) -> bool {
+    cardinality::of(node).rows <= KEPT_ROWS_MAX
 }
 
 /// Rows that are made once; `own` are the registers of what they join.

@@ -98,7 +98,7 @@ pub enum Predicate {
 }
 
 impl Predicate {
-    /// Whether it holds for each row or for none, where it is a comparison of constants, as in `1 = 1`.
+    /// The outcome for all rows of a comparison of constants, as `1 = 1` is: UNKNOWN does not hold. None for all other conditions.
     pub(crate) fn constant(&self) -> Option<bool> {
         match self {
             Predicate::Const(truth) => Some(*truth == Some(true)),

@@ -10,7 +10,7 @@
 //! engines have as rules are none here: constants are folded as expressions are bound (`bind::typed`), columns that nothing reads are
 //! left out by the finished plan's own account of them (`plan::live`), and the executor decides where batches run (`executor::batch`).
 
-mod cardinality;
+pub(crate) mod cardinality;
 mod cost;
 mod equality;
 pub(crate) mod rules;

@@ -141,4 +141,8 @@ fn what_is_joined_anew_is_made_once() {
         let (join, spool) = (depth(&lines, "Nested Loops"), depth(&lines, "Table Spool"));
         assert!(join < spool, "{lines:#?}");
     }
+    client.quiet("INSERT b SELECT value FROM GENERATE_SERIES(1, 2000) INSERT c SELECT value, value FROM GENERATE_SERIES(1, 2000)");
+    let many = "SELECT COUNT(*) FROM a LEFT JOIN (b LEFT JOIN c ON c.x >= b.x) ON ISNULL(c.y, b.x) < a.x";
+    let lines = plan_lines(&mut client, many);
+    assert!(!lines.iter().any(|line| line.contains("Spool")), "more rows than may be kept: {lines:#?}");
 }

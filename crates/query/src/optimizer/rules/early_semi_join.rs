@@ -21,7 +21,7 @@ use crate::plan::Registers;
 use crate::plan::{Aggregate, JoinKind, More, Node, Test};
 use pikepole_types::Aggregate as Function;
 
-/// How many times fewer rows must be asked about, where that can be chosen.
+/// The factor by which fewer rows must be asked about, where that can be chosen.
 const GAIN_MIN: f64 = 2.0;
 
 /// A test and the source whose rows it is made on.
@@ -34,12 +34,12 @@ pub(crate) struct EarlyTest {
 }
 
 impl EarlyTest {
-    /// Whether the test is made on the rows of a source.
+    /// True if the test is made on the rows of a source.
     pub(crate) fn is_of(&self, source: usize) -> bool {
         self.is_chosen && self.source == source
     }
 
-    /// Whether the test runs its subquery for each row of a source.
+    /// True if the test runs its subquery for each row of a source.
     pub(crate) fn is_dear_of(&self, source: usize) -> bool {
         self.is_of(source) && self.pending.is_run_anew()
     }
@@ -121,7 +121,7 @@ fn visit_outer(subquery: &PendingApply, visit: &mut dyn FnMut(usize)) {
     subquery.subquery.visit_outer(visit);
 }
 
-/// Whether a test that runs for each row reads only what is its own, and cannot fail.
+/// True for a test that runs for each row, reads only what is its own, and cannot fail.
 fn runs_on_one(subquery: &PendingApply, condition: &Predicate, is_own: &dyn Fn(usize) -> bool) -> bool {
     let is_plain_test = match &subquery.test {
         Test::In { left, right, .. } => is_plain(left) && is_plain(right) && is_outcome(condition),
@@ -139,7 +139,7 @@ fn runs_on_one(subquery: &PendingApply, condition: &Predicate, is_own: &dyn Fn(u
     only_own && cannot_fail(&subquery.subquery)
 }
 
-/// Whether a condition is a test's outcome, or its opposite.
+/// True for a test's outcome, and for its opposite.
 fn is_outcome(condition: &Predicate) -> bool {
     match condition {
         Predicate::Slot(_) => true,
@@ -148,7 +148,7 @@ fn is_outcome(condition: &Predicate) -> bool {
     }
 }
 
-/// Whether there is at most one row, that of all rows together.
+/// True if there is at most one row, that of all rows together.
 fn is_one_row(node: &Node) -> bool {
     match node {
         Node::Group { keys, .. } => keys.is_empty(),
@@ -157,7 +157,7 @@ fn is_one_row(node: &Node) -> bool {
     }
 }
 
-/// Whether rows are made of scans, joins, groups and conditions that no value makes fail.
+/// True if rows are made of scans, joins, groups and conditions that no value makes fail.
 fn cannot_fail(node: &Node) -> bool {
     let mut cannot = true;
     node.visit_nodes(&mut |node| {
@@ -176,13 +176,13 @@ fn cannot_fail(node: &Node) -> bool {
     cannot
 }
 
-/// Whether an aggregate is one of those that have no sum to overflow, of a plain value.
+/// True for an aggregate of a plain value that has no sum to overflow.
 fn is_plain_aggregate(aggregate: &Aggregate) -> bool {
     matches!(aggregate.function, Function::Min | Function::Max | Function::Count | Function::CountBig)
         && aggregate.input.as_ref().is_none_or(is_plain)
 }
 
-/// Whether a value is a constant, or a slot as it is.
+/// True for a constant, and for a slot as it is.
 fn is_plain(value: &Expr) -> bool {
     let is_constant = match value {
         Expr::Const(_) => true,
