@@ -1,6 +1,6 @@
 //! Conditions.
 
-use super::Binder;
+use super::{Binder, Dependence};
 use super::collate::{compared, compared_type};
 use super::typed::{Typed, convert_to};
 use crate::errors;
@@ -196,7 +196,7 @@ impl Binder<'_> {
         op: Comparison,
         test: impl FnOnce(Expr, Expr, Collation) -> Test,
     ) -> Result<Predicate, Fault> {
-        let (bound, correlated) = self.subquery(query)?;
+        let (bound, dependence) = self.subquery(query)?;
         let [column] = bound.columns.as_slice() else {
             return Err(Box::new(SqlError::one_expression_in_subquery()));
         };
@@ -207,18 +207,18 @@ impl Binder<'_> {
         let collation = compared(op, &left, &right, &ty)?;
         let left = convert_to(left, &ty)?.expr;
         let right = convert_to(right, &ty)?.expr;
-        Ok(self.apply(bound.node, test(left, right, collation), correlated))
+        Ok(self.apply(bound.node, test(left, right, collation), dependence))
     }
 
     fn exists(&mut self, query: &tree::Query) -> Result<Predicate, Fault> {
         // A star that stands for nothing binds to nothing.
         let plain = without_star(query, self.schema_bound.is_some());
-        let (bound, correlated) = self.subquery(plain.as_ref().unwrap_or(query))?;
-        Ok(self.apply(bound.node, Test::Exists, correlated))
+        let (bound, dependence) = self.subquery(plain.as_ref().unwrap_or(query))?;
+        Ok(self.apply(bound.node, Test::Exists, dependence))
     }
 
-    fn apply(&mut self, subquery: Node, test: Test, correlated: bool) -> Predicate {
-        Predicate::Slot(self.wait_for(subquery, test, correlated))
+    fn apply(&mut self, subquery: Node, test: Test, dependence: Dependence) -> Predicate {
+        Predicate::Slot(self.wait_for(subquery, test, dependence))
     }
 
     /// `= ANY` is IN, `<> ALL` is NOT IN; the others look at the extremes of the rows' values.

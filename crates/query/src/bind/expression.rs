@@ -363,13 +363,13 @@ impl Binder<'_> {
     }
 
     fn scalar_subquery(&mut self, query: &tree::Query) -> Result<Typed, Fault> {
-        let (bound, correlated) = self.subquery(query)?;
+        let (bound, dependence) = self.subquery(query)?;
         let [column] = bound.columns.as_slice() else {
             return Err(Box::new(SqlError::one_expression_in_subquery()));
         };
         let (ty, collated, user_type) = (column.ty, column.collated.of_column(), column.user_type);
         let value = bound.values.into_iter().next().unwrap_or(Expr::NULL);
-        let slot = self.wait_for(bound.node, Test::Scalar(value), correlated);
+        let slot = self.wait_for(bound.node, Test::Scalar(value), dependence);
         self.subquery_types.extend(user_type.map(|user_type| (slot, user_type)));
         Ok(Typed::new(Expr::Slot(slot), ty, true).collated(collated))
     }

@@ -95,6 +95,8 @@ use std::sync::Arc;
 use crate::access::CatalogView;
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
+use crate::optimizer::rules::aggregate_decorrelation::decorrelate;
+use crate::optimizer::rules::memoize::memo_key;
 use crate::optimizer::rules::semi_join_reduction::narrow;
 use crate::optimizer::{Rule, RuleSet};
 use crate::output::ColumnInfo;
@@ -146,6 +148,17 @@ impl<'a> Names<'a> {
     }
 }
 
+/// What the rows of a subquery depend on.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Dependence {
+    /// Nothing that changes while the statement runs.
+    None,
+    /// The values of the row outside alone.
+    OnRow,
+    /// The row outside, and what may differ from one time to the next for the same values: a random number, a function that is run.
+    OnTime,
+}
+
 /// A subquery found in an expression, waiting to be placed below the operator that evaluates the expression.
 #[derive(Clone)]
 pub(crate) struct PendingApply {
@@ -154,6 +167,7 @@ pub(crate) struct PendingApply {
     pub(crate) slot: usize,
     pub(crate) correlated: bool,
     pub(crate) guards: Vec<Guard>,
+    pub(crate) memo: Option<Box<[usize]>>,
 }
 
 impl PendingApply {
@@ -472,9 +486,12 @@ impl<'a> Binder<'a> {
     }
 
     /// A subquery to be evaluated for the expression being bound; its result is left in the register given back.
-    pub(crate) fn wait_for(&mut self, subquery: Node, test: Test, correlated: bool) -> usize {
+    pub(crate) fn wait_for(&mut self, subquery: Node, test: Test, dependence: Dependence) -> usize {
         let slot = self.register();
-        self.pending.push(PendingApply { subquery, test, slot, correlated, guards: self.guards.clone() });
+        let is_remembered = dependence == Dependence::OnRow && self.active_rules.has(Rule::Memoize);
+        let memo = if is_remembered { memo_key(&subquery, &test) } else { None };
+        let correlated = dependence != Dependence::None;
+        self.pending.push(PendingApply { subquery, test, slot, correlated, guards: self.guards.clone(), memo });
         slot
     }
 
@@ -490,6 +507,9 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn finish(mut self, mut source: Node, mut action: Action) -> Statement {
         self.leave_out_late_rules(&mut source);
+        if self.active_rules.has(Rule::AggregateDecorrelation) {
+            decorrelate(&mut source, &mut || self.register());
+        }
         let masks = self.hide_masked(&mut source, &mut action);
         let rules = self.rules(&action);
         let triggers = self.triggers(&action);
@@ -596,6 +616,7 @@ pub(crate) fn applied(node: Node, subqueries: Vec<PendingApply>) -> Node {
         slot: pending.slot,
         correlated: pending.correlated,
         guards: pending.guards,
+        memo: pending.memo,
     })
 }
 

@@ -9,7 +9,7 @@ use super::scope::{Source, SourceColumn};
 use super::select::{OrderKey, no_tail};
 use super::typed::{Typed, convert_to};
 use super::virtual_column::VirtualColumns;
-use super::{Binder, Bound, Scope, assign_to, user_types};
+use super::{Binder, Bound, Dependence, Scope, assign_to, user_types};
 use crate::errors;
 use crate::expression::{Expr, Fault, Integer};
 use crate::optimizer::{Rule, RuleSet};
@@ -70,19 +70,26 @@ impl Binder<'_> {
         Ok(Arc::new(self.finish(node, action)))
     }
 
-    /// A query inside an expression; the flag says that it reads columns from outside.
-    pub(crate) fn subquery(&mut self, query: &tree::Query) -> Result<(Bound, bool), Fault> {
+    /// A query inside an expression.
+    pub(crate) fn subquery(&mut self, query: &tree::Query) -> Result<(Bound, Dependence), Fault> {
         // What waits to be placed belongs to the query outside.
         let outside = std::mem::take(&mut self.pending);
         let guards = std::mem::take(&mut self.guards);
         self.scopes.push(Scope::default());
         self.subqueries += 1;
+        let was_undetermined = std::mem::take(&mut self.is_undetermined);
         let bound = self.query(query);
         self.subqueries -= 1;
         let correlated = self.scopes.pop().is_some_and(|scope| scope.correlated);
+        let dependence = match (correlated, self.is_undetermined) {
+            (false, _) => Dependence::None,
+            (true, false) => Dependence::OnRow,
+            (true, true) => Dependence::OnTime,
+        };
+        self.is_undetermined |= was_undetermined;
         self.pending = outside;
         self.guards = guards;
-        Ok((bound?, correlated))
+        Ok((bound?, dependence))
     }
 
     /// Refuses FOR in a statement that wants the rows themselves.

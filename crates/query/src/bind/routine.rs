@@ -16,7 +16,7 @@ use super::scope::{Clause, SourceColumn};
 use super::source::{infos, rename, table_columns, too_few_arguments};
 use super::straight::Straight;
 use super::typed::Typed;
-use super::{Binder, Names, PendingApply, Scope, assign_to, is_bound, of_known_types};
+use super::{Binder, Dependence, Names, PendingApply, Scope, assign_to, is_bound, of_known_types};
 use crate::access::CatalogView;
 use crate::errors;
 use crate::expression::{Expr, Fault, Predicate};
@@ -480,13 +480,18 @@ impl Binder<'_> {
         // Its statements are not looked at here.
         self.undetermined();
         let variables = self.names.variables.len();
-        let mut by_row = false;
-        values.iter().for_each(|value| value.visit_slots(&mut |slot| by_row |= slot >= variables));
+        let mut dependence = Dependence::None;
+        let mut meet = |slot: usize| {
+            if slot >= variables {
+                dependence = Dependence::OnTime;
+            }
+        };
+        values.iter().for_each(|value| value.visit_slots(&mut meet));
         let registers = self.registers(1);
         let index = self.virtual_sources.len();
         self.virtual_sources.push(VirtualSource::Function { function: module, arguments: None });
         let node = Node::Call { index, arguments: values, registers };
-        let slot = self.wait_for(node, Test::Scalar(Expr::Slot(registers.first)), by_row);
+        let slot = self.wait_for(node, Test::Scalar(Expr::Slot(registers.first)), dependence);
         Ok(Typed::new(Expr::Slot(slot), ty, true))
     }
 

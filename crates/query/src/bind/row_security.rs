@@ -17,7 +17,7 @@ use super::scope::{Source, SourceColumn};
 use super::source::table_columns;
 use super::target::TargetRows;
 use super::virtual_column::VirtualColumns;
-use super::{Binder, Names, PendingApply, Scope, applied, conjuncts};
+use super::{Binder, Dependence, Names, PendingApply, Scope, applied, conjuncts};
 use crate::access::Table;
 use crate::expression::{Fault, Predicate};
 use crate::plan::{Node, Registers, Test};
@@ -123,7 +123,7 @@ impl Binder<'_> {
                 Some(Some(condition)) => binder.condition(condition),
                 None => {
                     let (bound, _) = binder.subquery(query)?;
-                    Ok(Predicate::Slot(binder.wait_for(bound.node, Test::Exists, true)))
+                    Ok(Predicate::Slot(binder.wait_for(bound.node, Test::Exists, Dependence::OnTime)))
                 }
             })
         })?;

@@ -108,7 +108,7 @@ impl Binder<'_> {
         let slot = self.register();
         let test = Test::Scalar(Expr::Slot(taken));
         let subquery = Node::More(Box::new(number));
-        self.pending.push(PendingApply { subquery, test, slot, correlated: true, guards: Vec::new() });
+        self.pending.push(PendingApply { subquery, test, slot, correlated: true, guards: Vec::new(), memo: None });
         self.numbers.taken.push((id, slot));
         self.numbers.used = true;
         Ok(Typed::new(Expr::Slot(slot), ty, false))

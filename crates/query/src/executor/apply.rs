@@ -6,6 +6,7 @@ use hashbrown::HashMap;
 use super::Run;
 use super::cursor::Cursor;
 use super::join::new_regroup;
+use super::memo::Memo;
 use super::profile::Making;
 use crate::access::Stop;
 use crate::errors;
@@ -36,6 +37,7 @@ struct Evaluation {
     /// True when the subquery's result holds for every row.
     settled: bool,
     outcome: Outcome,
+    memo: Memo,
 }
 
 /// What the rows of a subquery come to.
@@ -70,11 +72,13 @@ struct Subquery<'p> {
     slot: usize,
     correlated: bool,
     guards: &'p [Guard],
+    memo: Option<&'p [usize]>,
 }
 
 impl ApplyCursor {
     pub(crate) fn new(input: Cursor, subquery: Cursor, making: Making<'_>) -> ApplyCursor {
-        let evaluation = Evaluation { subquery, within: false, settled: false, outcome: Outcome::default() };
+        let (outcome, memo) = (Outcome::default(), Memo::default());
+        let evaluation = Evaluation { subquery, within: false, settled: false, outcome, memo };
         ApplyCursor { input, at_hand: false, evaluation, regroups: making.regroups, regroup: None }
     }
 
@@ -90,6 +94,7 @@ impl ApplyCursor {
         self.regroup = None;
         self.evaluation.outcome.list.clear();
         self.evaluation.outcome.charge.clear();
+        self.evaluation.memo.forget();
         self.input.forget();
         self.evaluation.subquery.forget();
     }
@@ -112,18 +117,19 @@ impl ApplyCursor {
     }
 
     pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
-        let Node::Apply { input, subquery, test, slot, correlated, guards } = node else {
+        let Node::Apply { input, subquery, test, slot, correlated, guards, memo } = node else {
             return Ok(false);
         };
-        let subquery = Subquery { node: subquery, test, slot: *slot, correlated: *correlated, guards };
+        let (slot, correlated, memo) = (*slot, *correlated, memo.as_deref());
+        let subquery = Subquery { node: subquery, test, slot, correlated, guards, memo };
         if let Some(mut regroup) = self.regroup.take() {
             let result = self.regrouped(&mut regroup, input, subquery, run);
             self.regroup = Some(regroup);
             return result;
         }
-        if !*correlated
+        if !correlated
             && !self.evaluation.settled
-            && let Some(scan) = narrowed_by(input, *slot)
+            && let Some(scan) = narrowed_by(input, slot)
         {
             self.evaluation.settle(subquery, run)?;
             let values: Vec<&Value> = self.evaluation.outcome.list.values().flatten().collect();
@@ -133,7 +139,7 @@ impl ApplyCursor {
         }
         if !self.at_hand {
             if self.regroups
-                && *correlated
+                && correlated
                 && run.has_spilled()
                 && self.evaluation.subquery.spilled_part(subquery.node, run)?.is_some()
             {
@@ -193,13 +199,19 @@ impl ApplyCursor {
 impl Evaluation {
     /// Leaves the subquery's result for the current row in its slot. Once it has stopped within a row it goes on there.
     fn evaluate(&mut self, plan: Subquery<'_>, run: &mut Run<'_>) -> Result<(), Stop> {
-        let Subquery { test, slot, guards, .. } = plan;
+        let Subquery { test, slot, guards, memo, .. } = plan;
         if !self.within {
             for guard in guards {
                 if guard.condition.holds(&mut run.env())? != guard.holds {
                     run.slots[slot] = Value::Null;
                     return Ok(());
                 }
+            }
+            if let Some(slots) = memo
+                && let Some(result) = self.memo.find(slots, run)?
+            {
+                run.slots[slot].clone_from(result);
+                return Ok(());
             }
             if !self.settled {
                 self.begin(test);
@@ -218,6 +230,9 @@ impl Evaluation {
         }
         ask_for([&outcome.found], 1).map_err(Box::new)?;
         run.slots[slot].clone_from(&outcome.found);
+        if memo.is_some() {
+            self.memo.keep(&outcome.found);
+        }
         Ok(())
     }
 

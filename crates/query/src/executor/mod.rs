@@ -20,6 +20,7 @@ mod full_join;
 mod group;
 mod group_values;
 mod join;
+mod memo;
 mod more;
 mod number;
 mod open_json;
@@ -35,6 +36,7 @@ mod xml_nodes;
 
 pub(crate) use cursor::{Cursor, row_bounds};
 pub(crate) use group::GROUPS_SORTED_MAX;
+pub(crate) use memo::ROWS_BEFORE;
 pub(crate) use more::{percent_of, share};
 pub(crate) use profile::{Counted, Counts, Making, Profile};
 

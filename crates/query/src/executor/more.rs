@@ -37,7 +37,7 @@ pub(crate) enum MoreCursor {
 impl MoreCursor {
     pub(crate) fn new(more: &More, making: Making<'_>) -> MoreCursor {
         match more {
-            More::Spool(spool) => MoreCursor::Spool(SpoolCursor::new(Cursor::new(&spool.input, making))),
+            More::Spool(spool) => MoreCursor::Spool(SpoolCursor::new(spool, making)),
             More::Full(join) => {
                 MoreCursor::Full(FullCursor::new(Cursor::new(&join.left, making), Cursor::new(&join.right, making)))
             }

@@ -5,14 +5,16 @@
 //!   Spool opened the 2nd time    rows are made once more and kept, with a table from keys' hashes to rows
 //!   from then on                 rows are looked up
 //! ```
-//! So an inner side that is read once costs nothing more, and one that is read for every outer row is read twice in all.
+//! So an inner side that is read once costs nothing more, and one that is read for every outer row is read twice in all. Groups are kept at
+//! once: to make them costs more than to keep them.
 
 use super::Run;
 use super::cursor::Cursor;
+use super::profile::Making;
 use crate::access::{Pace, Stop};
 use crate::executor::spill::{RowStore, equal};
 use crate::expression::{Expr, Fault};
-use crate::plan::Spool;
+use crate::plan::{Node, Spool};
 use pikepole_types::Value;
 
 pub(super) fn values<'e>(exprs: impl Iterator<Item = &'e Expr>, run: &mut Run<'_>) -> Result<Vec<Value>, Fault> {
@@ -36,6 +38,8 @@ enum Stage {
 pub(crate) struct SpoolCursor {
     input: Cursor,
     stage: Stage,
+    /// The rows are kept from the first opening on.
+    keeps_at_once: bool,
     store: RowStore,
     /// The keys wanted; none before the first row of an opening.
     wanted: Option<Vec<Value>>,
@@ -45,20 +49,22 @@ pub(crate) struct SpoolCursor {
 }
 
 impl SpoolCursor {
-    pub(crate) fn new(input: Cursor) -> SpoolCursor {
+    pub(crate) fn new(plan: &Spool, making: Making<'_>) -> SpoolCursor {
         let (store, pace) = (RowStore::default(), Pace::default());
-        SpoolCursor { input, stage: Stage::New, store, wanted: None, found: false, pace }
+        let input = Cursor::new(&plan.input, making);
+        let keeps_at_once = matches!(plan.input, Node::Group { .. });
+        SpoolCursor { input, stage: Stage::New, keeps_at_once, store, wanted: None, found: false, pace }
     }
 
     pub(crate) fn open(&mut self) {
         self.wanted = None;
         self.found = false;
         match self.stage {
-            Stage::New => {
+            Stage::New if !self.keeps_at_once => {
                 self.input.open();
                 self.stage = Stage::Passing;
             }
-            Stage::Passing => {
+            Stage::New | Stage::Passing => {
                 self.input.open();
                 self.stage = Stage::Filling;
             }

@@ -38,6 +38,8 @@ pub(crate) enum Rule {
     SemiJoinReduction,
     ConstantSortKeys,
     SortElimination,
+    AggregateDecorrelation,
+    Memoize,
     Parallelism,
 }
 
@@ -126,6 +128,18 @@ pub(crate) const RULES: &[RuleEntry] = &[
         Rule::SortElimination,
         "SortElimination",
         "After access paths are chosen, because they give rows an order (bind::query).",
+    ),
+    entry(
+        Rule::AggregateDecorrelation,
+        "AggregateDecorrelation",
+        "When the whole plan is there, because that says for how many rows a subquery is asked, and which of its equalities no key \
+         serves (rules::aggregate_decorrelation).",
+    ),
+    entry(
+        Rule::Memoize,
+        "Memoize",
+        "When a subquery has its plan, because that says which columns of the row outside decide its result; it takes effect where \
+         no other rule has made a join of it (rules::memoize, executor::memo).",
     ),
     entry(
         Rule::Parallelism,

@@ -393,6 +393,8 @@ pub enum Node {
         correlated: bool,
         /// It is evaluated only for rows where all of these are as they must be, and leaves NULL for others.
         guards: Vec<Guard>,
+        /// The slots of the row outside that decide the result, by whose values it is remembered; none where it is not.
+        memo: Option<Box<[usize]>>,
     },
     /// Groups, by hash. Without keys there is one group, even of no rows.
     Group {

@@ -7,7 +7,7 @@ use super::expression::{SlotNames, comparison, table_parts};
 use crate::access::{KeyColumn, Table};
 use crate::executor::batch::{Operator, aggregates_can_share};
 use crate::executor::parallel::{InsertWork, ROWS_MIN, WORKERS_MAX, WorkerRun, can_share};
-use crate::executor::{Counted, Profile};
+use crate::executor::{Counted, Profile, ROWS_BEFORE};
 use crate::expression::{Expr, Predicate};
 use crate::host::Host;
 use crate::optimizer::{Size, size_of};
@@ -245,13 +245,13 @@ impl Shower<'_> {
                 Shown::of("Compute Scalar").define(self.assigned(assignments)).over(below(input))
             }
             Node::Join { left, right, kind, on, .. } => self.join(left, right, *kind, on.as_ref(), executions),
-            Node::Apply { input, subquery, test, slot, correlated, .. } => {
+            Node::Apply { input, subquery, test, slot, correlated, memo, .. } => {
                 let inner = if *correlated { times(executions, input) } else { executions };
                 let (logical, text) = self.test(test);
                 Shown::new("Nested Loops", logical)
                     .define([(self.names.slot(*slot), text)])
                     .over(below(input))
-                    .over(self.node(subquery, inner))
+                    .over(self.remembered(self.node(subquery, inner), memo.as_deref(), inner))
             }
             Node::Group { input, keys, aggregates } => {
                 let shares = || aggregates_can_share(keys, aggregates) && can_share(input, &self.plan.live);
@@ -283,6 +283,17 @@ impl Shower<'_> {
                 inputs.iter().fold(Shown::of("Concatenation"), |shown, (input, _)| shown.over(below(input)))
             }
             Node::More(more) => self.more(more, executions),
+        }
+    }
+
+    /// A subquery whose results are remembered, where it is expected to run often enough for that.
+    fn remembered(&self, subquery: Shown, memo: Option<&[usize]>, executions: Option<f64>) -> Shown {
+        match memo {
+            Some(slots) if executions.is_some_and(|executions| executions > f64::from(ROWS_BEFORE)) => {
+                let slots: Vec<String> = slots.iter().map(|slot| self.names.slot(*slot)).collect();
+                Shown::new("Index Spool", "Lazy Spool").clause("SEEK", slots.join(", ")).over(subquery)
+            }
+            _ => subquery,
         }
     }
 

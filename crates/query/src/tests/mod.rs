@@ -31,6 +31,7 @@ mod select;
 mod spill;
 mod sqlite;
 mod statistics;
+mod subqueries;
 mod synonyms;
 mod temporary;
 

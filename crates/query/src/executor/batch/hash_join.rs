@@ -68,7 +68,7 @@ impl<'p> HashPlan<'p> {
         let (left, right, kind, on) = match node {
             Node::Join { left, right, kind: JoinKind::Inner, on, .. } => (left, right, Kind::Inner, on.as_ref()),
             Node::Join { left, right, kind: JoinKind::Left, on, .. } => (left, right, Kind::Left, on.as_ref()),
-            Node::Apply { input, subquery, test: Test::Exists, slot, correlated: true, guards }
+            Node::Apply { input, subquery, test: Test::Exists, slot, correlated: true, guards, .. }
                 if guards.is_empty() =>
             {
                 (input, subquery, Kind::Exists(*slot), None)

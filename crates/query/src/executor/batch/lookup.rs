@@ -46,7 +46,7 @@ impl<'p> LookupPlan<'p> {
     fn of(node: &'p Node) -> Option<LookupPlan<'p>> {
         let (left, right, on, kind) = match node {
             Node::Join { left, right, kind, on, .. } => (left, right, on.as_ref(), Kind::Join(*kind)),
-            Node::Apply { input, subquery, test: Test::Exists, slot, correlated: true, guards }
+            Node::Apply { input, subquery, test: Test::Exists, slot, correlated: true, guards, .. }
                 if guards.is_empty() =>
             {
                 (input, subquery, None, Kind::Exists(*slot))

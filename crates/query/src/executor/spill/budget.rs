@@ -269,6 +269,11 @@ impl Charge {
         if run.budget().is_some() && chaos::stops(Site::Memory) { Err(Stop::Yield) } else { Ok(()) }
     }
 
+    /// Bytes that are kept.
+    pub(crate) fn bytes(&self) -> usize {
+        self.used
+    }
+
     /// So many bytes are let go.
     pub(crate) fn remove(&mut self, bytes: usize) {
         self.used = self.used.saturating_sub(bytes);

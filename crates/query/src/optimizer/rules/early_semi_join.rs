@@ -183,7 +183,7 @@ fn is_plain_aggregate(aggregate: &Aggregate) -> bool {
 }
 
 /// True for a constant, and for a slot as it is.
-fn is_plain(value: &Expr) -> bool {
+pub(super) fn is_plain(value: &Expr) -> bool {
     let is_constant = match value {
         Expr::Const(_) => true,
         Expr::Integer(integer, _) => matches!(**integer, Integer::Const(_)),

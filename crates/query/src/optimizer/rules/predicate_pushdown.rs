@@ -90,9 +90,9 @@ fn pushed(node: Node, mut conditions: Vec<Predicate>, place: Place) -> Node {
             let (left, right) = (push(left, to_left), push(right, to_right));
             filtered(Node::Join { left, right, kind, on, right_registers }, stay)
         }
-        Node::Apply { input, subquery, test, slot, correlated, guards } => {
+        Node::Apply { input, subquery, test, slot, correlated, guards, memo } => {
             let (down, stay) = parted(conditions, |condition| is_filled_by(&input, condition, variables));
-            filtered(Node::Apply { input: push(input, down), subquery, test, slot, correlated, guards }, stay)
+            filtered(Node::Apply { input: push(input, down), subquery, test, slot, correlated, guards, memo }, stay)
         }
         Node::Scan(mut scan) if scan.range.is_whole() => {
             let mut rest = conditions.clone();

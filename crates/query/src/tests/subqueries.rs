@@ -1,0 +1,54 @@
+//! How often a subquery runs that reads the row outside.
+
+use super::*;
+
+const VISITS: &str = "CREATE TABLE visit (id int NOT NULL PRIMARY KEY, town int NULL, note varchar(20) NULL)
+    INSERT visit SELECT value, NULLIF(value % 5, 0), CASE WHEN value % 2 = 0 THEN 'even' ELSE 'odd' END FROM GENERATE_SERIES(1, 60)";
+
+/// How often the scan of `b` ran.
+fn executions(client: &mut Client, query: &str) -> String {
+    client.quiet("SET STATISTICS PROFILE ON");
+    let lines = client.lines(query);
+    client.quiet("SET STATISTICS PROFILE OFF");
+    let scan = lines.iter().find(|line| line.contains(" AS [b]"));
+    let scan = scan.unwrap_or_else(|| panic!("{query}: {lines:?}"));
+    scan.split('|').nth(1).unwrap_or_default().trim().to_string()
+}
+
+#[test]
+fn a_subquery_runs_once_for_each_value_that_it_reads() {
+    let mut client = Client::alone();
+    client.quiet(VISITS);
+    let mut of = |subquery: &str, options: &str| {
+        executions(&mut client, &format!("SELECT COUNT(*) FROM visit AS a WHERE {subquery} {options}"))
+    };
+    let below = "EXISTS (SELECT 1 FROM visit AS b WHERE b.id > 57 AND b.town < a.town)";
+    // Four rows, and then five values, NULL among them.
+    assert_eq!(of(below, ""), "9");
+    assert_eq!(of(below, "OPTION (QUERYRULEOFF Memoize)"), "60");
+    assert_eq!(of("a.note < ANY (SELECT b.note FROM visit AS b WHERE b.town > a.town)", ""), "14");
+    assert_eq!(of("a.town IN (SELECT b.town + a.town FROM visit AS b WHERE b.id > 57)", ""), "9");
+    // Another one each time, or another value in each row.
+    assert_eq!(of("EXISTS (SELECT 1 FROM visit AS b WHERE b.town < a.town AND NEWID() IS NOT NULL)", ""), "60");
+    assert_eq!(of("a.note + LEFT(NEWID(), 1) NOT IN (SELECT b.note FROM visit AS b WHERE b.town > a.town)", ""), "60");
+    assert_eq!(of("EXISTS (SELECT 1 FROM visit AS b WHERE b.id < a.id)", ""), "60");
+    // A single row is found as quickly.
+    assert_eq!(of("EXISTS (SELECT 1 FROM visit AS b WHERE b.id = a.town)", ""), "60");
+}
+
+#[test]
+fn what_a_statement_changes_is_not_remembered_in_the_next() {
+    let mut client = Client::alone();
+    client.quiet(VISITS);
+    client.quiet("CREATE TABLE found (n int NOT NULL)");
+    let counts = client.lines(
+        "DECLARE @i int = 0
+         WHILE @i < 3 BEGIN
+             SELECT COUNT(*) FROM visit AS a WHERE EXISTS (SELECT 1 FROM visit AS b WHERE b.id > 57 AND b.town < a.town)
+             DELETE visit WHERE id = 60 - @i
+             SET @i += 1
+         END",
+    );
+    let counts: Vec<&String> = counts.iter().filter(|line| !line.contains("rows")).collect();
+    assert_eq!(counts, ["12", "12", "12"]);
+}
