@@ -7,6 +7,7 @@
 use std::sync::Arc;
 
 use crate::program::Program;
+use crate::reading::Reading;
 use pikepole_contention::CachePadded;
 use pikepole_contention::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
@@ -29,6 +30,8 @@ struct Inner {
 struct Texts {
     batch: Option<Arc<Program>>,
     running: Option<Arc<Program>>,
+    /// A statement that reads large tables whole, while it runs.
+    reading: Option<Reading>,
 }
 
 /// What a session runs.
@@ -48,6 +51,8 @@ impl Activity {
         let mut texts = self.lock();
         keep(&mut texts.batch, program);
         keep(&mut texts.running, program);
+        // One that a cancelled batch was within is no more.
+        texts.reading = None;
         self.is_at(0);
         for (before, read) in self.0.read_before.iter().zip(self.read()) {
             before.store(read, Ordering::Relaxed);
@@ -84,6 +89,16 @@ impl Activity {
     #[inline]
     pub(crate) fn is_at(&self, instruction: usize) {
         self.0.at.store(instruction, Ordering::Relaxed);
+    }
+
+    /// A statement that reads large tables whole begins, or none does any more.
+    pub(crate) fn reads(&self, reading: Option<Reading>) {
+        self.lock().reading = reading;
+    }
+
+    /// The statement that reads large tables whole; None: there is no such now.
+    pub fn reading(&self) -> Option<Reading> {
+        self.lock().reading.clone()
     }
 
     /// What runs, or ran last; None before the first batch.

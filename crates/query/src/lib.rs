@@ -29,6 +29,7 @@ mod prepared_handles;
 mod procedural;
 mod program;
 mod progress;
+mod reading;
 mod rules;
 mod runs;
 mod security;
@@ -68,6 +69,7 @@ pub use program::{
     compile_procedure,
 };
 pub use progress::Progress;
+pub use reading::{Reading, RunningOperator};
 pub use runs::{Measure, RunTotals, StatementRuns};
 pub use security::{Requirement, SessionSecurity, is_welcome};
 pub use settings::{Isolation, NullDefault, Settings, ShowPlan};

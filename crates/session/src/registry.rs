@@ -15,7 +15,9 @@ use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicI64, Atomic
 use pikepole_contention::sync::{Mutex, OnceLock};
 use pikepole_contention::{CachePadded, Spinlock, SpinlockClass, Statistics};
 use pikepole_engine::Server;
-use pikepole_query::{Activity, ExecutionContext, Isolation, NullDefault, PlanCache, Progress, Running, Settings};
+use pikepole_query::{
+    Activity, ExecutionContext, Isolation, NullDefault, PlanCache, Progress, Reading, Running, Settings,
+};
 use pikepole_types::{DateFormat, Language};
 use std::collections::BTreeMap;
 use std::sync::Arc;
@@ -48,6 +50,8 @@ pub(crate) struct SessionRow {
     pub(crate) last_error: i32,
     /// What runs, or ran last.
     pub(crate) text: Option<Running>,
+    /// A statement of it that reads large tables whole.
+    pub(crate) reading: Option<Reading>,
     /// Pages that its statements have looked up, and those of them that were read from disk.
     pub(crate) read: [u64; 2],
     /// The same of the batch that began last.
@@ -265,6 +269,7 @@ impl SessionCell {
         let (shown, transaction_name) = (named.shown, named.transaction_name.clone());
         let context_info = named.context_info.clone();
         drop(named);
+        let reading = self.activity.reading();
         SessionRow {
             shown,
             context_info,
@@ -285,10 +290,14 @@ impl SessionCell {
             batch_ended_us: self.batch_ended_us.load(Ordering::Relaxed),
             open_transactions: self.open_transactions.load(Ordering::Relaxed),
             row_count: self.row_count.load(Ordering::Relaxed),
-            percent: self.progress.percent(),
+            percent: match (self.progress.percent(), &reading) {
+                (0.0, Some(reading)) => reading.percent(),
+                (percent, _) => percent,
+            },
             loaded_rows: self.progress.rows(),
             last_error: self.last_error.load(Ordering::Relaxed),
             text: self.activity.running(),
+            reading,
             read: self.activity.read(),
             read_by_batch: self.activity.read_by_batch(),
         }

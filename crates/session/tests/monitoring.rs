@@ -16,6 +16,18 @@ impl Fixture {
         texts(&output)
     }
 
+    /// Makes a table of 3,000 rows, two in a page.
+    fn make_large(&self, session: &mut Session) {
+        self.rows(session, "CREATE TABLE large (id int PRIMARY KEY, v int, filler char(4000))");
+        for first in (1..3_000).step_by(50) {
+            let rows = format!("GENERATE_SERIES({first}, {})", first + 49);
+            self.rows(
+                session,
+                &format!("INSERT large SELECT value, value, REPLICATE('x', 4000) FROM {rows}; CHECKPOINT"),
+            );
+        }
+    }
+
     /// Begins a batch as a task of its own, up to where it waits.
     fn begin(&self, mut session: Session, sql: &'static str) -> JoinHandle<Session> {
         let running = self.server.schedulers().spawn(session.task_info(), Placement::LeastLoaded, async move {
@@ -342,4 +354,74 @@ fn the_pages_of_indexes_are_shown_by_level() {
         JOIN sys.dm_db_partition_stats AS p ON p.object_id = s.object_id AND p.index_id = s.index_id
         AND p.used_page_count >= s.page_count AND p.used_page_count < s.page_count * 2";
     assert_eq!(fixture.rows(&mut session, pages), ["1"]);
+}
+
+#[test]
+fn how_far_a_statement_is_that_reads_a_large_table_is_seen() {
+    const OPERATORS: &str = "SELECT physical_operator_name, OBJECT_NAME(object_id), index_id,
+            CASE WHEN logical_read_count > 700 THEN 'many pages' ELSE 'no pages' END,
+            CASE WHEN estimate_row_count > 1000 THEN 'many rows' ELSE 'few rows' END
+        FROM sys.dm_exec_query_profiles ORDER BY node_id";
+    let fixture = Fixture::new(17);
+    let (mut holder, mut watcher) = (fixture.session(), fixture.session());
+    fixture.rows(&mut holder, "CREATE TABLE small (id int PRIMARY KEY, v int); INSERT small VALUES (1, 1), (2, 2)");
+    fixture.make_large(&mut holder);
+    fixture
+        .rows(&mut holder, "BEGIN TRAN; UPDATE large SET v = 0 WHERE id = 1500; UPDATE small SET v = 0 WHERE id = 2");
+    let percent = |watcher: &mut Session, id: i32| {
+        let sql = format!("SELECT CAST(percent_complete AS int) FROM sys.dm_exec_requests WHERE session_id = {id}");
+        fixture.rows(watcher, &sql).remove(0).parse::<i32>().expect("a number")
+    };
+    let begin = |sql| {
+        let session = fixture.session();
+        (session.id(), session.cancel_switch(), fixture.begin(session, sql))
+    };
+    let end = |waiting: JoinHandle<Session>| fixture.server.schedulers().block_on(waiting).expect("it ends");
+
+    // It stands at the row that another one has changed.
+    let (id, cancel, waiting) = begin("SELECT SUM(v) FROM large WITH (READCOMMITTEDLOCK) WHERE v >= 0");
+    assert!((40..=60).contains(&percent(&mut watcher, id)), "{}", percent(&mut watcher, id));
+    let expected = ["Stream Aggregate||0|no pages|few rows", "Clustered Index Scan|large|1|many pages|many rows"];
+    assert_eq!(fixture.rows(&mut watcher, OPERATORS), expected);
+    cancel.store(true, pikepole_contention::sync::atomic::Ordering::Relaxed);
+    let session = end(waiting);
+    assert!(fixture.rows(&mut watcher, OPERATORS).is_empty(), "it does not run any more");
+    drop(session);
+
+    // A table that is read whole before: half of all pages.
+    let both = "SELECT COUNT(*) FROM large a WITH (READCOMMITTEDLOCK)
+        JOIN large b WITH (READCOMMITTEDLOCK) ON a.v = b.v + 100000";
+    let (id, cancel, waiting) = begin(both);
+    assert!((20..=30).contains(&percent(&mut watcher, id)), "{}", percent(&mut watcher, id));
+    cancel.store(true, pikepole_contention::sync::atomic::Ordering::Relaxed);
+    end(waiting);
+
+    // A small table, and a row that is found by its key, tell nothing.
+    for sql in [
+        "SELECT SUM(v) FROM small WITH (READCOMMITTEDLOCK)",
+        "SELECT v FROM large WITH (READCOMMITTEDLOCK) WHERE id = 1500",
+    ] {
+        let (id, cancel, waiting) = begin(sql);
+        assert_eq!(percent(&mut watcher, id), 0, "{sql}");
+        assert!(fixture.rows(&mut watcher, OPERATORS).is_empty(), "{sql}");
+        cancel.store(true, pikepole_contention::sync::atomic::Ordering::Relaxed);
+        end(waiting);
+    }
+}
+
+#[test]
+fn rows_of_operators_are_counted_where_the_session_asks_for_it() {
+    let fixture = Fixture::new(17);
+    let (mut holder, mut watcher) = (fixture.session(), fixture.session());
+    fixture.make_large(&mut holder);
+    fixture.rows(&mut holder, "BEGIN TRAN; UPDATE large SET v = 0 WHERE id = 1500");
+    let waiting = fixture.begin(
+        fixture.session(),
+        "SET STATISTICS PROFILE ON; SELECT COUNT(*) FROM large l WITH (READCOMMITTEDLOCK) WHERE l.v % 2 = 0",
+    );
+    let counted =
+        "SELECT physical_operator_name, row_count, rebind_count FROM sys.dm_exec_query_profiles ORDER BY node_id";
+    assert_eq!(fixture.rows(&mut watcher, counted), ["Stream Aggregate|0|1", "Clustered Index Scan|749|1"]);
+    fixture.rows(&mut holder, "ROLLBACK");
+    fixture.server.schedulers().block_on(waiting).expect("it ends");
 }

@@ -43,6 +43,8 @@ pub struct Reads {
     pub physical: u64,
     /// Pages read from disk before anybody asked for them.
     pub ahead: u64,
+    /// Pages of rows that scans have gone through.
+    pub passed: u64,
 }
 
 impl std::ops::AddAssign for Reads {
@@ -51,6 +53,7 @@ impl std::ops::AddAssign for Reads {
         self.logical += other.logical;
         self.physical += other.physical;
         self.ahead += other.ahead;
+        self.passed += other.passed;
     }
 }
 
@@ -155,6 +158,14 @@ pub(crate) fn scans(store: &Store, object: u32) {
     }
 }
 
+/// A scan has gone through a page of the object's rows.
+#[inline]
+pub(crate) fn passes(store: &Store, object: u32) {
+    if IS_METERED.get() {
+        count(store, object, Reads { passed: 1, ..Reads::default() });
+    }
+}
+
 /// A run is about to be read, whose first page was missed.
 pub(crate) fn reads_ahead(store: &Store, run: PageRun) {
     if IS_METERED.get() {
@@ -204,7 +215,11 @@ mod tests {
         let (second, of_tree) = meter.of(tree.read_key()).expect("it was read");
         assert_eq!((first, second), (0, 1), "in the order in which they were met");
         assert_eq!(of_heap.logical + of_tree.logical, looked_up, "what the pool counts itself");
-        assert_eq!(of_heap, Reads { scans: 1, logical: 88, physical: 0, ahead: 0 }, "eight rows are on a page");
+        assert_eq!(
+            of_heap,
+            Reads { scans: 1, logical: 88, physical: 0, ahead: 0, passed: 88 },
+            "eight rows are on a page"
+        );
         assert_eq!((of_tree.scans, of_tree.physical, of_tree.ahead), (1, 0, 0));
         read_all(store, &heap, &tree);
         assert_eq!(meter.of(heap.read_key()), Some((0, of_heap)), "nothing is counted outside of the call");

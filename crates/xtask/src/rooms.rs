@@ -27,7 +27,7 @@ const HOUSES: &[House] = &[House {
         &["bind", "optimizer", "program"],
         &["executor"],
         &["show"],
-        &["activity", "cache", "prepared_handles", "runs"],
+        &["activity", "cache", "prepared_handles", "reading", "runs"],
         &["application_lock", "context"],
         &["ddl"],
         &["procedural"],

@@ -1,8 +1,8 @@
 //! Conditions.
 
-use super::{Binder, Dependence};
 use super::collate::{compared, compared_type};
 use super::typed::{Typed, convert_to};
+use super::{Binder, Dependence};
 use crate::errors;
 use crate::expression::{Comparison, Expr, Fault, Integer, Predicate, Width};
 use crate::plan::{Node, Test};

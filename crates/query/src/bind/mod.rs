@@ -508,9 +508,11 @@ impl<'a> Binder<'a> {
     pub(crate) fn finish(mut self, mut source: Node, mut action: Action) -> Statement {
         self.leave_out_late_rules(&mut source);
         if self.active_rules.has(Rule::AggregateDecorrelation) {
-            decorrelate(&mut source, &mut || self.register());
+            let changes_rows = matches!(action, Action::Update(_) | Action::Delete(_) | Action::Change(_));
+            decorrelate(&mut source, !changes_rows, &mut || self.register());
         }
         let masks = self.hide_masked(&mut source, &mut action);
+        let drivers = source.drivers();
         let rules = self.rules(&action);
         let triggers = self.triggers(&action);
         self.settle_requirements();
@@ -537,6 +539,7 @@ impl<'a> Binder<'a> {
             bound_to: self.names.catalog.stamp(),
             others: self.names.catalog.others(),
             sizes: self.sizes,
+            drivers,
         };
         statement.live = LiveSlots::of(&statement);
         statement

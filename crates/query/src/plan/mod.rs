@@ -5,6 +5,7 @@
 //! reads the registers of the row outside it. Parts of a plan run in batches instead, see [`crate::executor::batch`].
 
 mod document;
+mod drivers;
 mod explicit;
 mod live;
 mod modify;
@@ -668,6 +669,8 @@ pub struct Statement {
     pub others: Vec<crate::access::OtherStamp>,
     /// The tables whose sizes have decided how its joins run.
     pub sizes: Vec<TableSize>,
+    /// The large tables that it reads whole, which tell how far it is.
+    pub drivers: Vec<Arc<pikepole_engine::Table>>,
 }
 
 /// How large a table was when a plan was made.

@@ -1,4 +1,4 @@
-//! SET STATISTICS IO: what a statement has read, as a message for each table.
+//! What a statement reads: SET STATISTICS IO, as a message for each table, and how far it is, for the views.
 //!
 //! A statement's meter is set while its operators run, on the session's scheduler and in its workers, and nowhere else: neither
 //! while it waits, nor in triggers, which tell of their own statements, nor in functions, which tell nothing.
@@ -10,23 +10,33 @@ use super::statement::StatementState;
 use super::{Machine, Pause};
 use crate::access::Stop;
 use crate::plan::{Action, Statement};
+use crate::reading::Reading;
 use pikepole_engine::{ReadMeter, Table, TableReads};
 use pikepole_types::SqlError;
 
 impl Machine<'_> {
-    /// Counts what is read by tables, when somebody wants to know.
+    /// Counts what is read by tables, when somebody wants to know or there is so much that somebody may.
     pub(super) fn drive_metered(
         &mut self,
         plan: &Arc<Statement>,
         index: usize,
         state: &mut StatementState,
     ) -> Result<Option<Pause>, Stop> {
-        let wanted = self.context.settings.statistics_io && self.context.functions == 0;
-        if !wanted && state.meter.is_none() {
+        let watched = !plan.drivers.is_empty();
+        let wanted = self.context.settings.statistics_io || watched;
+        if state.meter.is_none() && (!wanted || self.context.functions > 0) {
             return self.drive_on(plan, index, state);
         }
+        let begins = state.meter.is_none();
         let meter = state.meter.get_or_insert_default().clone();
+        if begins && watched {
+            self.context.activity.reads(Some(Reading::new(plan, &meter, state.profile.as_ref())));
+        }
         let driven = meter.during(|| self.drive_on(plan, index, state));
+        let ends = matches!(driven, Ok(None) | Err(Stop::Error(_) | Stop::Again(_) | Stop::Stale));
+        if ends && watched {
+            self.context.activity.reads(None);
+        }
         if matches!(driven, Ok(None)) {
             state.meter = None;
         }

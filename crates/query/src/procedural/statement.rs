@@ -418,7 +418,7 @@ impl Machine<'_> {
             return Ok(Some(Pause::Yield));
         }
         self.end(plan, state);
-        if let Some(meter) = &state.meter {
+        if let Some(meter) = state.meter.as_ref().filter(|_| self.context.settings.statistics_io) {
             self.send_reads(plan, meter);
         }
         if let Some(profile) = state.profile.clone() {

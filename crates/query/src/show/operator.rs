@@ -18,6 +18,7 @@ use crate::plan::{
 use crate::program::Variable;
 use pikepole_tsql::bracketed;
 use std::cell::Cell;
+use std::sync::Arc;
 
 /// An operator as it is shown.
 #[derive(Debug, Default)]
@@ -65,6 +66,10 @@ pub(crate) struct ShownObject {
     pub(crate) table: [String; 3],
     pub(crate) index: Option<String>,
     pub(crate) alias: Option<String>,
+    /// The table in the engine, the name of its database, and the index's number, 0 for a heap.
+    pub(crate) engine: Arc<pikepole_engine::Table>,
+    pub(crate) database: String,
+    pub(crate) index_id: i32,
 }
 
 impl Shown {
@@ -134,8 +139,14 @@ impl ShownObject {
             Some(id) => table.engine.indexes.iter().find(|index| index.index_id == id),
             None => table.engine.clustered(),
         };
-        let index = found.map(|index| bracketed(&index.name));
-        ShownObject { table: table_parts(table), index, alias: alias.map(bracketed) }
+        ShownObject {
+            table: table_parts(table),
+            index: found.map(|index| bracketed(&index.name)),
+            alias: alias.map(bracketed),
+            engine: Arc::clone(&table.engine),
+            database: table.database.clone(),
+            index_id: found.map_or(0, |index| index.index_id),
+        }
     }
 
     pub(crate) fn text(&self) -> String {

@@ -50,6 +50,7 @@ pub(crate) mod objects;
 mod older;
 pub(crate) mod partitions;
 mod periods;
+mod query_profiles;
 mod ring_buffers;
 mod runs;
 mod schedulers;
@@ -334,6 +335,7 @@ const VIEWS: &[&[View]] = &[
     schedulers::VIEWS,
     threads::VIEWS,
     execution::VIEWS,
+    query_profiles::VIEWS,
     connections::VIEWS,
     databases::VIEWS,
     files::VIEWS,

@@ -79,6 +79,7 @@ impl HeapScan {
                     Stop::Need(Need::Page(lacking)) if lacking == page => self.ahead.need(&heap.store, page).into(),
                     other => other,
                 })?;
+                meter::passes(&heap.store, heap.object);
             }
             self.page += 1;
             if self.page == EXTENT_PAGES {

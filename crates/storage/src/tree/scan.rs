@@ -133,6 +133,7 @@ impl TreeScan {
             }
             self.copy(guard.page());
             self.go_on(guard.page());
+            meter::passes(&tree.store, tree.object);
             if !self.ends.is_empty() {
                 return Ok(true);
             }

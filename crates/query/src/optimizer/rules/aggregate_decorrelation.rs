@@ -16,7 +16,7 @@
 use super::early_semi_join::is_plain;
 use crate::expression::{Expr, Integer, Width};
 use crate::optimizer::size_of;
-use crate::plan::{Aggregate, JoinKey, JoinKind, LiveSlots, More, Node, Registers, SortKey, Spool};
+use crate::plan::{Aggregate, JoinKey, JoinKind, LiveSlots, More, Node, Registers, SortKey, Spool, Test};
 use pikepole_types::{Aggregate as Function, SqlType, Value};
 
 /// Rows outside from which on groups are made. A single one is served by reading the rows and keeping none.
@@ -25,28 +25,54 @@ const ROWS_MIN: f64 = 2.0;
 /// Digits of decimals that no number of rows adds up to more than the 38 of a sum.
 const SUMMED_DIGITS_MAX: u8 = 28;
 
-/// Makes lookups of groups of the subqueries in a plan that can be such; `slot` gives new slots.
-pub(crate) fn decorrelate(plan: &mut Node, slot: &mut dyn FnMut() -> usize) {
+/// Makes lookups of groups of the subqueries in a plan that can be such, and joins with groups where it `can_join`: where the plan does not
+/// stand for rows that are changed. `slot` gives new slots.
+pub(crate) fn decorrelate(plan: &mut Node, can_join: bool, slot: &mut dyn FnMut() -> usize) {
     plan.visit_nodes_mut(&mut |node| {
-        if let Node::Apply { input, subquery, correlated: true, guards, memo, .. } = node
-            && guards.is_empty()
-            && let Some(group) = aggregated(subquery)
-            && can_be_looked_up(group)
-            && size_of(input).rows >= ROWS_MIN
-        {
-            let looked_up = lookup(std::mem::replace(group, Node::One), slot);
-            *group = looked_up;
-            *memo = None;
+        let Node::Apply { input, subquery, test, slot: result, correlated: true, guards, memo } = node else { return };
+        if !guards.is_empty() || !can_be_looked_up(aggregation(subquery)) || size_of(input).rows < ROWS_MIN {
+            return;
+        }
+        let groups = Groups::of(std::mem::replace(aggregation(subquery), Node::One), slot);
+        match test {
+            Test::Scalar(value) if can_join && is_computed(subquery) => {
+                let outside = std::mem::replace(&mut **input, Node::One);
+                let joined = groups.joined_to(outside, |assignments| {
+                    take_assignments(subquery, assignments);
+                    assignments.push((*result, value.clone()));
+                });
+                *node = joined;
+            }
+            _ => {
+                *aggregation(subquery) = groups.joined_to(Node::One, |_| ());
+                *memo = None;
+            }
         }
     });
 }
 
-/// The aggregation that gives the only row of a subquery.
-fn aggregated(node: &mut Node) -> Option<&mut Node> {
+/// What is below computed values and conditions: in a subquery of one row, the aggregation that gives it.
+fn aggregation(node: &mut Node) -> &mut Node {
     match node {
-        Node::Compute { input, .. } | Node::Filter { input, .. } => aggregated(input),
-        Node::Group { .. } => Some(node),
-        _ => None,
+        Node::Compute { input, .. } | Node::Filter { input, .. } => aggregation(input),
+        other => other,
+    }
+}
+
+/// True if there are computed values alone over what is below.
+fn is_computed(node: &Node) -> bool {
+    match node {
+        Node::Compute { input, .. } => is_computed(input),
+        Node::Filter { .. } => false,
+        _ => true,
+    }
+}
+
+/// Takes the values that are computed, the inner ones first.
+fn take_assignments(node: &mut Node, into: &mut Vec<(usize, Expr)>) {
+    if let Node::Compute { input, assignments } = node {
+        take_assignments(input, into);
+        into.append(assignments);
     }
 }
 
@@ -78,32 +104,54 @@ fn cannot_fail(aggregate: &Aggregate) -> bool {
     (is_safe || is_short) && aggregate.input.as_ref().is_none_or(is_plain)
 }
 
-/// The group that is found for a row outside, or what aggregates of nothing give.
-fn lookup(group: Node, new_slot: &mut dyn FnMut() -> usize) -> Node {
-    let Node::Group { input, mut aggregates, .. } = group else { return group };
-    let Node::More(more) = *input else { return Node::Group { input, keys: Vec::new(), aggregates } };
-    let More::Spool(Spool { input, keys, .. }) = *more else {
-        return Node::Group { input: Box::new(Node::More(more)), keys: Vec::new(), aggregates };
-    };
-    let (mut by, mut wanted) = (Vec::new(), Vec::new());
-    for JoinKey { inner, outer, collation } in keys {
-        let slot = new_slot();
-        by.push((SortKey { expr: inner, descending: false, collation }, slot));
-        wanted.push(JoinKey { inner: Expr::Slot(slot), outer, collation });
+/// Groups that are found by the key of a row outside.
+struct Groups {
+    found: Node,
+    registers: Vec<Registers>,
+    /// Values made of what is found, or of nothing where nothing is.
+    settled: Vec<(usize, Expr)>,
+}
+
+impl Groups {
+    fn of(group: Node, new_slot: &mut dyn FnMut() -> usize) -> Groups {
+        let (mut by, mut wanted, mut settled) = (Vec::new(), Vec::new(), Vec::new());
+        let (input, mut aggregates) = match group {
+            Node::Group { input, aggregates, .. } => (*input, aggregates),
+            other => (other, Vec::new()),
+        };
+        let (input, keys) = match input {
+            Node::More(more) => match *more {
+                More::Spool(spool) => (spool.input, spool.keys),
+                other => (Node::More(Box::new(other)), Vec::new()),
+            },
+            other => (other, Vec::new()),
+        };
+        for JoinKey { inner, outer, collation } in keys {
+            let slot = new_slot();
+            by.push((SortKey { expr: inner, descending: false, collation }, slot));
+            wanted.push(JoinKey { inner: Expr::Slot(slot), outer, collation });
+        }
+        for aggregate in &mut aggregates {
+            settled.extend(settle(aggregate, new_slot));
+        }
+        let carry: Vec<usize> = aggregates.iter().map(|aggregate| aggregate.slot).collect();
+        let registers = carry.iter().map(|slot| Registers { first: *slot, count: 1 }).collect();
+        let groups = Node::Group { input: Box::new(input), keys: by, aggregates };
+        let found = Node::More(Box::new(More::Spool(Spool { input: groups, keys: wanted, carry })));
+        Groups { found, registers, settled }
     }
-    let mut settled = Vec::new();
-    for aggregate in &mut aggregates {
-        if let Some(value) = settle(aggregate, new_slot) {
-            settled.push(value);
+
+    /// Rows with the groups of their keys, and values that are computed of them.
+    fn joined_to(self, rows: Node, compute: impl FnOnce(&mut Vec<(usize, Expr)>)) -> Node {
+        let Groups { found, registers, settled: mut assignments } = self;
+        let (left, right) = (Box::new(rows), Box::new(found));
+        let joined = Node::Join { left, right, kind: JoinKind::Left, on: None, right_registers: registers };
+        compute(&mut assignments);
+        match assignments.is_empty() {
+            true => joined,
+            false => Node::Compute { input: Box::new(joined), assignments },
         }
     }
-    let carry: Vec<usize> = aggregates.iter().map(|aggregate| aggregate.slot).collect();
-    let right_registers = carry.iter().map(|slot| Registers { first: *slot, count: 1 }).collect();
-    let groups = Node::Group { input: Box::new(input), keys: by, aggregates };
-    let found = Node::More(Box::new(More::Spool(Spool { input: groups, keys: wanted, carry })));
-    let (left, right) = (Box::new(Node::One), Box::new(found));
-    let joined = Node::Join { left, right, kind: JoinKind::Left, on: None, right_registers };
-    Node::Compute { input: Box::new(joined), assignments: settled }
 }
 
 /// Gives an aggregate another slot where its result is not what is found: the value of its own one.
