@@ -24,7 +24,9 @@ use super::profile::{CountedCursor, Making};
 use super::sort::SortCursor;
 use crate::access::{HostCall, Pace, ScanCursor, Stop};
 use crate::errors;
-use crate::executor::batch::{AggregateCursor, BatchCursor, FilteredScan, Operator, aggregates_can_share};
+use crate::executor::batch::{
+    AggregateCursor, BatchCursor, FilteredScan, GatherCursor, Operator, aggregates_can_share,
+};
 use crate::expression::{Expr, Fault, Integer};
 use crate::plan::{Aggregate, Node, Registers, Scan};
 use pikepole_scheduler::chaos::{self, Site};
@@ -45,6 +47,7 @@ pub(crate) enum Cursor {
     Number(Box<NumberCursor>),
     Batch(Box<BatchCursor>),
     Filtered(Box<FilteredScan>),
+    Gathered(Box<GatherCursor>),
     Top(Box<TopCursor>),
     Concat { inputs: Vec<Cursor>, current: usize },
     More(Box<MoreCursor>),
@@ -76,7 +79,7 @@ impl Cursor {
             && let Some(scan) = target_of(node)
             && scan.hints.changes
         {
-            let making = Making { tells: true, regroups: false, ..making };
+            let making = Making { tells: true, regroups: false, gathers: false, ..making };
             return Cursor::Settled(Box::new(Cursor::new(node, making)));
         }
         let cursor = Cursor::uncounted(node, making);
@@ -90,9 +93,16 @@ impl Cursor {
         if let Some(operator) = Operator::of(node, making) {
             return Cursor::Batch(Box::new(BatchCursor::new(operator)));
         }
+        if making.gathers
+            && let Some(operator) = GatherCursor::operator_of(node)
+        {
+            let serial = Cursor::uncounted(node, Making { gathers: false, ..making });
+            return Cursor::Gathered(Box::new(GatherCursor::new(operator, serial, node, making)));
+        }
         let above = making;
         let making = Making { tells: false, ..making };
         let new = |node: &Node| Cursor::new(node, making);
+        let again = |node: &Node| Cursor::new(node, Making { gathers: false, ..making });
         match node {
             Node::One => Cursor::One { given: false },
             Node::Scan(scan) if above.tells => Cursor::Scan(Box::new(ScanCursor::telling(scan))),
@@ -108,9 +118,9 @@ impl Cursor {
                     Err(through) => through,
                 }
             }
-            Node::Join { left, right, .. } => Cursor::Join(Box::new(JoinCursor::new(new(left), new(right), making))),
+            Node::Join { left, right, .. } => Cursor::Join(Box::new(JoinCursor::new(new(left), again(right), making))),
             Node::Apply { input, subquery, .. } => {
-                Cursor::Apply(Box::new(ApplyCursor::new(Cursor::new(input, above), new(subquery), making)))
+                Cursor::Apply(Box::new(ApplyCursor::new(Cursor::new(input, above), again(subquery), making)))
             }
             Node::Group { input, keys, aggregates } => {
                 let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
@@ -158,6 +168,7 @@ impl Cursor {
             Cursor::Number(number) => number.open(),
             Cursor::Batch(batch) => batch.open(),
             Cursor::Filtered(filtered) => filtered.open(),
+            Cursor::Gathered(gathered) => gathered.open(),
             Cursor::Top(top) => {
                 top.started = false;
                 top.input.open();
@@ -178,6 +189,7 @@ impl Cursor {
             Cursor::One { .. } | Cursor::Scan(_) | Cursor::Listed { .. } | Cursor::Called(_) => {}
             Cursor::Batch(batch) => batch.forget(),
             Cursor::Filtered(filtered) => filtered.forget(),
+            Cursor::Gathered(gathered) => gathered.forget(),
             Cursor::Aggregate(aggregate) => aggregate.forget(),
             Cursor::Through(input) => input.forget(),
             Cursor::Join(join) => join.forget(),
@@ -360,6 +372,7 @@ impl Cursor {
             (Cursor::Number(cursor), Node::Number { .. }) => cursor.next(node, run),
             (Cursor::Batch(cursor), _) => cursor.next(node, run),
             (Cursor::Filtered(cursor), _) => cursor.next(node, run),
+            (Cursor::Gathered(cursor), _) => cursor.next(node, run),
             (Cursor::Top(cursor), Node::Top { input, offset, count }) => {
                 cursor.next(input, offset.as_ref(), count.as_ref(), run)
             }
@@ -429,6 +442,7 @@ impl Cursor {
     fn want(&mut self, node: &Node, rows: u64) {
         match (self, node) {
             (Cursor::Sort(sort), _) => sort.want(rows),
+            (Cursor::Gathered(gathered), _) => gathered.want(rows),
             (Cursor::Through(input), Node::Compute { input: node, .. }) => input.want(node, rows),
             (Cursor::Counted(counted), _) => counted.inner.want(node, rows),
             (Cursor::Settled(input), _) => input.want(node, rows),

@@ -23,6 +23,8 @@ pub(crate) struct Making<'a> {
     pub(crate) profile: Option<&'a Profile>,
     /// Whether rows may come in another order than that of their source: nobody asks the scan below where it stands.
     pub(crate) regroups: bool,
+    /// It runs once, so that all rows of a join may be made before the first one is given.
+    pub(crate) gathers: bool,
     /// The scan below gives the versions of rows that others claim, which the cursor above asks about.
     pub(crate) tells: bool,
 }
@@ -30,7 +32,7 @@ pub(crate) struct Making<'a> {
 impl<'a> Making<'a> {
     /// Cursors that count nothing.
     pub(crate) fn plain(live: &'a LiveSlots) -> Making<'a> {
-        Making { live, profile: None, regroups: true, tells: false }
+        Making { live, profile: None, regroups: true, gathers: false, tells: false }
     }
 }
 

@@ -30,6 +30,7 @@ pub(crate) struct RecursiveCursor {
 
 impl RecursiveCursor {
     pub(crate) fn new(plan: &Recursive, making: Making<'_>) -> RecursiveCursor {
+        let making = Making { gathers: false, ..making };
         let cursors = |plans: &[(crate::plan::Node, Vec<Expr>)]| {
             plans.iter().map(|(node, _)| Cursor::new(node, making)).collect::<Vec<_>>()
         };

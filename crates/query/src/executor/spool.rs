@@ -51,7 +51,7 @@ pub(crate) struct SpoolCursor {
 impl SpoolCursor {
     pub(crate) fn new(plan: &Spool, making: Making<'_>) -> SpoolCursor {
         let (store, pace) = (RowStore::default(), Pace::default());
-        let input = Cursor::new(&plan.input, making);
+        let input = Cursor::new(&plan.input, Making { gathers: false, ..making });
         let keeps_at_once = matches!(plan.input, Node::Group { .. });
         SpoolCursor { input, stage: Stage::New, keeps_at_once, store, wanted: None, found: false, pace }
     }

@@ -5,8 +5,8 @@
 
 use super::expression::{SlotNames, comparison, table_parts};
 use crate::access::{KeyColumn, Table};
-use crate::executor::batch::{Operator, aggregates_can_share};
-use crate::executor::parallel::{InsertWork, ROWS_MIN, WORKERS_MAX, WorkerRun, can_share};
+use crate::executor::batch::{GatherCursor, Operator, aggregates_can_share, gathered_has_room};
+use crate::executor::parallel::{InsertWork, ROWS_MIN, WORKERS_MAX, WorkerRun, can_share, may_run_elsewhere};
 use crate::executor::{Counted, Profile, ROWS_BEFORE};
 use crate::expression::{Expr, Predicate};
 use crate::host::Host;
@@ -166,7 +166,8 @@ pub(crate) fn operators(
     degree: usize,
 ) -> Shown {
     let names = SlotNames::new(plan, variables, host);
-    let shower = Shower { plan, names, profile, degree, host, in_batches: Cell::new(false) };
+    let gathers = Cell::new(matches!(plan.action, Action::Select { .. } | Action::Insert(_)));
+    let shower = Shower { plan, names, profile, degree, host, in_batches: Cell::new(false), gathers };
     let source = shower.node(&plan.source, Some(1.0));
     shower.action(source)
 }
@@ -179,6 +180,8 @@ struct Shower<'a> {
     host: &'a dyn Host,
     /// The operator above works on batches of rows.
     in_batches: Cell<bool>,
+    /// The operator runs once, and so workers may make the rows of a join before the first one is given.
+    gathers: Cell<bool>,
 }
 
 impl Shower<'_> {
@@ -187,8 +190,12 @@ impl Shower<'_> {
         let above = self.in_batches.get();
         let batch = Operator::runs_in_batches(node, above);
         self.in_batches.set(batch);
+        let once = self.gathers.get();
+        let gathers = once && GatherCursor::operator_of(node).is_some();
+        self.gathers.set(once && !gathers);
         let mut shown = self.described(node, executions);
         self.in_batches.set(above);
+        self.gathers.set(once);
         shown.batch = batch;
         shown.estimate = is_known(node).then(|| size_of(node));
         shown.executions = executions;
@@ -200,6 +207,15 @@ impl Shower<'_> {
             }
         });
         filled.each(&mut |slot| shown.output.push(self.names.slot(slot)));
+        let can_gather = || may_run_elsewhere(node) && gathered_has_room(node, &self.plan.live);
+        if gathers { self.gathered(shown, node, probe_side(node), can_gather) } else { shown }
+    }
+
+    /// An operator that may be opened several times, or that others make a whole of.
+    fn again(&self, node: &Node, executions: Option<f64>) -> Shown {
+        let once = self.gathers.replace(false);
+        let shown = self.node(node, executions);
+        self.gathers.set(once);
         shown
     }
 
@@ -262,11 +278,15 @@ impl Shower<'_> {
                 Shown::new("Nested Loops", logical)
                     .define([(self.names.slot(*slot), text)])
                     .over(below(input))
-                    .over(self.remembered(self.node(subquery, inner), memo.as_deref(), inner))
+                    .over(self.remembered(self.again(subquery, inner), memo.as_deref(), inner))
             }
             Node::Group { input, keys, aggregates } => {
                 let shares = || aggregates_can_share(keys, aggregates) && can_share(input, &self.plan.live);
-                self.group(self.gathered(below(input), node, input, shares), keys, aggregates)
+                let rows = match aggregates_can_share(keys, aggregates) && Operator::of_groups(input).is_some() {
+                    true => self.again(input, executions),
+                    false => below(input),
+                };
+                self.group(self.gathered(rows, node, input, shares), keys, aggregates)
             }
             Node::Sort { input, keys, .. } => {
                 Shown::of("Sort").clause("ORDER BY", self.names.keys(keys)).over(below(input))
@@ -316,7 +336,7 @@ impl Shower<'_> {
                 let shown =
                     if spool.keys.is_empty() { shown } else { shown.clause("SEEK", self.equalities(&spool.keys)) };
                 // However often it is opened, what is below it runs once.
-                shown.over(self.node(&spool.input, Some(1.0)))
+                shown.over(self.again(&spool.input, Some(1.0)))
             }
             More::Full(join) => {
                 let mut shown = match join.keys.as_slice() {
@@ -449,7 +469,7 @@ impl Shower<'_> {
             if let Some(on) = on {
                 shown = shown.clause("RESIDUAL", self.names.condition(on));
             }
-            return shown.over(self.node(&spool.input, executions)).over(self.node(left, executions));
+            return shown.over(self.again(&spool.input, executions)).over(self.node(left, executions));
         }
         let logical = if kind == JoinKind::Left { "Left Outer Join" } else { "Inner Join" };
         let mut shown = Shown::new("Nested Loops", logical);
@@ -460,7 +480,7 @@ impl Shower<'_> {
         if let Some(on) = on {
             shown = shown.clause("WHERE", self.names.condition(on));
         }
-        shown.over(self.node(left, executions)).over(self.node(right, times(executions, left)))
+        shown.over(self.node(left, executions)).over(self.again(right, times(executions, left)))
     }
 
     /// What the inner side of a loop reads of the outer one.
@@ -572,8 +592,8 @@ impl Shower<'_> {
     /// The members run for each row made, however many there are.
     fn recursive(&self, recursive: &Recursive, executions: Option<f64>) -> Shown {
         let shown = Shown::of("Concatenation").clause("WITH STACK", "[Recr1000]".to_owned());
-        let anchors = recursive.anchors.iter().map(|(node, _)| self.node(node, executions));
-        let members = recursive.members.iter().map(|(node, _)| self.node(node, None));
+        let anchors = recursive.anchors.iter().map(|(node, _)| self.again(node, executions));
+        let members = recursive.members.iter().map(|(node, _)| self.again(node, None));
         anchors.chain(members).fold(shown, Shown::over)
     }
 
@@ -715,6 +735,15 @@ fn is_known(node: &Node) -> bool {
         };
     });
     known
+}
+
+/// The rows that workers share of a join: those of the table that is read first.
+fn probe_side(node: &Node) -> &Node {
+    match node {
+        Node::Filter { input, .. } | Node::Compute { input, .. } | Node::Apply { input, .. } => probe_side(input),
+        Node::Join { left, .. } => probe_side(left),
+        other => other,
+    }
 }
 
 /// How often something runs that runs for each row of `outer`.

@@ -98,3 +98,77 @@ fn joins_by_workers_start_over_with_each_statement() {
     let serial = "SELECT COUNT(*), SUM(f.id) FROM facts f JOIN many m ON m.k = f.k OPTION (MAXDOP 1)";
     assert_eq!(client.value("EXEC joined"), client.value(serial));
 }
+
+/// Queries that give the rows of a join, or make something of them that workers cannot share.
+const ROWS: &[&str] = &[
+    "SELECT f.id, m.n, m.name FROM facts f JOIN many m ON m.k = f.k AND m.n > 2900",
+    "SELECT f.id, f.mark, m.n FROM facts f LEFT JOIN many m ON m.k = f.k AND m.k2 = f.k2 AND m.worth > 1490",
+    "SELECT f.id, d.amount, l.label FROM facts f JOIN details d ON d.k = f.id LEFT JOIN few l ON l.grp = d.line",
+    "SELECT f.id FROM facts f WHERE EXISTS (SELECT * FROM many m WHERE m.k = f.k AND m.n > 2990)",
+    "SELECT f.id, m.n FROM facts f JOIN many m ON m.k = f.k AND m.n > 2900 ORDER BY m.n DESC, f.id",
+    "SELECT DISTINCT m.name, f.mark FROM facts f JOIN many m ON m.k = f.k ORDER BY m.name, f.mark",
+    "SELECT m.name, STRING_AGG(CAST(f.id AS varchar(max)), ',') FROM facts f JOIN many m ON m.k = f.k AND m.n > 2980 GROUP BY m.name",
+    "SELECT f.id, SUM(f.price) OVER (PARTITION BY m.name ORDER BY f.id, m.n) FROM facts f JOIN many m ON m.k = f.k AND m.n > 2950",
+    "SELECT f.id, (SELECT COUNT(*) FROM details d WHERE d.k = m.n % 50) FROM facts f JOIN many m ON m.k = f.k AND m.n > 2950",
+    "SELECT f.id FROM facts f JOIN many m ON m.k = f.k AND m.n > 2990 UNION ALL SELECT f.id FROM facts f JOIN keyed k ON k.k = f.id",
+    "SELECT TOP (5000) f.id, m.n FROM facts f JOIN many m ON m.k = f.k AND m.n > 2700",
+    "SELECT f.id FROM facts f JOIN none n ON n.k = f.k",
+    "SELECT f.id, f.id * @two FROM facts f JOIN many m ON m.k = f.k AND m.n > @low",
+];
+
+#[test]
+fn rows_of_joins_by_workers_come_in_the_same_order() {
+    let mut client = roomy();
+    with_joined_tables(&mut client);
+    for query in ROWS {
+        let run = |client: &mut Client, degree: usize| {
+            client
+                .lines(&format!("DECLARE @two int = 2, @low int = 2950; {query} OPTION (FORCE ORDER, MAXDOP {degree})"))
+        };
+        let serial = run(&mut client, 1);
+        let before = waits_of(&client, "CXCONSUMER");
+        assert_eq!(run(&mut client, 3), serial, "{query}");
+        assert!(waits_of(&client, "CXCONSUMER") > before, "{query}");
+    }
+    let inserted = "SELECT f.id, m.n INTO #joined FROM facts f JOIN many m ON m.k = f.k AND m.n > 2900 OPTION (FORCE ORDER, MAXDOP 3)
+        SELECT COUNT(*), SUM(id * 1000 + n) FROM #joined DROP TABLE #joined";
+    let serial = client.lines(&inserted.replace("MAXDOP 3", "MAXDOP 1"));
+    assert_eq!(client.lines(inserted), serial);
+}
+
+#[test]
+fn rows_of_a_join_are_made_one_by_one_where_few_are_wanted_or_it_runs_again() {
+    let mut client = roomy();
+    with_joined_tables(&mut client);
+    let join = "facts f JOIN many m ON m.k = f.k";
+    for query in [
+        format!("SELECT TOP (5) f.id, m.n FROM {join}"),
+        format!("SELECT l.label FROM few l WHERE EXISTS (SELECT * FROM {join} WHERE m.n > l.grp + 2000)"),
+        format!("SELECT l.label, j.id FROM few l CROSS APPLY (SELECT TOP (1) f.id FROM {join} WHERE m.n > l.grp) j"),
+    ] {
+        let run = |client: &mut Client, degree: usize| {
+            client.lines(&format!("{query} OPTION (FORCE ORDER, MAXDOP {degree})"))
+        };
+        let serial = run(&mut client, 1);
+        let before = waits_of(&client, "CXCONSUMER");
+        assert_eq!(run(&mut client, 3), serial, "{query}");
+        assert_eq!(waits_of(&client, "CXCONSUMER"), before, "{query}");
+    }
+}
+
+#[test]
+fn an_error_of_a_join_by_workers_is_that_of_the_first_row() {
+    let mut client = roomy();
+    with_joined_tables(&mut client);
+    for query in [
+        "SELECT f.id FROM facts f JOIN many m ON m.k = f.k WHERE 100 / (f.id - 2000) < 5",
+        "SELECT f.id FROM facts f JOIN many m ON m.k = f.k AND m.n > 2900 AND CAST(f.id - 3000 AS tinyint) < 255",
+    ] {
+        let run = |client: &mut Client, degree: usize| {
+            client.lines(&format!("{query} OPTION (FORCE ORDER, MAXDOP {degree})")).pop()
+        };
+        assert!(run(&mut client, 1).is_some_and(|line| line.starts_with("Msg")), "{query}");
+        assert_eq!(run(&mut client, 3), run(&mut client, 1), "{query}");
+        assert_eq!(client.value("SELECT COUNT(*) FROM facts"), "4000", "the session goes on");
+    }
+}

@@ -16,7 +16,8 @@
 //! Both kinds of operators can stand anywhere in a plan: a batch operator reads a row cursor through an adapter and the other
 //! way round. [`Operator::of`] decides which parts of a plan run in batches: those that make rows in bulk (cross joins of
 //! lists, series), and joins without a key to look up. A table is read in batches where workers share it, see [`Operator::of_scan`], also
-//! below joins whose rows are grouped, see [`Operator::of_groups`], and where conditions are tested on all of its rows, see [`FilteredScan`].
+//! below joins whose rows are grouped, see [`Operator::of_groups`], or all kept, see [`GatherCursor`], and where conditions are tested on
+//! all of its rows, see [`FilteredScan`].
 //!
 //! Invariants
 //! - expressions give the same values and errors in both: what has no loop of its own over columns runs row by row through
@@ -32,6 +33,7 @@ mod cursor;
 mod decimals;
 mod evaluate;
 mod filtered_scan;
+mod gather;
 mod group_keys;
 mod hash_join;
 mod join;
@@ -49,6 +51,7 @@ pub(crate) use aggregate::{AggregateCursor, can_share as aggregates_can_share};
 pub(crate) use cursor::BatchCursor;
 pub(crate) use evaluate::evaluate;
 pub(crate) use filtered_scan::FilteredScan;
+pub(crate) use gather::{GatherCursor, has_room as gathered_has_room};
 pub(crate) use operator::Operator;
 use pikepole_types::Value;
 pub(crate) use vector::{Code, Vector, VectorBuilder};

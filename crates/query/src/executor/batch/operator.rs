@@ -142,7 +142,7 @@ impl Operator {
     }
 
     /// Whether it looks rows of one table up for those of another.
-    fn joins_tables(&self) -> bool {
+    pub(super) fn joins_tables(&self) -> bool {
         match self {
             Operator::HashJoin(_) | Operator::Lookup(_) | Operator::Once(_) => true,
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.joins_tables(),

@@ -4,24 +4,16 @@
 //!   a large table     workers read parts of it ──► batches with their keys ──► session: all of them, in the order of the parts
 //!   all else          the session reads it, row by row or batch by batch
 //! ```
-//! Workers have no memory of their own to ask for: what they read together is bounded, and beyond that the session reads it all.
-
-use std::sync::Arc;
+//! What workers read together is bounded ([`super::gather`]); beyond that the session reads it all.
 
 use super::Batch;
+use super::gather::{Gathered, Gathering};
 use super::key_table::{KeyTable, KeyTableBuilder, RowKeys};
 use super::operator::Operator;
 use crate::access::Stop;
 use crate::executor::Run;
-use crate::executor::parallel::{self, Crew, Part, Worker};
 use crate::executor::spill::Charge;
-use crate::expression::{Expr, Fault};
 use crate::plan::Spool;
-use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
-use pikepole_engine::Transaction;
-
-/// Bytes that all workers may have read together.
-const READ_BYTES_MAX: usize = 128 << 20;
 
 /// A table on its way.
 pub(super) struct PendingTable {
@@ -33,31 +25,11 @@ enum Stage {
     /// Nothing was read.
     Fresh,
     /// Workers are at it.
-    Workers(Started),
-    /// What they have read, the first batch last.
-    Read(Vec<Read>),
+    Workers(Gathering),
+    /// What they have read and is not in the table yet.
+    Read(std::vec::IntoIter<Gathered>),
     /// The session reads.
     Serial(Operator),
-}
-
-/// A batch, by the number that tells which comes first.
-struct Read {
-    ordinal: u64,
-    batch: Batch,
-    keys: RowKeys,
-}
-
-/// What a worker leaves: what it has read, and the child it has read in.
-type Left = (Vec<Read>, Option<Transaction>);
-
-/// Workers, and what they share.
-type Started = (Crew<Left>, Arc<Part<Work>>);
-
-struct Work {
-    keys: Vec<Expr>,
-    slots: Vec<usize>,
-    /// Bytes read so far.
-    bytes: AtomicUsize,
 }
 
 impl PendingTable {
@@ -75,26 +47,13 @@ impl PendingTable {
                     Some(started) => Stage::Workers(started),
                     None => Stage::Serial(Operator::of_all_rows(&spool.input, run)?),
                 },
-                Stage::Workers((crew, part)) => {
-                    let Some((left, result)) = crew.outcome() else {
-                        return Err(Stop::Team(crew.team()));
-                    };
-                    let (read, children): (Vec<Vec<Read>>, Vec<Option<Transaction>>) = left.into_iter().unzip();
-                    let (database, tx) = run.engine()?;
-                    database.merge_children(tx, children.into_iter().flatten().collect());
-                    result?;
-                    // Relaxed: the workers have ended, which the team's lock has told.
-                    if part.rest.bytes.load(Ordering::Relaxed) > READ_BYTES_MAX {
-                        Stage::Serial(Operator::of_all_rows(&spool.input, run)?)
-                    } else {
-                        let mut read: Vec<Read> = read.into_iter().flatten().collect();
-                        read.sort_by_key(|read| std::cmp::Reverse(read.ordinal));
-                        Stage::Read(read)
-                    }
-                }
+                Stage::Workers(gathering) => match gathering.outcome(run)? {
+                    Some(read) => Stage::Read(read.into_iter()),
+                    None => Stage::Serial(Operator::of_all_rows(&spool.input, run)?),
+                },
                 Stage::Read(read) => {
                     while self.table.has_room() && charge.settle(run)? {
-                        let Some(Read { batch, keys, .. }) = read.pop() else { return Ok(true) };
+                        let Some(Gathered { batch, keys, .. }) = read.next() else { return Ok(true) };
                         charge.keep(self.table.add(&batch, &keys));
                     }
                     return Ok(false);
@@ -129,54 +88,11 @@ fn carried(spool: &Spool, run: &Run<'_>) -> Vec<usize> {
 }
 
 /// Starts workers over the rows, when they are those of a large table.
-fn start(spool: &Spool, run: &mut Run<'_>) -> Result<Option<Started>, Stop> {
+fn start(spool: &Spool, run: &mut Run<'_>) -> Result<Option<Gathering>, Stop> {
     let Some(mut input) = Operator::of_scan(&spool.input) else { return Ok(None) };
     if !spool.keys.iter().all(|key| key.inner.is_portable()) {
         return Ok(None);
     }
-    let Some(mut workers) = parallel::workers(&mut input, &spool.input, run)? else {
-        return Ok(None);
-    };
-    parallel::give_readers(&mut workers, run)?;
     let keys = spool.keys.iter().map(|key| key.inner.clone()).collect();
-    let rest = Work { keys, slots: carried(spool, run), bytes: AtomicUsize::new(0) };
-    let part = Arc::new(Part { node: spool.input.clone(), live: run.live.clone(), rest });
-    let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
-    let crew = Crew::start(jobs, run.worker_info("SELECT"), None, |worker, ()| read_all(worker, Arc::clone(&part)));
-    Ok(crew.map(|crew| (crew, part)))
-}
-
-/// What a worker does.
-async fn read_all(mut worker: Worker, part: Arc<Part<Work>>) -> (Left, Result<(), (u64, Fault)>) {
-    let mut read = Vec::new();
-    let result = read_parts(&mut read, &mut worker, &part).await;
-    let result = result.map_err(|fault| worker.failed(fault));
-    ((read, worker.child), result)
-}
-
-async fn read_parts(read: &mut Vec<Read>, worker: &mut Worker, part: &Part<Work>) -> Result<(), Fault> {
-    let Work { keys, slots, bytes } = &part.rest;
-    loop {
-        worker.meet_readers().await?;
-        // Relaxed: one that sees it late does some work in vain.
-        if bytes.load(Ordering::Relaxed) > READ_BYTES_MAX {
-            read.clear();
-            return Ok(());
-        }
-        let Some(batch) = worker.next(part).await? else {
-            return Ok(());
-        };
-        let (mut run, operator) = worker.run(part);
-        let keys = RowKeys::of(keys.iter(), &batch, &mut run)?;
-        let mut own = Batch::new(batch.rows);
-        let mut size = keys.bytes();
-        for &slot in slots {
-            if let Some(column) = batch.column(slot) {
-                size += column.bytes(batch.rows);
-                own.set(slot, column.clone());
-            }
-        }
-        read.push(Read { ordinal: operator.ordinal(), batch: own, keys });
-        bytes.fetch_add(size, Ordering::Relaxed);
-    }
+    Gathering::start((&mut input, &spool.input), (keys, carried(spool, run)), run)
 }

@@ -128,8 +128,12 @@ impl Groups {
         };
         for JoinKey { inner, outer, collation } in keys {
             let slot = new_slot();
+            let kept = match &inner {
+                Expr::Integer(_, width) => Expr::Integer(Box::new(Integer::Slot(slot)), *width),
+                _ => Expr::Slot(slot),
+            };
             by.push((SortKey { expr: inner, descending: false, collation }, slot));
-            wanted.push(JoinKey { inner: Expr::Slot(slot), outer, collation });
+            wanted.push(JoinKey { inner: kept, outer, collation });
         }
         for aggregate in &mut aggregates {
             settled.extend(settle(aggregate, new_slot));

@@ -1,0 +1,247 @@
+//! Batches that workers make, gathered by their session: all of them, in the order in which the session would have made them.
+//!
+//! ```text
+//!   worker    range of the left table ──► joined rows ──► its batches, by ordinal
+//!   session   awaits all workers ──► batches in the order of their ordinals ──► rows
+//! ```
+//! Workers have no memory of their own to ask for: what they make together is bounded, and beyond that the session makes all rows itself,
+//! one after the other. So it also does where only the first rows are wanted, and where so many are expected that they have no room.
+
+use std::sync::Arc;
+
+use super::key_table::RowKeys;
+use super::operator::Operator;
+use super::{BATCH_ROWS, Batch};
+use crate::access::Stop;
+use crate::executor::join::live_slots;
+use crate::executor::parallel::{self, Crew, Part, Worker};
+use crate::executor::spill::Charge;
+use crate::executor::{Counts, Cursor, Making, Run};
+use crate::expression::{Expr, Fault};
+use crate::optimizer::size_of;
+use crate::plan::{LiveSlots, Node};
+use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
+use pikepole_engine::Transaction;
+
+/// Bytes that all workers may have made together.
+const BYTES_MAX: usize = 128 << 20;
+
+/// Bytes of a value of a batch, about.
+const VALUE_BYTES: f64 = 16.0;
+
+/// A batch, by the number that tells which comes first, and keys of its rows.
+pub(super) struct Gathered {
+    ordinal: u64,
+    pub(super) batch: Batch,
+    pub(super) keys: RowKeys,
+}
+
+/// What is wanted of the rows.
+struct Wanted {
+    keys: Vec<Expr>,
+    slots: Vec<usize>,
+    /// Bytes made so far.
+    bytes: AtomicUsize,
+}
+
+/// What a worker leaves: its batches, and the child it has read in.
+type Left = (Vec<Gathered>, Option<Transaction>);
+
+/// Workers at it.
+pub(super) struct Gathering {
+    crew: Crew<Left>,
+    part: Arc<Part<Wanted>>,
+}
+
+impl Gathering {
+    /// Starts workers over the rows of a plan when there are many: the slots of their batches, and the values of keys.
+    pub(super) fn start(
+        (input, node): (&mut Operator, &Node),
+        (keys, slots): (Vec<Expr>, Vec<usize>),
+        run: &mut Run<'_>,
+    ) -> Result<Option<Gathering>, Stop> {
+        let Some(mut workers) = parallel::workers(input, node, run)? else {
+            return Ok(None);
+        };
+        parallel::give_readers(&mut workers, run)?;
+        let rest = Wanted { keys, slots, bytes: AtomicUsize::new(0) };
+        let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
+        let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
+        let crew = Crew::start(jobs, run.worker_info("SELECT"), None, |worker, ()| gather(worker, Arc::clone(&part)));
+        Ok(crew.map(|crew| Gathering { crew, part }))
+    }
+
+    /// The batches in order, once all workers have ended. None: they are too many.
+    ///
+    /// # Errors
+    /// The need to wait for the workers; the first of their errors.
+    pub(super) fn outcome(&mut self, run: &mut Run<'_>) -> Result<Option<Vec<Gathered>>, Stop> {
+        let Some((left, result)) = self.crew.outcome() else {
+            return Err(Stop::Team(self.crew.team()));
+        };
+        let (gathered, children): (Vec<Vec<Gathered>>, Vec<Option<Transaction>>) = left.into_iter().unzip();
+        let (database, tx) = run.engine()?;
+        database.merge_children(tx, children.into_iter().flatten().collect());
+        result?;
+        // Relaxed: the workers have ended, which the team's lock has told.
+        if self.part.rest.bytes.load(Ordering::Relaxed) > BYTES_MAX {
+            return Ok(None);
+        }
+        let mut gathered: Vec<Gathered> = gathered.into_iter().flatten().collect();
+        // Batches of one ordinal are one worker's, and in order.
+        gathered.sort_by_key(|gathered| gathered.ordinal);
+        Ok(Some(gathered))
+    }
+
+    /// Bytes of all batches.
+    fn bytes(&self) -> usize {
+        // Relaxed: asked when the workers have ended.
+        self.part.rest.bytes.load(Ordering::Relaxed)
+    }
+}
+
+/// What a worker does.
+async fn gather(mut worker: Worker, part: Arc<Part<Wanted>>) -> (Left, Result<(), (u64, Fault)>) {
+    let mut gathered = Vec::new();
+    let result = gather_parts(&mut gathered, &mut worker, &part).await;
+    let result = result.map_err(|fault| worker.failed(fault));
+    ((gathered, worker.child), result)
+}
+
+async fn gather_parts(gathered: &mut Vec<Gathered>, worker: &mut Worker, part: &Part<Wanted>) -> Result<(), Fault> {
+    let Wanted { keys, slots, bytes } = &part.rest;
+    loop {
+        worker.meet_readers().await?;
+        // Relaxed: one that sees it late does some work in vain.
+        if bytes.load(Ordering::Relaxed) > BYTES_MAX {
+            gathered.clear();
+            return Ok(());
+        }
+        let Some(batch) = worker.next(part).await? else {
+            return Ok(());
+        };
+        let (mut run, operator) = worker.run(part);
+        let keys = RowKeys::of(keys.iter(), &batch, &mut run)?;
+        let mut own = Batch::new(batch.rows);
+        let mut size = keys.bytes();
+        for &slot in slots {
+            if let Some(column) = batch.column(slot) {
+                size += column.bytes(batch.rows);
+                own.set(slot, column.clone());
+            }
+        }
+        gathered.push(Gathered { ordinal: operator.ordinal(), batch: own, keys });
+        bytes.fetch_add(size, Ordering::Relaxed);
+    }
+}
+
+/// The rows of a join of large tables, one at a time.
+pub(crate) struct GatherCursor {
+    operator: Operator,
+    /// Makes the rows where workers do not.
+    serial: Cursor,
+    stage: Stage,
+    /// No more than so many rows will be asked for.
+    wanted: u64,
+    counts: Option<Arc<Counts>>,
+    charge: Charge,
+}
+
+enum Stage {
+    /// No row was asked for.
+    Fresh,
+    /// Workers are at it.
+    Workers(Gathering),
+    /// All rows are in these.
+    Gathered(Vec<Gathered>),
+    /// Rows are given: those behind the batch at hand, it, and how many of it were given.
+    Giving(std::vec::IntoIter<Gathered>, Batch, usize),
+    /// The serial cursor gives them.
+    Serial,
+}
+
+impl GatherCursor {
+    /// The operator of a plan that joins tables and whose rows workers can make.
+    pub(crate) fn operator_of(node: &Node) -> Option<Operator> {
+        let is_join =
+            matches!(node, Node::Join { .. } | Node::Apply { .. } | Node::Filter { .. } | Node::Compute { .. });
+        let operator = if is_join { Operator::of_groups(node) } else { None };
+        operator.filter(Operator::joins_tables)
+    }
+
+    pub(crate) fn new(operator: Operator, serial: Cursor, node: &Node, making: Making<'_>) -> GatherCursor {
+        let counts = making.profile.map(|profile| profile.counts(node));
+        let charge = Charge::default();
+        GatherCursor { operator, serial, stage: Stage::Fresh, wanted: u64::MAX, counts, charge }
+    }
+
+    /// Starts over.
+    pub(crate) fn open(&mut self) {
+        self.operator.open();
+        self.serial.open();
+        self.stage = Stage::Fresh;
+        self.charge.clear();
+    }
+
+    /// See [`Cursor::forget`].
+    pub(crate) fn forget(&mut self) {
+        self.operator.forget();
+        self.serial.forget();
+        self.stage = Stage::Fresh;
+        self.charge.clear();
+    }
+
+    /// No more than so many rows will be asked for.
+    pub(crate) fn want(&mut self, rows: u64) {
+        self.wanted = rows;
+    }
+
+    /// Moves to the next row.
+    pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<bool, Stop> {
+        loop {
+            self.stage = match &mut self.stage {
+                Stage::Fresh => {
+                    let is_all_wanted = self.wanted > BATCH_ROWS as u64;
+                    let started = match is_all_wanted && has_room(node, run.live) {
+                        true => {
+                            Gathering::start((&mut self.operator, node), (Vec::new(), live_slots(node, run.live)), run)?
+                        }
+                        false => None,
+                    };
+                    started.map_or(Stage::Serial, Stage::Workers)
+                }
+                Stage::Workers(gathering) => {
+                    let gathered = gathering.outcome(run)?;
+                    if let Some(counts) = &self.counts {
+                        counts.add_workers(gathering.crew.runs());
+                    }
+                    self.charge.keep(gathering.bytes());
+                    gathered.map_or(Stage::Serial, Stage::Gathered)
+                }
+                Stage::Gathered(gathered) => match self.charge.settle(run)? {
+                    true => Stage::Giving(std::mem::take(gathered).into_iter(), Batch::default(), 0),
+                    false => Stage::Serial,
+                },
+                Stage::Giving(_, batch, next) if *next < batch.rows => {
+                    batch.read(*next, run.slots);
+                    *next += 1;
+                    return Ok(true);
+                }
+                Stage::Giving(behind, batch, next) => {
+                    let Some(gathered) = behind.next() else { return Ok(false) };
+                    (*batch, *next) = (gathered.batch, 0);
+                    continue;
+                }
+                Stage::Serial => {
+                    self.charge.clear();
+                    return self.serial.give(node, run, |_| Ok(true));
+                }
+            };
+        }
+    }
+}
+
+/// True if the rows that are expected have room.
+pub(crate) fn has_room(node: &Node, live: &LiveSlots) -> bool {
+    size_of(node).rows * live_slots(node, live).len() as f64 * VALUE_BYTES <= BYTES_MAX as f64
+}
