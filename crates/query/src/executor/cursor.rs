@@ -119,8 +119,9 @@ impl Cursor {
                 }
             }
             Node::Join { left, right, .. } => Cursor::Join(Box::new(JoinCursor::new(new(left), again(right), making))),
-            Node::Apply { input, subquery, .. } => {
-                Cursor::Apply(Box::new(ApplyCursor::new(Cursor::new(input, above), again(subquery), making)))
+            Node::Apply { input, subquery, test, correlated, .. } => {
+                let subquery = if test.reads_all_rows() && !correlated { new(subquery) } else { again(subquery) };
+                Cursor::Apply(Box::new(ApplyCursor::new(Cursor::new(input, above), subquery, making)))
             }
             Node::Group { input, keys, aggregates } => {
                 let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();

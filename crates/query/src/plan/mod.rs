@@ -221,6 +221,13 @@ pub enum Test {
     },
 }
 
+impl Test {
+    /// True if all rows of the subquery are read, where nothing fails.
+    pub(crate) fn reads_all_rows(&self) -> bool {
+        !matches!(self, Test::Exists)
+    }
+}
+
 /// A condition on the row outside that a subquery's evaluation hangs on: a branch of CASE that is taken, or not.
 #[derive(Debug, Clone)]
 pub struct Guard {

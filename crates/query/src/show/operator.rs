@@ -5,7 +5,7 @@
 
 use super::expression::{SlotNames, comparison, table_parts};
 use crate::access::{KeyColumn, Table};
-use crate::executor::batch::{GatherCursor, Operator, aggregates_can_share, gathered_has_room};
+use crate::executor::batch::{GatherCursor, Operator, aggregates_can_share};
 use crate::executor::parallel::{InsertWork, ROWS_MIN, WORKERS_MAX, WorkerRun, can_share, may_run_elsewhere};
 use crate::executor::{Counted, Profile, ROWS_BEFORE};
 use crate::expression::{Expr, Predicate};
@@ -207,8 +207,10 @@ impl Shower<'_> {
             }
         });
         filled.each(&mut |slot| shown.output.push(self.names.slot(slot)));
-        let can_gather = || may_run_elsewhere(node) && gathered_has_room(node, &self.plan.live);
-        if gathers { self.gathered(shown, node, probe_side(node), can_gather) } else { shown }
+        match gathers {
+            true => self.gathered(shown, node, probe_side(node), || may_run_elsewhere(node)),
+            false => shown,
+        }
     }
 
     /// An operator that may be opened several times, or that others make a whole of.
@@ -275,10 +277,14 @@ impl Shower<'_> {
             Node::Apply { input, subquery, test, slot, correlated, memo, .. } => {
                 let inner = if *correlated { times(executions, input) } else { executions };
                 let (logical, text) = self.test(test);
+                let subquery = match test.reads_all_rows() && !correlated {
+                    true => self.node(subquery, inner),
+                    false => self.again(subquery, inner),
+                };
                 Shown::new("Nested Loops", logical)
                     .define([(self.names.slot(*slot), text)])
                     .over(below(input))
-                    .over(self.remembered(self.again(subquery, inner), memo.as_deref(), inner))
+                    .over(self.remembered(subquery, memo.as_deref(), inner))
             }
             Node::Group { input, keys, aggregates } => {
                 let shares = || aggregates_can_share(keys, aggregates) && can_share(input, &self.plan.live);

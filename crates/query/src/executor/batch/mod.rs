@@ -51,7 +51,7 @@ pub(crate) use aggregate::{AggregateCursor, can_share as aggregates_can_share};
 pub(crate) use cursor::BatchCursor;
 pub(crate) use evaluate::evaluate;
 pub(crate) use filtered_scan::FilteredScan;
-pub(crate) use gather::{GatherCursor, has_room as gathered_has_room};
+pub(crate) use gather::GatherCursor;
 pub(crate) use operator::Operator;
 use pikepole_types::Value;
 pub(crate) use vector::{Code, Vector, VectorBuilder};
