@@ -60,7 +60,7 @@ impl std::ops::AddAssign for Reads {
 thread_local! {
     /// Whether the thread has a meter: what is asked first.
     static IS_METERED: Cell<bool> = const { Cell::new(false) };
-    static METER: RefCell<Option<ReadMeter>> = const { RefCell::new(None) };
+    static METER: RefCell<Option<Metered>> = const { RefCell::new(None) };
     /// Pages that the thread has looked up, and those of them that were not there.
     static READ: Cell<[u64; 2]> = const { Cell::new([0; 2]) };
 }
@@ -87,8 +87,38 @@ struct Counts {
     of: HashMap<ReadKey, (usize, Reads)>,
 }
 
+/// A thread's meter, and what the thread has read of one object and not told it yet: most reads are of the object of the one before.
+struct Metered {
+    meter: ReadMeter,
+    pending: Option<(ReadKey, Reads)>,
+}
+
+impl Metered {
+    fn add(&mut self, key: ReadKey, reads: Reads) {
+        match &mut self.pending {
+            Some((last, sum)) if *last == key => *sum += reads,
+            _ => {
+                self.tell();
+                self.pending = Some((key, reads));
+            }
+        }
+    }
+
+    fn tell(&mut self) {
+        if let Some((key, reads)) = self.pending.take() {
+            self.meter.add(key, reads);
+        }
+    }
+}
+
+impl Drop for Metered {
+    fn drop(&mut self) {
+        self.tell();
+    }
+}
+
 /// Puts back the meter that a thread had before.
-struct Before(Option<ReadMeter>);
+struct Before(Option<Metered>);
 
 impl Drop for Before {
     fn drop(&mut self) {
@@ -96,7 +126,7 @@ impl Drop for Before {
     }
 }
 
-fn set_current(meter: Option<ReadMeter>) -> Option<ReadMeter> {
+fn set_current(meter: Option<Metered>) -> Option<Metered> {
     IS_METERED.set(meter.is_some());
     METER.replace(meter)
 }
@@ -104,17 +134,19 @@ fn set_current(meter: Option<ReadMeter>) -> Option<ReadMeter> {
 impl ReadMeter {
     /// Runs `call` and counts what it reads on this thread.
     pub fn during<R>(&self, call: impl FnOnce() -> R) -> R {
-        let _before = Before(set_current(Some(self.clone())));
+        let _before = Before(set_current(Some(Metered { meter: self.clone(), pending: None })));
         call()
     }
 
     /// The meter of the call that the thread is in: for the workers that it starts.
     pub fn current() -> Option<ReadMeter> {
-        METER.with_borrow(Clone::clone)
+        METER.with_borrow(|metered| metered.as_ref().map(|metered| metered.meter.clone()))
     }
 
-    /// What was read of a tree or heap, and how many others were met before it; None: nothing.
+    /// What was read of a tree or heap, and how many others were met before it; None: nothing. What other threads have read in calls that
+    /// have not ended may be missing.
     pub fn of(&self, key: ReadKey) -> Option<(usize, Reads)> {
+        METER.with_borrow_mut(|metered| metered.iter_mut().for_each(Metered::tell));
         lock(&self.0).of.get(&key).copied()
     }
 
@@ -127,9 +159,9 @@ impl ReadMeter {
 
 #[cold]
 fn count(store: &Store, object: u32, reads: Reads) {
-    METER.with_borrow(|meter| {
-        if let Some(meter) = meter {
-            meter.add(ReadKey::new(store, object), reads);
+    METER.with_borrow_mut(|metered| {
+        if let Some(metered) = metered {
+            metered.add(ReadKey::new(store, object), reads);
         }
     });
 }

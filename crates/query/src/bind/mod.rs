@@ -148,7 +148,7 @@ impl<'a> Names<'a> {
     }
 }
 
-/// What the rows of a subquery depend on.
+/// Things that the rows of a subquery depend on.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Dependence {
     /// Nothing that changes while the statement runs.

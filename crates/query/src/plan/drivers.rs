@@ -20,7 +20,7 @@ impl Node {
         drivers
     }
 
-    /// What runs for each row of something else is left out: that other thing tells how far it is.
+    /// Leaves out what runs for each row of something else: that other thing tells how far it is.
     fn visit_drivers(&self, visit: &mut dyn FnMut(&Arc<pikepole_engine::Table>)) {
         match self {
             Node::Scan(scan) if scan.range.is_whole() => visit(&scan.table.engine),
@@ -58,7 +58,7 @@ impl Node {
         }
     }
 
-    /// Of what is opened for each row of something else, what is read once and kept.
+    /// Takes of what is opened for each row of something else only what is read once and kept.
     fn visit_kept_drivers(&self, visit: &mut dyn FnMut(&Arc<pikepole_engine::Table>)) {
         match self {
             Node::More(more) if matches!(**more, More::Spool(_)) => self.visit_drivers(visit),

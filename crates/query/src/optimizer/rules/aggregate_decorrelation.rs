@@ -51,7 +51,7 @@ pub(crate) fn decorrelate(plan: &mut Node, can_join: bool, slot: &mut dyn FnMut(
     });
 }
 
-/// What is below computed values and conditions: in a subquery of one row, the aggregation that gives it.
+/// The operator below computed values and conditions: in a subquery of one row, the aggregation that gives it.
 fn aggregation(node: &mut Node) -> &mut Node {
     match node {
         Node::Compute { input, .. } | Node::Filter { input, .. } => aggregation(input),
@@ -90,7 +90,7 @@ fn can_be_looked_up(group: &Node) -> bool {
     keys.is_empty() && !spool.keys.is_empty() && aggregates.iter().all(|own| cannot_fail(own) && is_own(own))
 }
 
-/// True for an aggregate of a column that no value of it makes fail, in the type that [`summed_type`] says.
+/// True for an aggregate of a column that no value of it makes fail, in the type that [`settle`] gives it.
 fn cannot_fail(aggregate: &Aggregate) -> bool {
     let ty = &aggregate.input_type;
     let is_safe = match aggregate.function {
