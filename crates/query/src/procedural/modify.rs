@@ -114,8 +114,10 @@ impl ModifyState {
                 return ModifyState::default();
             }
         };
+        // There is one row at a time, which no other can come before.
+        let making = Making { regroups: false, ..Making::plain(&plan.live) };
         let again = match &changed.subqueries {
-            RowSubqueries::Again(node) => Some(Cursor::new(node, Making::plain(&plan.live))),
+            RowSubqueries::Again(node) => Some(Cursor::new(node, making)),
             RowSubqueries::None | RowSubqueries::Kept(_) => None,
         };
         let writer = Some(changed.table.engine.writer());
