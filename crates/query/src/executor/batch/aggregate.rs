@@ -26,7 +26,7 @@ use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::Transaction;
 use pikepole_types::Accumulator;
 
-/// Bytes of the groups of all workers together for which the session's memory is only asked when they are merged.
+/// Bytes of what all workers make together for which the session's memory is only asked when they have ended.
 const PARTS_BYTES: usize = 64 << 20;
 
 /// The same where there is memory for more, as a large table may need.
@@ -308,7 +308,8 @@ fn start(
         parallel::give_readers(&mut workers, run)?;
     }
     let is_full = AtomicBool::new(false);
-    let bytes_max = parts_bytes((node, keys), charge, run)? / workers.len().max(1);
+    let most = if keys.is_empty() { PARTS_BYTES } else { PARTS_BYTES_MAX };
+    let bytes_max = parts_bytes(node, most, charge, run)? / workers.len().max(1);
     let rest = Work { keys: keys.into(), aggregates: aggregates.to_vec(), empty: empty.clone(), bytes_max, is_full };
     let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
     let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
@@ -317,13 +318,13 @@ fn start(
     Ok(crew.map(|crew| (crew, part)))
 }
 
-/// Bytes of the groups of all workers together, at most: those of large tables may be as large, if there is memory for that.
-fn parts_bytes((node, keys): (&Node, &Keys), charge: &mut Charge, run: &Run<'_>) -> Result<usize, Stop> {
+/// Bytes of what all workers make together, at most: of large tables as many as these have, up to `most`, if there is memory for that.
+pub(super) fn parts_bytes(node: &Node, most: usize, charge: &mut Charge, run: &Run<'_>) -> Result<usize, Stop> {
     let mut pages = 0u64;
     node.visit_scans(&mut |scan| pages = pages.max(scan.table.engine.pages_guessed()));
-    let bytes = usize::try_from(pages * PAGE_BYTES).unwrap_or(PARTS_BYTES_MAX).min(PARTS_BYTES_MAX);
+    let bytes = usize::try_from(pages * PAGE_BYTES).unwrap_or(most).min(most);
     charge.clear();
-    if keys.is_empty() || bytes <= PARTS_BYTES {
+    if bytes <= PARTS_BYTES {
         return Ok(PARTS_BYTES);
     }
     charge.keep(bytes);

@@ -10,6 +10,7 @@
 
 use std::sync::Arc;
 
+use super::aggregate::parts_bytes;
 use super::key_table::RowKeys;
 use super::operator::Operator;
 use super::{BATCH_ROWS, Batch};
@@ -23,8 +24,8 @@ use crate::plan::Node;
 use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
 use pikepole_engine::Transaction;
 
-/// Bytes that all workers may have made together.
-const BYTES_MAX: usize = 128 << 20;
+/// Bytes that all workers may have made together, where there is memory for them.
+pub(super) const BYTES_MAX: usize = 128 << 20;
 
 /// A batch, by the number that tells which comes first, and keys of its rows.
 pub(super) struct Gathered {
@@ -37,8 +38,9 @@ pub(super) struct Gathered {
 struct Wanted {
     keys: Vec<Expr>,
     slots: Vec<usize>,
-    /// Bytes made so far.
+    /// Bytes made so far, and those that may be made.
     bytes: AtomicUsize,
+    bytes_max: usize,
 }
 
 /// What a worker leaves: its batches, and the child it has read in.
@@ -51,17 +53,18 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Starts workers over the rows of a plan when there are many: the slots of their batches, and the values of keys.
+    /// Starts workers over the rows of a plan when there are many: the slots of their batches, and the values of keys, so many bytes at most.
     pub(super) fn start(
         (input, node): (&mut Operator, &Node),
         (keys, slots): (Vec<Expr>, Vec<usize>),
+        bytes_max: usize,
         run: &mut Run<'_>,
     ) -> Result<Option<Gathering>, Stop> {
         let Some(mut workers) = parallel::workers(input, node, run)? else {
             return Ok(None);
         };
         parallel::give_readers(&mut workers, run)?;
-        let rest = Wanted { keys, slots, bytes: AtomicUsize::new(0) };
+        let rest = Wanted { keys, slots, bytes: AtomicUsize::new(0), bytes_max };
         let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
         let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
         let crew = Crew::start(jobs, run.worker_info("SELECT"), None, |worker, ()| gather(worker, Arc::clone(&part)));
@@ -80,8 +83,7 @@ impl Gathering {
         let (database, tx) = run.engine()?;
         database.merge_children(tx, children.into_iter().flatten().collect());
         result?;
-        // Relaxed: the workers have ended, which the team's lock has told.
-        if self.part.rest.bytes.load(Ordering::Relaxed) > BYTES_MAX {
+        if self.bytes() > self.part.rest.bytes_max {
             return Ok(None);
         }
         let mut gathered: Vec<Gathered> = gathered.into_iter().flatten().collect();
@@ -92,7 +94,7 @@ impl Gathering {
 
     /// Bytes of all batches.
     fn bytes(&self) -> usize {
-        // Relaxed: asked when the workers have ended.
+        // Relaxed: the workers have ended, which the team's lock has told.
         self.part.rest.bytes.load(Ordering::Relaxed)
     }
 }
@@ -106,11 +108,11 @@ async fn gather(mut worker: Worker, part: Arc<Part<Wanted>>) -> (Left, Result<()
 }
 
 async fn gather_parts(gathered: &mut Vec<Gathered>, worker: &mut Worker, part: &Part<Wanted>) -> Result<(), Fault> {
-    let Wanted { keys, slots, bytes } = &part.rest;
+    let Wanted { keys, slots, bytes, bytes_max } = &part.rest;
     loop {
         worker.meet_readers().await?;
         // Relaxed: one that sees it late does some work in vain.
-        if bytes.load(Ordering::Relaxed) > BYTES_MAX {
+        if bytes.load(Ordering::Relaxed) > *bytes_max {
             gathered.clear();
             return Ok(());
         }
@@ -198,11 +200,13 @@ impl GatherCursor {
         loop {
             self.stage = match &mut self.stage {
                 Stage::Fresh => {
+                    if self.wanted <= BATCH_ROWS as u64 {
+                        self.stage = Stage::Serial;
+                        continue;
+                    }
+                    let bytes_max = parts_bytes(node, BYTES_MAX, &mut self.charge, run)?;
                     let (input, slots) = ((&mut self.operator, node), live_slots(node, run.live));
-                    let started = match self.wanted > BATCH_ROWS as u64 {
-                        true => Gathering::start(input, (Vec::new(), slots), run)?,
-                        false => None,
-                    };
+                    let started = Gathering::start(input, (Vec::new(), slots), bytes_max, run)?;
                     started.map_or(Stage::Serial, Stage::Workers)
                 }
                 Stage::Workers(gathering) => {
@@ -210,6 +214,7 @@ impl GatherCursor {
                     if let Some(counts) = &self.counts {
                         counts.add_workers(gathering.crew.runs());
                     }
+                    self.charge.clear();
                     self.charge.keep(gathering.bytes());
                     gathered.map_or(Stage::Serial, Stage::Gathered)
                 }

@@ -7,7 +7,7 @@
 //! What workers read together is bounded ([`super::gather`]); beyond that the session reads it all.
 
 use super::Batch;
-use super::gather::{Gathered, Gathering};
+use super::gather::{BYTES_MAX, Gathered, Gathering};
 use super::key_table::{KeyTable, KeyTableBuilder, RowKeys};
 use super::operator::Operator;
 use crate::access::Stop;
@@ -94,5 +94,5 @@ fn start(spool: &Spool, run: &mut Run<'_>) -> Result<Option<Gathering>, Stop> {
         return Ok(None);
     }
     let keys = spool.keys.iter().map(|key| key.inner.clone()).collect();
-    Gathering::start((&mut input, &spool.input), (keys, carried(spool, run)), run)
+    Gathering::start((&mut input, &spool.input), (keys, carried(spool, run)), BYTES_MAX, run)
 }
