@@ -1,4 +1,4 @@
-//! How far a statement is that reads large tables whole, for the views: by the pages that its scans have gone through of those that they
+//! The progress of a statement that reads large tables whole, for the views: by the pages that its scans have gone through of those that they
 //! have to, and by the rows of its operators where they are counted.
 
 use std::collections::HashMap;

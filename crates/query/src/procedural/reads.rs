@@ -1,4 +1,4 @@
-//! What a statement reads: SET STATISTICS IO, as a message for each table, and how far it is, for the views.
+//! Reads of a statement: SET STATISTICS IO, as a message for each table, and how far it is, for the views.
 //!
 //! A statement's meter is set while its operators run, on the session's scheduler and in its workers, and nowhere else: neither
 //! while it waits, nor in triggers, which tell of their own statements, nor in functions, which tell nothing.

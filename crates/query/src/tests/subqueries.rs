@@ -1,11 +1,11 @@
-//! How often a subquery runs that reads the row outside.
+//! The number of runs of a subquery that reads the row outside.
 
 use super::*;
 
 const VISITS: &str = "CREATE TABLE visit (id int NOT NULL PRIMARY KEY, town int NULL, note varchar(20) NULL)
     INSERT visit SELECT value, NULLIF(value % 5, 0), CASE WHEN value % 2 = 0 THEN 'even' ELSE 'odd' END FROM GENERATE_SERIES(1, 60)";
 
-/// How often the scan of `b` ran.
+/// The number of runs of the scan of `b`.
 fn executions(client: &mut Client, query: &str) -> String {
     client.context.settings.statistics_profile = true;
     let lines = client.lines(query);

@@ -34,7 +34,7 @@ pub(super) struct Gathered {
     pub(super) keys: RowKeys,
 }
 
-/// What is wanted of the rows.
+/// The parts of the rows that are wanted.
 struct Wanted {
     keys: Vec<Expr>,
     slots: Vec<usize>,
@@ -43,7 +43,7 @@ struct Wanted {
     bytes_max: usize,
 }
 
-/// What a worker leaves: its batches, and the child it has read in.
+/// The outcome of a worker: its batches, and the child it has read in.
 type Left = (Vec<Gathered>, Option<Transaction>);
 
 /// Workers at it.
@@ -99,7 +99,7 @@ impl Gathering {
     }
 }
 
-/// What a worker does.
+/// The work of a worker.
 async fn gather(mut worker: Worker, part: Arc<Part<Wanted>>) -> (Left, Result<(), (u64, Fault)>) {
     let mut gathered = Vec::new();
     let result = gather_parts(&mut gathered, &mut worker, &part).await;

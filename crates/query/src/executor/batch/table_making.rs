@@ -4,7 +4,7 @@
 //!   a large table     workers read parts of it ──► batches with their keys ──► session: all of them, in the order of the parts
 //!   all else          the session reads it, row by row or batch by batch
 //! ```
-//! What workers read together is bounded ([`super::gather`]); beyond that the session reads it all.
+//! Workers together read so much at most ([`super::gather`]); beyond that the session reads it all.
 
 use super::Batch;
 use super::gather::{BYTES_MAX, Gathered, Gathering};
@@ -26,7 +26,7 @@ enum Stage {
     Fresh,
     /// Workers are at it.
     Workers(Gathering),
-    /// What they have read and is not in the table yet.
+    /// Their batches that are not in the table yet.
     Read(std::vec::IntoIter<Gathered>),
     /// The session reads.
     Serial(Operator),
