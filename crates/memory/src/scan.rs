@@ -92,6 +92,16 @@ impl MemoryScan {
         (&self.bytes[start..name], &self.bytes[name..body])
     }
 
+    /// The bytes of the batch, in which [`MemoryScan::bodies`] has places.
+    pub fn bytes(&self) -> &[u8] {
+        &self.bytes
+    }
+
+    /// Where the body of each row of the batch that is left begins and ends, in [`MemoryScan::bytes`].
+    pub fn bodies(&self) -> impl Iterator<Item = (usize, usize)> {
+        self.rows[self.next..].iter().copied()
+    }
+
     /// Goes to the next row of the batch; false: the batch is used up.
     pub fn next_row(&mut self) -> bool {
         let more = self.next < self.rows.len();

@@ -23,6 +23,7 @@ mod backup;
 mod backup_tests;
 mod check;
 mod checkpoint;
+mod copied;
 #[cfg(test)]
 mod crash_tests;
 #[cfg(test)]
@@ -61,6 +62,7 @@ pub use allocation::{EXTENT_PAGES, MAP_EXTENTS, OBJECT_FIRST};
 pub use backup::{PagesInUse, RestoredPages, check_page};
 pub use check::{CheckReport, Finding, ObjectReport};
 pub use checkpoint::{FORMAT_VERSION, Master, TornPages};
+pub use copied::{CopiedRow, CopiedRows};
 pub use error::{Need, PageId, PageRun, Stop, StorageError};
 pub use glance::Glance;
 pub use growth::{FileGrowth, FileLimits};

@@ -52,6 +52,12 @@ impl RowHeader {
         self.flags() & Self::HAS_OLDER_VERSION != 0
     }
 
+    /// Heap: the columns are not those of a row that is at home in this place.
+    #[inline]
+    pub(crate) fn is_elsewhere(self) -> bool {
+        self.flags() & (Self::FORWARDED | Self::MOVED) != 0
+    }
+
     /// This header without the flags that only heaps know: what callers see.
     pub(crate) fn public(self) -> RowHeader {
         RowHeader::new(self.flags() & (Self::GHOST | Self::HAS_OLDER_VERSION), self.xid())

@@ -3,7 +3,7 @@
 //! ```text
 //!   page, copied ──► rows that the view sees ──► ColumnReader for each wanted column
 //! ```
-//! Rows are read where the copy has them: none is moved on its way into its columns, and unwanted columns are passed over.
+//! Rows are read where the copy of their page has them, one column of all rows after the other; unwanted columns are passed over.
 //! Needs come only between two pages, so a page's rows are in the columns as a whole or not at all.
 
 use pikepole_storage::{EXTENT_PAGES, RowHeader};
@@ -106,37 +106,47 @@ impl Database {
         writers: &mut Writers<'_>,
         columns: &mut [ColumnReader],
     ) -> Result<usize, RowError> {
-        let TableScan { source, projection, wanted, older, name, .. } = scan;
-        let mut rows = 0;
-        let mut read = |place: &[u8], key: &[u8], header: RowHeader, rest: &[u8]| {
-            let rest = match writers.sees(self, table, place, header, (older, name)) {
-                Seen::Nothing => return Ok(()),
-                Seen::Row => rest,
-                Seen::Older => older,
-            };
-            rows += 1;
-            table.layout.read_row(key, rest, projection, columns)
-        };
-        match source {
-            Some(Source::Tree(tree)) => {
-                tree.rows().try_for_each(|row| read(row.key, row.key, row.header, row.rest))?;
-            }
+        let TableScan { source, projection, wanted, places, older, name, range, .. } = scan;
+        places.clear();
+        let (copied, page) = match source {
+            Some(Source::Tree(tree)) => (tree.copied(), None),
             Some(Source::Heap(heap)) => {
-                heap.rows().try_for_each(|(rid, header, body)| read(rid, &[], header, body))?;
+                let page = heap.scan.page();
+                (heap.scan.copied(), Some(page))
             }
-            Some(Source::Memory(_)) | None => {}
+            Some(Source::Memory(_)) | None => return Ok(0),
+        };
+        for at in 0..copied.rows().len() {
+            let row = copied.rows()[at];
+            let row = match writers.seen == Some(row.header.xid()) {
+                true if row.header.is_ghost() => continue,
+                true => row,
+                false => {
+                    let rid = page.map(|page| row.rid(page).to_bytes());
+                    let place = rid.as_ref().map_or_else(|| copied.key(row), |rid| &rid[..]);
+                    match writers.look(self, table, place, row.header, (older, name)) {
+                        Seen::Nothing => continue,
+                        Seen::Row => row,
+                        Seen::Older => copied.with_rest(row, older),
+                    }
+                }
+            };
+            places.push(row.key, row.rest, row.end);
         }
+        if range.reverse {
+            places.reverse();
+        }
+        table.layout.read_rows(copied.bytes(), places, projection, columns)?;
         match columns.iter_mut().position(|column| !column.check()) {
             Some(place) => Err(RowError::Corrupt { column: wanted[place] }),
-            None => Ok(rows),
+            None => Ok(places.len()),
         }
     }
 }
 
 impl Writers<'_> {
     /// The view's answer for a place; an older version goes to the first of the buffers.
-    #[inline]
-    fn sees(
+    fn look(
         &mut self,
         database: &Database,
         table: &Table,
@@ -144,9 +154,6 @@ impl Writers<'_> {
         header: RowHeader,
         (older, name): (&mut Vec<u8>, &mut Vec<u8>),
     ) -> Seen {
-        if self.seen == Some(header.xid()) {
-            return if header.is_ghost() { Seen::Nothing } else { Seen::Row };
-        }
         let home = database.transactions();
         let seen = home.resolve(self.view, &table.base, place, header, older, name);
         match seen {

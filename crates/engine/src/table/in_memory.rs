@@ -346,13 +346,12 @@ impl Database {
             return Ok(None);
         }
         let Some(Source::Memory(own)) = &mut scan.source else { return Ok(None) };
-        let mut rows = 0;
-        while own.scan.next_row() {
-            let (_, body) = own.scan.row();
-            let read = table.layout.read_row(&[], body, &scan.projection, columns);
-            read.map_err(|error| self.unread_in_memory(table, &error))?;
-            rows += 1;
-        }
+        let places = &mut scan.places;
+        places.clear();
+        own.scan.bodies().for_each(|(from, to)| places.push(from as u32, from as u32, to as u32));
+        let read = table.layout.read_rows(own.scan.bytes(), places, &scan.projection, columns);
+        read.map_err(|error| self.unread_in_memory(table, &error))?;
+        let rows = places.len();
         match columns.iter_mut().position(|column| !column.check()) {
             Some(place) => {
                 let error = RowError::Corrupt { column: scan.wanted[place] };

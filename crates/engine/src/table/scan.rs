@@ -6,8 +6,8 @@
 use std::ops::Bound;
 
 use pikepole_storage::{Direction, HeapScan, Rid, RowHeader, ScanRange as StorageRange, TreeScan};
-use pikepole_transaction::{LockMode, RID_BYTES, Seen, Structure, View};
-use pikepole_types::{Projection, SqlError, SqlType, Value};
+use pikepole_transaction::{LockMode, Seen, Structure, View};
+use pikepole_types::{Projection, RowPlaces, SqlError, SqlType, Value};
 
 use super::in_memory::MemoryRows;
 use super::newest::{Claim, Copied, Met};
@@ -45,32 +45,20 @@ pub(super) enum Source {
     Memory(Box<MemoryRows>),
 }
 
-/// A scan of a heap, with its last batch laid out for reading row by row.
+/// A scan of a heap that can go back into its last batch.
 pub(super) struct HeapBatches {
-    scan: HeapScan,
+    pub(super) scan: HeapScan,
     /// The page is copied again: the rows before this one were given.
-    from: Option<[u8; RID_BYTES]>,
-    bodies: Vec<u8>,
-    /// Rid, header, and where the body ends in `bodies`.
-    rows: Vec<([u8; RID_BYTES], RowHeader, usize)>,
+    from: Option<Rid>,
 }
 
 impl HeapBatches {
-    fn next_batch(&mut self) -> Result<bool, pikepole_storage::Stop> {
-        self.bodies.clear();
-        self.rows.clear();
-        let more = self.scan.next_batch()?;
-        for row in self.scan.rows() {
-            self.bodies.extend_from_slice(row.rest);
-            self.rows.push((row.rid.to_bytes(), row.header, self.bodies.len()));
-        }
-        Ok(more)
-    }
-
     /// Goes back to the page, from the row on that was at this position: where it is when the page is copied.
     pub(super) fn copy_again(&mut self, at: usize) -> usize {
-        let Some((rid, ..)) = self.rows.get(at) else { return at };
-        self.from = Some(*rid);
+        if at >= self.scan.len() {
+            return at;
+        }
+        self.from = Some(self.scan.row(at).rid);
         self.scan.copy_again();
         0
     }
@@ -78,22 +66,8 @@ impl HeapBatches {
     /// The place of the first row that was not given yet.
     fn begin(&mut self) -> usize {
         let Some(from) = self.from.take() else { return 0 };
-        let [from, first] = [from, self.rows.first().map_or(from, |row| row.0)].map(Rid::from_bytes);
-        if from.page != first.page {
-            return 0;
-        }
-        self.rows.iter().take_while(|row| Rid::from_bytes(row.0).slot < from.slot).count()
-    }
-
-    /// The rows of the page: their places, headers and bodies.
-    pub(super) fn rows(&self) -> impl Iterator<Item = (&[u8; RID_BYTES], RowHeader, &[u8])> {
-        (0..self.rows.len()).map_while(|at| self.row(at))
-    }
-
-    fn row(&self, at: usize) -> Option<(&[u8; RID_BYTES], RowHeader, &[u8])> {
-        let (rid, header, end) = self.rows.get(at)?;
-        let start = at.checked_sub(1).map_or(0, |before| self.rows[before].2);
-        Some((rid, *header, &self.bodies[start..*end]))
+        let is_given = |rid: Rid| rid.page == from.page && rid.slot < from.slot;
+        self.scan.rows().take_while(|row| is_given(row.rid)).count()
     }
 }
 
@@ -138,6 +112,8 @@ pub struct TableScan {
     pub(super) rest: Vec<u8>,
     pub(super) older: Vec<u8>,
     pub(super) name: Vec<u8>,
+    /// The rows of the batch that are seen, where columns are read.
+    pub(super) places: RowPlaces,
     counted: u64,
 }
 
@@ -179,6 +155,7 @@ impl TableScan {
             rest: Vec::new(),
             older: Vec::new(),
             name: Vec::new(),
+            places: RowPlaces::default(),
             counted: 0,
         };
         scan.restart(table, range);
@@ -247,7 +224,7 @@ impl TableScan {
                     Some(Part::Extents(extents)) => heap.scan_extents(extents.clone()),
                     _ => heap.scan(),
                 };
-                Source::Heap(Box::new(HeapBatches { scan, from: None, bodies: Vec::new(), rows: Vec::new() }))
+                Source::Heap(Box::new(HeapBatches { scan, from: None }))
             }
             Structure::Tree(tree) => {
                 let [low, high] = &mut self.bounds;
@@ -292,13 +269,16 @@ impl TableScan {
                 rest.extend_from_slice(row.rest);
                 row.header
             }
-            Source::Heap(scan) => {
-                let (rid, header, body) = scan.row(at)?;
+            Source::Heap(heap) => {
+                if at >= heap.scan.len() {
+                    return None;
+                }
+                let row = heap.scan.row(at);
                 key.clear();
-                key.extend_from_slice(rid);
+                key.extend_from_slice(&row.rid.to_bytes());
                 rest.clear();
-                rest.extend_from_slice(body);
-                header
+                rest.extend_from_slice(row.rest);
+                row.header
             }
             Source::Memory(_) => return None,
         };
@@ -309,7 +289,7 @@ impl TableScan {
     pub(super) fn next_batch(&mut self) -> Result<bool, pikepole_storage::Stop> {
         let more = match self.source.as_mut() {
             Some(Source::Tree(scan)) => scan.next_batch()?,
-            Some(Source::Heap(scan)) => scan.next_batch()?,
+            Some(Source::Heap(heap)) => heap.scan.next_batch()?,
             Some(Source::Memory(_)) | None => false,
         };
         self.next = 0;
@@ -320,8 +300,8 @@ impl TableScan {
     /// The same, of which the rows are left out that were given before the copy was made again.
     pub(super) fn next_batch_from(&mut self) -> Result<bool, pikepole_storage::Stop> {
         let more = self.next_batch()?;
-        if let Some(Source::Heap(scan)) = self.source.as_mut() {
-            self.next = scan.begin();
+        if let Some(Source::Heap(heap)) = self.source.as_mut() {
+            self.next = heap.begin();
         }
         Ok(more)
     }

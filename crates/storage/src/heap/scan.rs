@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use super::*;
 use crate::allocation::EXTENT_PAGES;
+use crate::copied::CopiedRows;
 use crate::read_ahead::ReadAhead;
 
 /// A row as it was when its page was copied. Ghosts are rows.
@@ -29,9 +30,9 @@ pub struct HeapScan {
     /// The extent behind the last one wanted.
     end: usize,
     ahead: ReadAhead,
-    bodies: Vec<u8>,
-    /// Place, header, and where the columns end in `bodies`.
-    rows: Vec<(Rid, RowHeader, u32)>,
+    copied: CopiedRows,
+    /// The page of the copied rows.
+    copied_page: PageId,
 }
 
 impl Heap {
@@ -51,8 +52,8 @@ impl Heap {
             page: 0,
             end,
             ahead: ReadAhead::new(self.object, EXTENT_PAGES),
-            bodies: Vec::new(),
-            rows: Vec::new(),
+            copied: CopiedRows::default(),
+            copied_page: PageId(0),
         }
     }
 }
@@ -64,8 +65,7 @@ impl HeapScan {
     /// Needs, then call again; a damaged page.
     pub fn next_batch(&mut self) -> Result<bool, Stop> {
         loop {
-            self.bodies.clear();
-            self.rows.clear();
+            self.copied.clear();
             if self.extent >= self.end {
                 return Ok(false);
             }
@@ -85,7 +85,7 @@ impl HeapScan {
             if self.page == EXTENT_PAGES {
                 (self.extent, self.page) = (self.extent + 1, 0);
             }
-            if !self.rows.is_empty() {
+            if !self.copied.rows().is_empty() {
                 return Ok(true);
             }
         }
@@ -97,8 +97,7 @@ impl HeapScan {
             Some(page) => (self.extent, page),
             None => (self.extent - 1, EXTENT_PAGES - 1),
         };
-        self.bodies.clear();
-        self.rows.clear();
+        self.copied.clear();
     }
 
     fn copy(&mut self, heap: &Heap, id: PageId) -> Result<(), Stop> {
@@ -111,31 +110,54 @@ impl HeapScan {
         if !heap.is_mine(page) {
             return Err(StorageError::corrupt(id, format!("it is no page of heap {}", heap.object)).into());
         }
-        for slot in 0..page.slots() as u16 {
-            let rid = Rid { page: id, slot };
-            let header = match home_entry(page, slot) {
-                None => continue,
-                Some(Entry::Here(header, columns)) => {
-                    self.bodies.extend_from_slice(columns);
-                    header
-                }
-                Some(Entry::Forwarded(header, to)) => {
-                    heap.with_moved(rid, to, |columns| self.bodies.extend_from_slice(columns))?;
-                    header
-                }
-            };
-            self.rows.push((rid, header, self.bodies.len() as u32));
+        self.copied_page = id;
+        let before = self.copied.copy_page(page);
+        for (slot, (at, len)) in page.slot_places().enumerate() {
+            if (at, len) == (0, 0) {
+                continue;
+            }
+            let (slot, header) = (slot as u16, page.header_at(at));
+            if !header.is_elsewhere() {
+                self.copied.push_heap(slot, header, at - before..at - before + len);
+            } else if let Some(Entry::Forwarded(header, to)) = home_entry(page, slot) {
+                let rid = Rid { page: id, slot };
+                heap.with_moved(rid, to, |columns| self.copied.push_moved(slot, header, columns))?;
+            }
         }
         Ok(())
     }
 
+    /// The copy that the last batch is.
+    pub fn copied(&mut self) -> &mut CopiedRows {
+        &mut self.copied
+    }
+
+    /// The page of the last batch.
+    pub fn page(&self) -> PageId {
+        self.copied_page
+    }
+
+    /// Rows in the last batch.
+    pub fn len(&self) -> usize {
+        self.copied.rows().len()
+    }
+
+    /// True if the last batch has no rows.
+    pub fn is_empty(&self) -> bool {
+        self.copied.rows().is_empty()
+    }
+
+    /// The `index`-th row of the last batch.
+    ///
+    /// # Panics
+    /// When the batch has fewer rows.
+    pub fn row(&self, index: usize) -> HeapRow<'_> {
+        let row = self.copied.rows()[index];
+        HeapRow { rid: row.rid(self.copied_page), header: row.header, rest: self.copied.rest(row) }
+    }
+
     /// The rows of the last batch.
     pub fn rows(&self) -> impl Iterator<Item = HeapRow<'_>> {
-        let mut start = 0;
-        self.rows.iter().map(move |&(rid, header, end)| {
-            let rest = &self.bodies[start..end as usize];
-            start = end as usize;
-            HeapRow { rid, header, rest }
-        })
+        (0..self.len()).map(|index| self.row(index))
     }
 }

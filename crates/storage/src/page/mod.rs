@@ -191,6 +191,14 @@ impl<'a> Page<'a> {
         (get_u16(self.0, at) as usize, get_u16(self.0, at + 2) as usize)
     }
 
+    /// Each slot as [`Page::slot`] gives it.
+    #[inline]
+    pub fn slot_places(self) -> impl Iterator<Item = (usize, usize)> {
+        let slots = &self.0[PAGE_HEADER_BYTES..PAGE_HEADER_BYTES + SLOT_BYTES * self.slots()];
+        let (slots, _) = slots.as_chunks::<SLOT_BYTES>();
+        slots.iter().map(|&[a, b, c, d]| (u16::from_le_bytes([a, b]) as usize, u16::from_le_bytes([c, d]) as usize))
+    }
+
     pub fn entry(self, slot: usize) -> &'a [u8] {
         let (at, len) = self.slot(slot);
         &self.0[at..at + len]

@@ -37,6 +37,12 @@ pub(crate) struct LeafEntry<'a> {
 impl<'a> LeafEntry<'a> {
     /// `entry` is of a validated page.
     pub fn of(entry: &'a [u8]) -> LeafEntry<'a> {
+        let (header, key, rest) = LeafEntry::places(entry);
+        LeafEntry { header, key: &entry[key..rest], rest: &entry[rest..] }
+    }
+
+    /// The header of an entry of a validated page, and where its key and its rest begin.
+    pub fn places(entry: &[u8]) -> (RowHeader, usize, usize) {
         let header = RowHeader(get_u64(entry, 0));
         let first = entry[8] as usize;
         let (len, at) = if first < 0x80 {
@@ -45,13 +51,19 @@ impl<'a> LeafEntry<'a> {
             let (len, bytes) = get_varint(&entry[8..]).expect("the page was validated");
             (len as usize, 8 + bytes)
         };
-        LeafEntry { header, key: &entry[at..at + len], rest: &entry[at + len..] }
+        (header, at, at + len)
     }
 }
 
 impl<'a> Page<'a> {
     pub fn row_header(self, slot: usize) -> RowHeader {
-        RowHeader(get_u64(self.entry(slot), 0))
+        self.header_at(self.slot(slot).0)
+    }
+
+    /// The header of the row whose entry begins at a place.
+    #[inline]
+    pub fn header_at(self, at: usize) -> RowHeader {
+        RowHeader(get_u64(self.0, at))
     }
 
     pub fn leaf_entry(self, slot: usize) -> LeafEntry<'a> {

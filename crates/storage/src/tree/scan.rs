@@ -7,11 +7,11 @@
 use std::ops::Bound;
 
 use super::*;
+use crate::copied::CopiedRows;
 use crate::error::Need;
 use crate::meter;
 use crate::page::Page;
 use crate::page::inner::Seek;
-use crate::page::slotted::LeafEntry;
 use crate::read_ahead::ReadAhead;
 
 /// Which way a scan goes.
@@ -69,9 +69,8 @@ pub struct TreeScan {
     direction: Direction,
     position: Position,
     fence: Vec<u8>,
-    /// The entries of the last leaf, one after the other, and where each ends.
-    entries: Vec<u8>,
-    ends: Vec<u32>,
+    /// The rows of the last leaf.
+    copied: CopiedRows,
     ahead: ReadAhead,
 }
 
@@ -85,8 +84,7 @@ impl Tree {
             direction: Direction::Forward,
             position: Position::Start,
             fence: Vec::new(),
-            entries: Vec::new(),
-            ends: Vec::new(),
+            copied: CopiedRows::default(),
             ahead: ReadAhead::new(self.object, 1),
         };
         scan.restart(self, range);
@@ -105,9 +103,8 @@ impl TreeScan {
         self.direction = range.direction;
         self.position = Position::Start;
         self.ahead = ReadAhead::new(tree.object, 1);
-        self.entries.clear();
-        self.entries.shrink_to(KEPT_BYTES);
-        self.ends.clear();
+        self.copied.clear();
+        self.copied.shrink_to(KEPT_BYTES);
     }
 
     /// Copies the next rows; `false`: there are none. The rows of the last batch are gone then.
@@ -116,8 +113,7 @@ impl TreeScan {
     /// Needs, then call again; a damaged page.
     pub fn next_batch(&mut self) -> Result<bool, Stop> {
         loop {
-            self.entries.clear();
-            self.ends.clear();
+            self.copied.clear();
             if matches!(self.position, Position::End) {
                 return Ok(false);
             }
@@ -134,7 +130,7 @@ impl TreeScan {
             self.copy(guard.page());
             self.go_on(guard.page());
             meter::passes(&tree.store, tree.object);
-            if !self.ends.is_empty() {
+            if !self.is_empty() {
                 return Ok(true);
             }
         }
@@ -152,25 +148,24 @@ impl TreeScan {
             Direction::Backward => self.high = key,
         }
         self.position = Position::Start;
-        self.entries.clear();
-        self.ends.clear();
+        self.copied.clear();
     }
 
     /// The rows of the last batch, in the scan's direction.
     pub fn rows(&self) -> impl Iterator<Item = ScanRow<'_>> {
-        let count = self.ends.len();
+        let count = self.len();
         let backward = self.direction == Direction::Backward;
         (0..count).map(move |index| self.row(if backward { count - 1 - index } else { index }))
     }
 
     /// Rows in the last batch.
     pub fn len(&self) -> usize {
-        self.ends.len()
+        self.copied.rows().len()
     }
 
     /// Whether the last batch has no rows.
     pub fn is_empty(&self) -> bool {
-        self.ends.is_empty()
+        self.copied.rows().is_empty()
     }
 
     /// The `index`-th row of the last batch in key order, whatever the direction.
@@ -178,9 +173,13 @@ impl TreeScan {
     /// # Panics
     /// When the batch has fewer rows.
     pub fn row(&self, index: usize) -> ScanRow<'_> {
-        let start = index.checked_sub(1).map_or(0, |before| self.ends[before]) as usize;
-        let entry = LeafEntry::of(&self.entries[start..self.ends[index] as usize]);
-        ScanRow { header: entry.header, key: entry.key, rest: entry.rest }
+        let row = self.copied.rows()[index];
+        ScanRow { header: row.header, key: self.copied.key(row), rest: self.copied.rest(row) }
+    }
+
+    /// The copy that the last batch is: rows in key order.
+    pub fn copied(&mut self) -> &mut CopiedRows {
+        &mut self.copied
     }
 
     fn seek(&self) -> Seek<'_> {
@@ -212,10 +211,7 @@ impl TreeScan {
             Bound::Included(key) => page.find(key).map_or_else(|slot| slot, |slot| slot + 1),
             Bound::Excluded(key) => page.find(key).unwrap_or_else(|slot| slot),
         };
-        for slot in from..to {
-            self.entries.extend_from_slice(page.entry(slot));
-            self.ends.push(self.entries.len() as u32);
-        }
+        self.copied.copy_leaf(page, from..to);
     }
 
     /// Moves the position to the neighbour of the leaf that was copied.

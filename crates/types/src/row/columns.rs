@@ -9,9 +9,11 @@
 //! NULL in every row, the rows are equally long and are written column by column. The bytes are those of
 //! [`RowLayout::encode_rest`] either way; rows of differing lengths have these in front.
 
+mod decode;
 mod read;
 mod short;
 
+pub use decode::RowPlaces;
 pub use read::{CODED_DIGITS_MAX, ColumnData, ColumnReader};
 
 use super::rest;
@@ -92,24 +94,6 @@ impl Coding {
         match self {
             Coding::Zigzag => rest::zigzag(code),
             Coding::Byte | Coding::Varint => code as u64,
-        }
-    }
-
-    /// The code of a number; none for one that no code has.
-    #[inline(always)]
-    fn code(self, number: u64) -> Option<i64> {
-        match self {
-            Coding::Zigzag => Some(rest::unzigzag(number)),
-            Coding::Byte | Coding::Varint => i64::try_from(number).ok(),
-        }
-    }
-
-    /// Reads a number; gives the bytes behind it.
-    #[inline(always)]
-    fn take(self, bytes: &[u8]) -> Option<(u64, &[u8])> {
-        match self {
-            Coding::Byte => bytes.split_first().map(|(&byte, behind)| (u64::from(byte), behind)),
-            Coding::Varint | Coding::Zigzag => rest::take_varint(bytes),
         }
     }
 

@@ -150,35 +150,57 @@ pub(super) fn decode<'b>(
     Some(behind)
 }
 
-/// Reads a column of the key whose values are coded: the code, none for NULL, and the bytes behind it. The outer none is for damage.
-pub(super) fn decode_code<'b>(bytes: &'b [u8], key: &KeyColumn, ty: &ColumnType) -> Option<(Option<i64>, &'b [u8])> {
-    let flip = if key.descending { 0xFF } else { 0 };
-    let mut bytes = bytes;
-    if ty.nullable {
-        let (&mark, behind) = bytes.split_first()?;
-        match mark ^ flip {
-            0 => return Some((None, behind)),
-            1 => bytes = behind,
-            _ => return None,
-        }
+/// How the codes of a column of the key stand in it.
+pub(super) struct KeyCode {
+    nullable: bool,
+    /// Turns each bit of a descending column.
+    flip: u64,
+    width: usize,
+    is_signed: bool,
+}
+
+impl KeyCode {
+    /// None for a column whose values have no fixed width of up to eight bytes.
+    pub(super) fn of(key: &KeyColumn, ty: &ColumnType) -> Option<KeyCode> {
+        let is_signed = !matches!(
+            ty.ty,
+            SqlType::Bit
+                | SqlType::TinyInt
+                | SqlType::Date
+                | SqlType::Time(_)
+                | SqlType::SmallDateTime
+                | SqlType::DateTime2(_)
+        );
+        let width = fixed_width(&ty.ty).filter(|width| (1..=8).contains(width))?;
+        Some(KeyCode { nullable: ty.nullable, flip: if key.descending { u64::MAX } else { 0 }, width, is_signed })
     }
-    let (own, behind) = bytes.split_at_checked(fixed_width(&ty.ty)?)?;
-    let number = own.iter().fold(0u64, |number, &byte| number << 8 | u64::from(byte ^ flip));
-    let code = match ty.ty {
-        SqlType::Bit
-        | SqlType::TinyInt
-        | SqlType::Date
-        | SqlType::Time(_)
-        | SqlType::SmallDateTime
-        | SqlType::DateTime2(_) => i64::try_from(number).ok()?,
-        _ => {
-            // Turn the sign bit, then spread it to the left.
-            let bits = own.len() as u32 * 8;
-            let shift = 64u32.checked_sub(bits)?;
-            ((number ^ 1 << (bits - 1)) << shift) as i64 >> shift
+
+    /// The code at a place, none for NULL, and the place behind it. The outer none is for damage.
+    #[inline(always)]
+    pub(super) fn take(&self, bytes: &[u8], mut at: usize) -> Option<(Option<i64>, usize)> {
+        if self.nullable {
+            let mark = *bytes.get(at)? ^ self.flip as u8;
+            at += 1;
+            match mark {
+                0 => return Some((None, at)),
+                1 => {}
+                _ => return None,
+            }
         }
-    };
-    Some((Some(code), behind))
+        let behind = at + self.width;
+        let unused = 64 - 8 * self.width as u32;
+        let high = match bytes.get(at..).and_then(<[u8]>::first_chunk) {
+            Some(&eight) => u64::from_be_bytes(eight),
+            None => bytes.get(at..behind)?.iter().fold(0, |number, &byte| number << 8 | u64::from(byte)) << unused,
+        };
+        let high = high ^ self.flip;
+        let code = match self.is_signed {
+            // Turn the sign bit, then spread it to the right.
+            true => (high ^ 1 << 63) as i64 >> unused,
+            false => i64::try_from(high >> unused).ok()?,
+        };
+        Some((Some(code), behind))
+    }
 }
 
 fn decode_value(own: &[u8], flip: u8, ty: &SqlType) -> Option<Value> {

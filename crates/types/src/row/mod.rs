@@ -25,7 +25,7 @@ mod loose;
 mod rest;
 mod template;
 
-pub use columns::{CODED_DIGITS_MAX, ColumnData, ColumnReader, ColumnValues, RowBytes};
+pub use columns::{CODED_DIGITS_MAX, ColumnData, ColumnReader, ColumnValues, RowBytes, RowPlaces};
 pub use long::content_bytes_max;
 pub use template::RestTemplate;
 

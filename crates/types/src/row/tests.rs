@@ -286,8 +286,17 @@ proptest! {
 fn read_into_columns(layout: &RowLayout, wanted: &[usize], rows: &[(&[u8], &[u8])]) -> Option<Vec<Vec<Value>>> {
     let projection = layout.projection(wanted);
     let mut columns = layout.column_readers(wanted);
-    for (key, rest) in rows {
-        layout.read_row(key, rest, &projection, &mut columns).ok()?;
+    // Some rows at a time, as pages have them.
+    for page in rows.chunks(3) {
+        let (mut bytes, mut places) = (vec![0xFF], RowPlaces::default());
+        for (key, rest) in page {
+            let key_at = bytes.len() as u32;
+            bytes.extend_from_slice(key);
+            let rest_at = bytes.len() as u32;
+            bytes.extend_from_slice(rest);
+            places.push(key_at, rest_at, bytes.len() as u32);
+        }
+        layout.read_rows(&bytes, &mut places, &projection, &mut columns).ok()?;
         columns.iter_mut().all(ColumnReader::check).then_some(())?;
     }
     let values = |column: ColumnReader| {

@@ -1,9 +1,9 @@
-//! Columns from rows: the wanted columns of many rows, as their codes or texts where the type has such.
+//! Columns that rows are read into: the codes or texts of the values where the type has such.
 
 use super::{Coding, bounds};
 use crate::datetime::{Date, DateTime, DateTime2, SmallDateTime, Time};
 use crate::decimal::{Decimal, power_of_ten};
-use crate::row::{ColumnType, KeyStep, Projection, RowError, RowLayout, key, rest};
+use crate::row::{ColumnType, RowLayout, rest};
 use crate::sql_type::SqlType;
 use crate::value::Value;
 
@@ -82,6 +82,9 @@ impl ColumnReader {
     pub fn check(&mut self) -> bool {
         let ColumnData::Codes(codes) = &self.data else { return true };
         let unchecked = &codes[std::mem::replace(&mut self.checked, codes.len())..];
+        if matches!(self.ty.ty, SqlType::BigInt | SqlType::Money) {
+            return true;
+        }
         // A NULL's place has 0, which is a code of each type.
         let reach = |(low, high): (i64, i64), &code: &i64| (low.min(code), high.max(code));
         let (low, high) = unchecked.iter().fold((0, 0), reach);
@@ -105,7 +108,7 @@ impl ColumnReader {
         }
     }
 
-    fn push_null(&mut self) {
+    pub(super) fn push_null(&mut self) {
         if self.valid.is_empty() {
             self.valid.resize(self.rows(), true);
         }
@@ -125,7 +128,7 @@ impl ColumnReader {
     }
 
     /// Adds a text as it stands in rows.
-    fn push_text(&mut self, own: &[u8]) -> Option<()> {
+    pub(super) fn push_text(&mut self, own: &[u8]) -> Option<()> {
         let ColumnData::Texts { text, ends } = &mut self.data else { return None };
         let begin = text.len();
         text.push_str(std::str::from_utf8(own).ok()?);
@@ -135,7 +138,7 @@ impl ColumnReader {
         Some(())
     }
 
-    fn push_value(&mut self, value: Value) -> Option<()> {
+    pub(super) fn push_value(&mut self, value: Value) -> Option<()> {
         match &mut self.data {
             _ if value.is_null() => {
                 self.push_null();
@@ -151,23 +154,49 @@ impl ColumnReader {
         Some(())
     }
 
-    /// Adds what another column of the same type has last.
-    fn push_last_of(&mut self, other: &ColumnReader) -> Option<()> {
-        let last = other.rows().checked_sub(1)?;
-        if !other.is_valid(last) {
+    /// How its values are coded.
+    pub(super) fn coding(&self) -> Option<Coding> {
+        self.coding
+    }
+
+    /// True if it has texts.
+    pub(super) fn is_of_texts(&self) -> bool {
+        matches!(self.data, ColumnData::Texts { .. })
+    }
+
+    /// Makes room for the codes of so many rows, for the caller to fill; a column without codes has none.
+    pub(super) fn begin_codes(&mut self, rows: usize) -> Option<(&mut [i64], NullMarks<'_>)> {
+        let before = self.rows();
+        let ColumnData::Codes(codes) = &mut self.data else { return None };
+        let all = before + rows;
+        codes.resize(all, 0);
+        if !self.valid.is_empty() {
+            self.valid.resize(all, true);
+        }
+        Some((&mut codes[before..], NullMarks { valid: &mut self.valid, before, all }))
+    }
+
+    /// Adds what another column of the same type has in its last rows.
+    pub(super) fn push_last_of(&mut self, other: &ColumnReader, rows: usize) -> Option<()> {
+        let all = other.rows();
+        (all.checked_sub(rows)?..all).try_for_each(|row| self.push_row_of(other, row))
+    }
+
+    fn push_row_of(&mut self, other: &ColumnReader, row: usize) -> Option<()> {
+        if !other.is_valid(row) {
             self.push_null();
             return Some(());
         }
         match (&mut self.data, &other.data) {
-            (ColumnData::Codes(codes), ColumnData::Codes(others)) => codes.push(others[last]),
+            (ColumnData::Codes(codes), ColumnData::Codes(others)) => codes.push(others[row]),
             (ColumnData::Texts { text, ends }, ColumnData::Texts { text: others, ends: other_ends }) => {
-                let begin = last.checked_sub(1).map_or(0, |before| other_ends[before]);
-                text.push_str(&others[begin as usize..]);
+                let begin = row.checked_sub(1).map_or(0, |before| other_ends[before]);
+                text.push_str(&others[begin as usize..other_ends[row] as usize]);
                 ends.push(i32::try_from(text.len()).ok()?);
             }
             (ColumnData::Values(values), ColumnData::Values(others)) => {
-                self.value_bytes += others[last].heap_bytes();
-                values.push(others[last].clone());
+                self.value_bytes += others[row].heap_bytes();
+                values.push(others[row].clone());
             }
             _ => return None,
         }
@@ -176,112 +205,41 @@ impl ColumnReader {
     }
 }
 
+/// Says which of a column's new rows are NULL.
+pub(super) struct NullMarks<'c> {
+    valid: &'c mut Vec<bool>,
+    /// Rows before the new ones, and with them.
+    before: usize,
+    all: usize,
+}
+
+impl NullMarks<'_> {
+    /// A row, counted among the new ones, is NULL.
+    #[inline]
+    pub(super) fn note(&mut self, row: usize) {
+        if self.valid.is_empty() {
+            self.valid.resize(self.all, true);
+        }
+        self.valid[self.before + row] = false;
+    }
+}
+
 impl RowLayout {
     /// Empty columns for what a projection wants.
     pub fn column_readers(&self, wanted: &[usize]) -> Vec<ColumnReader> {
         wanted.iter().map(|&column| ColumnReader::new(&self.columns[column])).collect()
     }
-
-    /// Adds a row's wanted columns to those that [`RowLayout::column_readers`] made for them.
-    ///
-    /// # Errors
-    /// [`RowError::Corrupt`] when the bytes are no row of this layout; the columns are of different lengths then. Numbers beyond their
-    /// type are found by [`ColumnReader::check`].
-    pub fn read_row(
-        &self,
-        mut key: &[u8],
-        rest: &[u8],
-        projection: &Projection,
-        columns: &mut [ColumnReader],
-    ) -> Result<(), RowError> {
-        for step in &projection.key {
-            let corrupt = RowError::Corrupt { column: step.key.column };
-            let column = step.output.map(|place| &mut columns[place]);
-            key = read_key(key, step, column).ok_or(corrupt)?;
-        }
-        if !projection.rest.is_empty() {
-            let split = rest.split_at_checked(self.bitmap_bytes).ok_or(RowError::Corrupt { column: 0 })?;
-            let (bitmap, mut bytes) = split;
-            for step in &projection.rest {
-                let column = step.output.map(|place| &mut columns[place]);
-                if step.rest.null_bit.is_some_and(|bit| bitmap[bit / 8] >> (bit % 8) & 1 == 1) {
-                    column.into_iter().for_each(ColumnReader::push_null);
-                    continue;
-                }
-                let corrupt = RowError::Corrupt { column: step.rest.column };
-                bytes = read_rest(bytes, &step.ty, column).ok_or(corrupt)?;
-            }
-        }
-        for &(from, to) in &projection.copies {
-            let (low, high) = columns.split_at_mut(to);
-            high[0].push_last_of(&low[from]).ok_or(RowError::Corrupt { column: 0 })?;
-        }
-        Ok(())
-    }
-}
-
-/// Reads one value of the rest; gives the bytes behind it.
-#[inline]
-fn read_rest<'b>(bytes: &'b [u8], ty: &ColumnType, column: Option<&mut ColumnReader>) -> Option<&'b [u8]> {
-    let coding = match &column {
-        Some(column) => column.coding,
-        None => coding_of(&ty.ty),
-    };
-    if let Some(coding) = coding {
-        let (number, behind) = coding.take(bytes)?;
-        if let Some(column) = column {
-            let ColumnData::Codes(codes) = &mut column.data else { return None };
-            codes.push(coding.code(number)?);
-            column.push_valid();
-        }
-        return Some(behind);
-    }
-    if is_text(&ty.ty) {
-        let (own, behind) = rest::take_bytes(bytes)?;
-        column.map_or(Some(()), |column| column.push_text(own))?;
-        return Some(behind);
-    }
-    let Some(column) = column else {
-        return rest::decode(bytes, ty, None);
-    };
-    let mut value = Value::Null;
-    let behind = rest::decode(bytes, ty, Some(&mut value))?;
-    column.push_value(value)?;
-    Some(behind)
-}
-
-/// Reads one value of the key; gives the bytes behind it.
-fn read_key<'b>(bytes: &'b [u8], step: &KeyStep, column: Option<&mut ColumnReader>) -> Option<&'b [u8]> {
-    let Some(column) = column else {
-        return key::decode(bytes, &step.key, &step.ty, None);
-    };
-    if column.coding.is_some() {
-        let (code, behind) = key::decode_code(bytes, &step.key, &step.ty)?;
-        match (code, &mut column.data) {
-            (None, _) => column.push_null(),
-            (Some(code), ColumnData::Codes(codes)) => {
-                codes.push(code);
-                column.push_valid();
-            }
-            _ => return None,
-        }
-        return Some(behind);
-    }
-    let mut value = Value::Null;
-    let behind = key::decode(bytes, &step.key, &step.ty, Some(&mut value))?;
-    column.push_value(value)?;
-    Some(behind)
 }
 
 /// How the values of a type are coded, that of short decimals included.
-fn coding_of(ty: &SqlType) -> Option<Coding> {
+pub(super) fn coding_of(ty: &SqlType) -> Option<Coding> {
     match ty {
         SqlType::Decimal { precision, .. } if *precision <= CODED_DIGITS_MAX => Some(Coding::Zigzag),
         _ => Coding::of(ty),
     }
 }
 
-fn is_text(ty: &SqlType) -> bool {
+pub(super) fn is_text(ty: &SqlType) -> bool {
     matches!(ty, SqlType::Char(_) | SqlType::NChar(_) | SqlType::VarChar(_) | SqlType::NVarChar(_))
 }
 
