@@ -1,7 +1,8 @@
 //! The grouping values of rows in batches, each combination of them with a number.
 //!
 //! Grouping values are kept column by column, as codes as long as the batches have codes of one kind, else as values. A hash table has
-//! the numbers of groups; it knows no values itself.
+//! the numbers of groups; it knows no values itself. Codes of a single column that lie close together, such as small integers or the
+//! days of some years, are looked up by their distance from the least one first.
 
 use hashbrown::HashTable;
 use pikepole_types::{Collation, Value, hash, hash_code, hash_text, order};
@@ -22,6 +23,17 @@ pub(crate) struct GroupKeys {
     heap_bytes: usize,
     /// The hashes of the rows at hand.
     row_hashes: Vec<u64>,
+    near: NearCodes,
+}
+
+/// The groups of codes that lie close together.
+#[derive(Clone, Default)]
+struct NearCodes {
+    least: i64,
+    /// The group of each code from the least one on, and one more; 0: the hash table has to tell.
+    groups: Vec<u32>,
+    /// True once codes have come that lie apart.
+    is_off: bool,
 }
 
 /// One of the grouping values, by group.
@@ -48,6 +60,7 @@ impl GroupKeys {
             columns: collations.map(column).collect(),
             heap_bytes: 0,
             row_hashes: Vec::new(),
+            near: NearCodes::default(),
         }
     }
 
@@ -60,7 +73,7 @@ impl GroupKeys {
     pub(crate) fn bytes(&self) -> usize {
         // A hash, and a number in the table with the room that is free there.
         let each = 2 * size_of::<u64>() + 2 * size_of::<u32>() + self.columns.len() * size_of::<Value>();
-        self.len() * each + self.heap_bytes
+        self.len() * each + self.heap_bytes + self.near.groups.len() * size_of::<u32>()
     }
 
     /// The groups of the rows of a batch whose grouping values these are: known ones, or new ones with the next numbers.
@@ -70,6 +83,9 @@ impl GroupKeys {
                 self.hash_again();
             }
         }
+        if self.find_near(keys, batch, places) {
+            return;
+        }
         let mut row_hashes = std::mem::take(&mut self.row_hashes);
         row_hashes.clear();
         row_hashes.resize(rows, 0);
@@ -77,15 +93,36 @@ impl GroupKeys {
             column.hash(vector, &mut row_hashes);
         }
         places.clear();
-        for (row, &code) in row_hashes.iter().enumerate() {
-            let is_group = |&group: &u32| self.is_group(group, code, keys, row);
-            let found = match self.index.find(code, is_group) {
-                Some(&group) => group,
-                None => self.add(code, keys, row, batch),
-            };
-            places.push(found);
-        }
+        places.extend(row_hashes.iter().enumerate().map(|(row, &hash)| self.find_or_add(hash, keys, row, batch)));
         self.row_hashes = row_hashes;
+    }
+
+    /// The same without hashes, where the codes of the only column allow it. False: they do not.
+    fn find_near(&mut self, keys: &[Vector], batch: u64, places: &mut Vec<u32>) -> bool {
+        let ([column], [Vector::Coded(_, codes)]) = (&self.columns[..], keys) else { return false };
+        if !matches!(column.known, Known::Codes { .. }) || codes.null_count() > 0 || !self.near.reach(codes.values()) {
+            return false;
+        }
+        let mut near = std::mem::take(&mut self.near);
+        places.clear();
+        places.extend(codes.values().iter().enumerate().map(|(row, &code)| {
+            // It is in reach.
+            let known = &mut near.groups[code.wrapping_sub(near.least) as usize];
+            if *known == 0 {
+                *known = self.find_or_add(combine(0, hash_code(code)), keys, row, batch) + 1;
+            }
+            *known - 1
+        }));
+        self.near = near;
+        true
+    }
+
+    #[inline]
+    fn find_or_add(&mut self, hash: u64, keys: &[Vector], row: usize, batch: u64) -> u32 {
+        match self.index.find(hash, |&group| self.is_group(group, hash, keys, row)) {
+            Some(&group) => group,
+            None => self.add(hash, keys, row, batch),
+        }
     }
 
     #[inline]
@@ -154,6 +191,39 @@ impl GroupKeys {
     pub(crate) fn values(&self, group: usize) -> impl Iterator<Item = Value> {
         self.columns.iter().map(move |column| column.known.get(group))
     }
+}
+
+impl NearCodes {
+    /// Codes that are near each other, from the least to the greatest.
+    const SPAN_MAX: u64 = 1 << 16;
+
+    /// Makes room for these codes too. False: they lie apart.
+    fn reach(&mut self, codes: &[i64]) -> bool {
+        let Some(&first) = codes.first().filter(|_| !self.is_off) else { return false };
+        let (mut low, mut high) =
+            codes.iter().fold((first, first), |(low, high), &code| (low.min(code), high.max(code)));
+        if let Some(last) = self.groups.len().checked_sub(1) {
+            (low, high) = (low.min(self.least), high.max(self.least + last as i64));
+        }
+        let span = high.abs_diff(low);
+        if span >= Self::SPAN_MAX {
+            *self = NearCodes { is_off: true, ..NearCodes::default() };
+            return false;
+        }
+        if self.groups.len() as u64 <= span {
+            let in_front = if self.groups.is_empty() { 0 } else { self.least.abs_diff(low) as usize };
+            self.groups.splice(0..0, std::iter::repeat_n(0, in_front));
+            self.groups.resize(span as usize + 1, 0);
+            self.least = low;
+        }
+        true
+    }
+}
+
+/// The hash of values: that of those before, and of one more.
+#[inline(always)]
+fn combine(before: u64, hash: u64) -> u64 {
+    before.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash
 }
 
 impl Known {
@@ -230,9 +300,7 @@ fn code_at(vector: &Vector, row: usize) -> Option<i64> {
 impl KeyColumn {
     /// Adds the hashes of a column's values to those of its rows so far.
     fn hash(&self, vector: &Vector, hashes: &mut [u64]) {
-        let add = |hash: &mut u64, code: u64| {
-            *hash = hash.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ code;
-        };
+        let add = |hash: &mut u64, code: u64| *hash = combine(*hash, code);
         let null = hash(&Value::Null, self.collation);
         match (&self.known, vector) {
             (Known::Codes { .. }, Vector::Coded(_, codes)) if codes.null_count() == 0 => {
@@ -315,6 +383,28 @@ mod tests {
         assert_eq!(found, [0, 0, 1, 2, 2, 3, 0]);
         let (found, _) = groups_of(&[&[Value::Float(0.0), Value::Float(-0.0)], &[Value::Float(1.0)]]);
         assert_eq!(found, [0, 0, 1]);
+    }
+
+    #[test]
+    fn codes_are_found_near_and_apart() {
+        let int = |numbers: &[i32]| numbers.iter().map(|&number| Value::Int(number)).collect::<Vec<_>>();
+        let batches = [
+            int(&[5, 7, 5]),
+            int(&[3, 9, 7]),
+            vec![Value::Null, Value::Int(9)],
+            int(&[-1, 5]),
+            // From here on they lie apart.
+            int(&[i32::MIN, i32::MAX, 9]),
+            int(&[-1, 3, 4, i32::MAX]),
+        ];
+        let (found, keys) = groups_of(&batches.each_ref().map(|batch| &batch[..]));
+        assert_eq!(found, [0, 1, 0, 2, 3, 1, 4, 3, 5, 0, 6, 7, 3, 5, 2, 8, 7]);
+        assert!(keys.near.is_off && keys.near.groups.is_empty());
+        let big = |numbers: &[i64]| numbers.iter().map(|&number| Value::BigInt(number)).collect::<Vec<_>>();
+        let ends = [big(&[i64::MIN, i64::MIN + 1]), big(&[i64::MAX]), big(&[i64::MIN])];
+        assert_eq!(groups_of(&ends.each_ref().map(|batch| &batch[..])).0, [0, 1, 2, 0]);
+        let (found, keys) = groups_of(&[&big(&[i64::MAX]), &big(&[i64::MAX - 9, i64::MAX])]);
+        assert_eq!((found, keys.near.groups.len()), (vec![0, 1, 0], 10));
     }
 
     #[test]
