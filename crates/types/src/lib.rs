@@ -40,6 +40,7 @@ pub mod memory;
 mod row;
 mod rust_types;
 mod second_name;
+mod sort_prefix;
 pub mod spatial;
 mod sql_type;
 mod time_zone;
@@ -73,6 +74,7 @@ pub use row::{
 };
 pub use rust_types::ValueMismatch;
 pub use second_name::SecondName;
+pub use sort_prefix::PrefixMaker;
 pub use sql_type::{Length, SqlType, implicit_type};
 pub use time_zone::{TimeZone, ZoneOffset};
 pub use value::Value;

@@ -20,6 +20,7 @@ mod full_join;
 mod group;
 mod group_values;
 mod join;
+mod kept_rows;
 mod memo;
 mod more;
 mod number;

@@ -6,6 +6,9 @@
 //! ```
 //! Rows of equal keys keep the order in which they came: runs are in that order, and so are those that are merged.
 //!
+//! Rows in memory are sorted by the first bytes of their keys, a number that lies beside the row's place: their values are compared
+//! only where those are the same and not all (see [`PrefixMaker`]).
+//!
 //! Of a sort under TOP only so many rows are asked. Whenever twice as many have come, the first ones of them are kept, and a row that
 //! comes behind the last of those is not taken any more: after some rows most are left out by comparing their keys once.
 
@@ -15,10 +18,11 @@ use std::sync::Arc;
 
 use super::Run;
 use super::cursor::Cursor;
+use super::kept_rows::KeptRows;
 use crate::access::{Pace, Stop};
 use crate::executor::spill::{Charge, Merge, RUNS_MERGED_MAX, Tape, TapeWriter, row_bytes};
 use crate::plan::{Node, SortKey};
-use pikepole_types::Value;
+use pikepole_types::{PrefixMaker, Value};
 
 /// So few rows are not worth to be looked through for the first of them.
 const ROWS_CUT_MIN: usize = 64;
@@ -29,16 +33,28 @@ pub(crate) struct SortCursor {
     stage: Stage,
     /// How many rows are asked for.
     wanted: usize,
-    /// The keys of the last row that is wanted of those that have come; none while all are.
-    last_wanted: Option<Vec<Value>>,
-    /// The keys of the row that comes.
-    key: Vec<Value>,
+    /// The keys of the last row that is wanted of those that have come, and their prefix; none while all are.
+    last_wanted: Option<(u128, Vec<Value>)>,
+    /// The keys of the row that comes, and then its carried values.
+    row: Vec<Value>,
     /// Per row, the sort keys and then the carried values.
-    rows: Vec<Vec<Value>>,
+    rows: KeptRows,
+    /// The rows in the order in which they came, or sorted.
+    order: Vec<Place>,
+    prefixes: Option<PrefixMaker>,
     charge: Charge,
     next: usize,
     runs: Runs,
     pace: Pace,
+}
+
+/// A row in memory.
+#[derive(Clone, Copy)]
+struct Place {
+    /// The first bytes of its keys.
+    prefix: u128,
+    /// Which of the kept rows it is.
+    row: u32,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -71,8 +87,10 @@ impl SortCursor {
             stage: Stage::Reading,
             wanted: usize::MAX,
             last_wanted: None,
-            key: Vec::new(),
-            rows: Vec::new(),
+            row: Vec::new(),
+            rows: KeptRows::default(),
+            order: Vec::new(),
+            prefixes: None,
             charge: Charge::default(),
             next: 0,
             runs: Runs::default(),
@@ -95,6 +113,8 @@ impl SortCursor {
         self.wanted = usize::MAX;
         self.last_wanted = None;
         self.rows.clear();
+        self.order.clear();
+        self.prefixes = None;
         self.charge.clear();
         self.next = 0;
         self.runs = Runs::default();
@@ -124,28 +144,31 @@ impl SortCursor {
 
     fn read(&mut self, node: &Node, keys: &[SortKey], carry: &[usize], run: &mut Run<'_>) -> Result<(), Stop> {
         loop {
-            if !self.charge.settle_in_order(run)? {
+            if !self.charge.settle_in_order(run)? || self.order.len() == KeptRows::ROWS_MAX {
                 self.sort(keys);
                 self.stage = Stage::Writing { last: false };
                 return Ok(());
             }
-            if self.rows.len() / 2 >= self.wanted.max(ROWS_CUT_MIN) {
+            if self.order.len() / 2 >= self.wanted.max(ROWS_CUT_MIN) {
                 self.cut(keys);
             }
-            let SortCursor { input, last_wanted, key, rows, charge, .. } = self;
+            let SortCursor { input, last_wanted, row, rows, order, prefixes, charge, .. } = self;
+            let prefixes = prefixes.get_or_insert_with(|| prefix_maker(keys));
             let take = |run: &mut Run<'_>| {
-                key.clear();
+                row.clear();
                 for own in keys {
-                    key.push(own.expr.eval(&mut run.env())?);
+                    row.push(own.expr.eval(&mut run.env())?);
                 }
-                if last_wanted.as_ref().is_some_and(|last| compare_keys(keys, key, last).is_ge()) {
-                    return Ok(());
+                let prefix = prefixes.prefix(row);
+                if let Some((last_prefix, last)) = last_wanted {
+                    let by_prefix = if prefixes.is_off() { Ordering::Equal } else { prefix.cmp(last_prefix) };
+                    if by_prefix.then_with(|| compare_keys(keys, row, last)).is_ge() {
+                        return Ok(());
+                    }
                 }
-                let mut row = Vec::with_capacity(keys.len() + carry.len());
-                row.append(key);
                 row.extend(carry.iter().map(|slot| run.slots[*slot].clone()));
-                charge.keep(row_bytes(&row));
-                rows.push(row);
+                charge.keep(row_bytes(row) + size_of::<Place>());
+                order.push(Place { prefix, row: rows.push(row) });
                 Ok(())
             };
             if !input.take(node, run, take)? {
@@ -161,15 +184,34 @@ impl SortCursor {
     /// Keeps the rows that are wanted of those that have come.
     fn cut(&mut self, keys: &[SortKey]) {
         self.sort(keys);
-        self.rows.truncate(self.wanted);
-        self.last_wanted = self.rows.last().map(|row| row[..keys.len()].to_vec());
+        self.order.truncate(self.wanted);
+        let mut wanted = KeptRows::default();
+        let mut bytes = 0;
+        for place in &mut self.order {
+            let row = self.rows.get_mut(place.row);
+            bytes += row_bytes(row) + size_of::<Place>();
+            place.row = wanted.push_from(row);
+        }
+        self.rows = wanted;
+        self.last_wanted =
+            self.order.last().map(|place| (place.prefix, self.rows.get(place.row)[..keys.len()].to_vec()));
         self.charge.clear();
-        self.charge.keep(self.rows.iter().map(|row| row_bytes(row)).sum());
+        self.charge.keep(bytes);
     }
 
-    /// A stable sort.
+    /// A stable sort: the numbers of rows are in the order of their coming.
     fn sort(&mut self, keys: &[SortKey]) {
-        self.rows.sort_by(|a, b| compare_keys(keys, a, b));
+        let SortCursor { rows, order, prefixes, .. } = self;
+        let (is_off, is_whole) = prefixes.as_ref().map_or((true, false), |known| (known.is_off(), known.is_whole()));
+        if is_whole {
+            order.sort_unstable_by_key(|place| (place.prefix, place.row));
+            return;
+        }
+        let by_keys = |a: &Place, b: &Place| compare_keys(keys, rows.get(a.row), rows.get(b.row));
+        order.sort_unstable_by(|a, b| {
+            let by_prefix = if is_off { Ordering::Equal } else { a.prefix.cmp(&b.prefix) };
+            by_prefix.then_with(|| by_keys(a, b)).then(a.row.cmp(&b.row))
+        });
     }
 
     fn write_run(&mut self, last: bool, run: &Run<'_>) -> Result<(), Stop> {
@@ -180,13 +222,14 @@ impl SortCursor {
         loop {
             writer.settle()?;
             self.pace.step()?;
-            let Some(row) = self.rows.get_mut(self.next) else { break };
-            writer.push(&std::mem::take(row));
+            let Some(place) = self.order.get(self.next) else { break };
+            writer.push(self.rows.get(place.row));
             self.next += 1;
         }
         writer.finish()?;
         self.runs.tapes.extend(self.runs.writer.take().map(TapeWriter::into_tape));
         self.rows.clear();
+        self.order.clear();
         self.next = 0;
         self.charge.clear();
         self.stage = if last { Stage::Merging } else { Stage::Reading };
@@ -242,9 +285,10 @@ impl SortCursor {
             };
             return Ok(merge.take(|a, b| compare_keys(keys, a, b), give)?.is_some());
         }
-        let Some(row) = self.rows.get_mut(self.next) else {
+        let Some(place) = self.order.get(self.next) else {
             return Ok(false);
         };
+        let row = self.rows.get_mut(place.row);
         self.next += 1;
         for (slot, value) in carry.iter().zip(&mut row[keys.len()..]) {
             std::mem::swap(&mut run.slots[*slot], value);
@@ -253,7 +297,11 @@ impl SortCursor {
     }
 }
 
-pub(super) fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value]) -> Ordering {
+fn prefix_maker(keys: &[SortKey]) -> PrefixMaker {
+    PrefixMaker::new(keys.iter().map(|key| (key.descending, key.collation)))
+}
+
+fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value]) -> Ordering {
     for (key, (a, b)) in keys.iter().zip(a.iter().zip(b)) {
         let ordering = key.order(a, b);
         let ordering = if key.descending { ordering.reverse() } else { ordering };
