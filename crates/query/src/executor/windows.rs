@@ -3,6 +3,8 @@
 //! Running and whole-partition frames are walked once, forward or backward. A frame with two moving ends adds its rows up anew
 //! for each row, so such an aggregate costs rows times the frame's width.
 
+use std::ops::Range;
+
 use super::Run;
 use super::cursor::Cursor;
 use crate::access::{Pace, Stop};
@@ -10,23 +12,29 @@ use crate::expression::Fault;
 use crate::plan::{Aggregate, Frame, FrameEnd, Numbering, SortKey, WindowFunction, Windows};
 use pikepole_types::{Accumulator, SqlError, Value};
 
-/// A row of the partition at hand.
-struct Row {
-    partition: Vec<Value>,
-    order: Vec<Value>,
-    carry: Vec<Value>,
-    /// Per function, its arguments' values.
-    arguments: Vec<Vec<Value>>,
+/// The rows of the partition at hand, one behind the other: the values of its own keys, then those of the order, the carried
+/// ones, and each function's arguments.
+#[derive(Default)]
+struct Partition {
+    values: Vec<Value>,
+    /// Values of a row.
+    width: usize,
+    rows: usize,
+    order: Range<usize>,
+    carry: Range<usize>,
+    /// Per function.
+    arguments: Vec<Range<usize>>,
 }
 
 /// The state of a [`Windows`].
 pub(crate) struct WindowCursor {
     input: Cursor,
-    rows: Vec<Row>,
+    rows: Partition,
     /// Per function, a value for each row.
     results: Vec<Vec<Value>>,
-    /// The first row of the next partition.
-    ahead: Option<Row>,
+    /// The row that is read; `is_ahead`: it is the first one of the next partition.
+    row: Vec<Value>,
+    is_ahead: bool,
     /// True while the rows of a partition are being read.
     reading: bool,
     ended: bool,
@@ -38,9 +46,10 @@ impl WindowCursor {
     pub(crate) fn new(input: Cursor) -> WindowCursor {
         WindowCursor {
             input,
-            rows: Vec::new(),
+            rows: Partition::default(),
             results: Vec::new(),
-            ahead: None,
+            row: Vec::new(),
+            is_ahead: false,
             reading: false,
             ended: false,
             next: 0,
@@ -51,24 +60,28 @@ impl WindowCursor {
     pub(crate) fn open(&mut self) {
         self.input.open();
         self.rows.clear();
-        self.ahead = None;
+        self.row.clear();
+        self.is_ahead = false;
         self.reading = false;
         self.ended = false;
         self.next = 0;
     }
 
     pub(crate) fn forget(&mut self) {
-        self.rows = Vec::new();
+        self.rows = Partition::default();
         self.results = Vec::new();
-        self.ahead = None;
+        self.row = Vec::new();
+        self.is_ahead = false;
         self.input.forget();
     }
 
     pub(crate) fn next(&mut self, plan: &Windows, run: &mut Run<'_>) -> Result<bool, Stop> {
-        if self.reading || self.next >= self.rows.len() {
+        if self.reading || self.next >= self.rows.rows {
             if !self.reading {
-                self.rows.clear();
-                self.rows.extend(self.ahead.take());
+                self.rows.begin(plan);
+                if std::mem::take(&mut self.is_ahead) {
+                    self.rows.push(&mut self.row);
+                }
                 self.reading = true;
             }
             self.read(plan, run)?;
@@ -78,10 +91,10 @@ impl WindowCursor {
         } else {
             self.pace.step()?;
         }
-        let Some(row) = self.rows.get_mut(self.next) else {
+        if self.next >= self.rows.rows {
             return Ok(false);
-        };
-        for (slot, value) in plan.carry.iter().zip(&mut row.carry) {
+        }
+        for (slot, value) in plan.carry.iter().zip(self.rows.carried(self.next)) {
             std::mem::swap(&mut run.slots[*slot], value);
         }
         for ((_, slot), values) in plan.functions.iter().zip(&mut self.results) {
@@ -93,14 +106,14 @@ impl WindowCursor {
 
     /// Reads to the end of the partition.
     fn read(&mut self, plan: &Windows, run: &mut Run<'_>) -> Result<(), Stop> {
-        while !self.ended && self.ahead.is_none() {
-            let (rows, ahead) = (&mut self.rows, &mut self.ahead);
+        while !self.ended && !self.is_ahead {
+            let (rows, row, is_ahead) = (&mut self.rows, &mut self.row, &mut self.is_ahead);
             let take = |run: &mut Run<'_>| {
-                let row = row_of(plan, run)?;
-                let is_other = |first: &Row| !SortKey::same(&plan.partition, &first.partition, &row.partition);
-                match rows.first().is_some_and(is_other) {
-                    true => *ahead = Some(row),
-                    false => rows.push(row),
+                row.clear();
+                read_row(plan, row, run)?;
+                *is_ahead = rows.rows > 0 && !SortKey::same(&plan.partition, rows.row(0), row);
+                if !*is_ahead {
+                    rows.push(row);
                 }
                 Ok(())
             };
@@ -131,58 +144,115 @@ impl WindowCursor {
     }
 }
 
-fn row_of(plan: &Windows, run: &mut Run<'_>) -> Result<Row, Fault> {
-    let keys = |keys: &[SortKey], run: &mut Run<'_>| {
-        keys.iter().map(|key| key.expr.eval(&mut run.env())).collect::<Result<Vec<Value>, Fault>>()
-    };
-    let partition = keys(&plan.partition, run)?;
-    let order = keys(&plan.order, run)?;
-    let mut arguments = Vec::with_capacity(plan.functions.len());
-    for (function, _) in &plan.functions {
-        arguments.push(arguments_of(function, run)?);
+impl Partition {
+    /// Makes it empty, for rows of this plan.
+    fn begin(&mut self, plan: &Windows) {
+        self.clear();
+        let keys = plan.partition.len() + plan.order.len();
+        self.order = plan.partition.len()..keys;
+        self.carry = keys..keys + plan.carry.len();
+        let mut end = self.carry.end;
+        self.arguments.clear();
+        self.arguments.extend(plan.functions.iter().map(|(function, _)| {
+            let start = end;
+            end += arguments_of(function);
+            start..end
+        }));
+        self.width = end;
     }
-    let carry = plan.carry.iter().map(|slot| run.slots[*slot].clone()).collect();
-    Ok(Row { partition, order, carry, arguments })
+
+    fn clear(&mut self) {
+        self.values.clear();
+        self.rows = 0;
+    }
+
+    /// Adds a row, whose values are taken out.
+    fn push(&mut self, row: &mut Vec<Value>) {
+        debug_assert_eq!(row.len(), self.width, "a row of the plan");
+        self.values.append(row);
+        self.rows += 1;
+    }
+
+    fn row(&self, row: usize) -> &[Value] {
+        &self.values[row * self.width..(row + 1) * self.width]
+    }
+
+    fn order(&self, row: usize) -> &[Value] {
+        &self.row(row)[self.order.clone()]
+    }
+
+    fn carried(&mut self, row: usize) -> &mut [Value] {
+        let start = row * self.width;
+        &mut self.values[start + self.carry.start..start + self.carry.end]
+    }
+
+    /// The arguments of a function in a row.
+    fn arguments(&self, row: usize, function: usize) -> &[Value] {
+        &self.row(row)[self.arguments[function].clone()]
+    }
 }
 
-fn arguments_of(function: &WindowFunction, run: &mut Run<'_>) -> Result<Vec<Value>, Fault> {
+/// Reads a row of the input into `row`, which is empty.
+fn read_row(plan: &Windows, row: &mut Vec<Value>, run: &mut Run<'_>) -> Result<(), Fault> {
+    for key in plan.partition.iter().chain(&plan.order) {
+        row.push(key.expr.eval(&mut run.env())?);
+    }
+    row.extend(plan.carry.iter().map(|slot| run.slots[*slot].clone()));
+    plan.functions.iter().try_for_each(|(function, _)| read_arguments(function, row, run))
+}
+
+/// How many arguments a function has that are read from rows.
+fn arguments_of(function: &WindowFunction) -> usize {
+    match function {
+        WindowFunction::Number(_) | WindowFunction::PercentRank | WindowFunction::CumulativeDistribution => 0,
+        WindowFunction::Tiles(_) | WindowFunction::End { .. } => 1,
+        WindowFunction::Shift { .. } => 3,
+        WindowFunction::Aggregate(aggregate, _) => usize::from(aggregate.input.is_some()),
+        WindowFunction::Percentile { .. } => 2,
+    }
+}
+
+/// Adds a function's arguments to a row.
+fn read_arguments(function: &WindowFunction, row: &mut Vec<Value>, run: &mut Run<'_>) -> Result<(), Fault> {
     let whole = |value: Option<i64>| value.map_or(Value::Null, Value::BigInt);
-    Ok(match function {
-        WindowFunction::Number(_) | WindowFunction::PercentRank | WindowFunction::CumulativeDistribution => Vec::new(),
-        WindowFunction::Tiles(count) => vec![whole(count.eval(&mut run.env())?)],
+    match function {
+        WindowFunction::Number(_) | WindowFunction::PercentRank | WindowFunction::CumulativeDistribution => {}
+        WindowFunction::Tiles(count) => row.push(whole(count.eval(&mut run.env())?)),
         WindowFunction::Shift { value, offset, default, .. } => {
             let offset = match offset {
                 None => Value::BigInt(1),
                 Some(offset) => whole(offset.eval(&mut run.env())?),
             };
-            vec![value.eval(&mut run.env())?, offset, default.eval(&mut run.env())?]
+            row.push(value.eval(&mut run.env())?);
+            row.push(offset);
+            row.push(default.eval(&mut run.env())?);
         }
-        WindowFunction::End { value, .. } => vec![value.eval(&mut run.env())?],
-        WindowFunction::Aggregate(aggregate, _) => match &aggregate.input {
-            None => Vec::new(),
-            Some(input) => {
+        WindowFunction::End { value, .. } => row.push(value.eval(&mut run.env())?),
+        WindowFunction::Aggregate(aggregate, _) => {
+            if let Some(input) = &aggregate.input {
                 let value = input.eval(&mut run.env())?;
                 run.null_eliminated |= value.is_null();
-                vec![value]
+                row.push(value);
             }
-        },
-        WindowFunction::Percentile { place, value, .. } => {
-            vec![value.eval(&mut run.env())?, place.eval(&mut run.env())?]
         }
-    })
+        WindowFunction::Percentile { place, value, .. } => {
+            row.push(value.eval(&mut run.env())?);
+            row.push(place.eval(&mut run.env())?);
+        }
+    }
+    Ok(())
 }
 
 /// For each row, the first of its equals in the window's order and the row behind the last one.
 struct Peers(Vec<(usize, usize)>);
 
 impl Peers {
-    fn of(rows: &[Row], order: &[SortKey]) -> Peers {
-        let mut peers = Vec::with_capacity(rows.len());
+    fn of(rows: &Partition, order: &[SortKey]) -> Peers {
+        let mut peers = Vec::with_capacity(rows.rows);
         let mut first = 0;
-        while first < rows.len() {
-            let is_equal = |row: &&Row| SortKey::same(order, &row.order, &rows[first].order);
-            let equals = rows[first..].iter().take_while(is_equal).count();
-            let end = first + equals.max(1);
+        while first < rows.rows {
+            let is_equal = |row: &usize| SortKey::same(order, rows.order(*row), rows.order(first));
+            let end = first + 1 + (first + 1..rows.rows).take_while(is_equal).count();
             peers.resize(end, (first, end));
             first = end;
         }
@@ -213,7 +283,7 @@ impl Peers {
     }
 
     /// The rows of a row's frame.
-    fn frame(&self, row: usize, frame: Frame) -> std::ops::Range<usize> {
+    fn frame(&self, row: usize, frame: Frame) -> Range<usize> {
         let count = self.0.len();
         let place = |offset: i64, behind: usize| {
             let at = i64::try_from(row + behind).unwrap_or(i64::MAX).saturating_add(offset);
@@ -233,14 +303,15 @@ impl Peers {
     }
 }
 
-fn tiles(rows: &[Row], at: usize) -> Result<Vec<Value>, Fault> {
-    let Some(tiles) = rows.first().map(|row| row.arguments[at][0].as_i64()) else {
+fn tiles(rows: &Partition, at: usize) -> Result<Vec<Value>, Fault> {
+    if rows.rows == 0 {
         return Ok(Vec::new());
-    };
+    }
+    let tiles = rows.arguments(0, at)[0].as_i64();
     let Some(tiles) = tiles.filter(|tiles| *tiles > 0) else {
         return Err(Box::new(SqlError::tiles_not_positive()));
     };
-    let count = rows.len() as i64;
+    let count = rows.rows as i64;
     let (size, longer) = (count / tiles, count % tiles);
     let tile = |row: i64| {
         let of_longer = longer * (size + 1);
@@ -249,10 +320,11 @@ fn tiles(rows: &[Row], at: usize) -> Result<Vec<Value>, Fault> {
     Ok((0..count).map(|row| Value::BigInt(tile(row) + 1)).collect())
 }
 
-fn shift(rows: &[Row], at: usize, ahead: bool, ignore_nulls: bool) -> Result<Vec<Value>, Fault> {
-    let mut results = Vec::with_capacity(rows.len());
-    for (row, own) in rows.iter().enumerate() {
-        let [_, offset, default] = own.arguments[at].as_slice() else {
+fn shift(rows: &Partition, at: usize, ahead: bool, ignore_nulls: bool) -> Result<Vec<Value>, Fault> {
+    let mut results = Vec::with_capacity(rows.rows);
+    let value = |row: usize| &rows.arguments(row, at)[0];
+    for row in 0..rows.rows {
+        let [_, offset, default] = rows.arguments(row, at) else {
             return Ok(Vec::new());
         };
         let Some(offset) = offset.as_i64() else {
@@ -262,69 +334,69 @@ fn shift(rows: &[Row], at: usize, ahead: bool, ignore_nulls: bool) -> Result<Vec
         let Ok(offset) = usize::try_from(offset) else {
             return Err(Box::new(SqlError::shift_is_negative()));
         };
-        let value = |row: &Row| row.arguments[at][0].clone();
         let found = if !ignore_nulls || offset == 0 {
             let place = if ahead { row.checked_add(offset) } else { row.checked_sub(offset) };
-            place.and_then(|place| rows.get(place)).map(value)
+            place.filter(|place| *place < rows.rows)
         } else {
-            let with_value = |row: &&Row| !row.arguments[at][0].is_null();
+            let has_value = |row: &usize| !value(*row).is_null();
             if ahead {
-                rows[row + 1..].iter().filter(with_value).nth(offset - 1).map(value)
+                (row + 1..rows.rows).filter(has_value).nth(offset - 1)
             } else {
-                rows[..row].iter().rev().filter(with_value).nth(offset - 1).map(value)
+                (0..row).rev().filter(has_value).nth(offset - 1)
             }
         };
+        let found = found.map(|row| value(row).clone());
         results.push(found.unwrap_or_else(|| default.clone()));
     }
     Ok(results)
 }
 
-fn ends(rows: &[Row], at: usize, peers: &Peers, frame: Frame, last: bool, ignore_nulls: bool) -> Vec<Value> {
+fn ends(rows: &Partition, at: usize, peers: &Peers, frame: Frame, last: bool, ignore_nulls: bool) -> Vec<Value> {
     let end = |row: usize| {
-        let mut values = rows[peers.frame(row, frame)].iter().map(|row| &row.arguments[at][0]);
+        let mut values = peers.frame(row, frame).map(|row| &rows.arguments(row, at)[0]);
         let wanted = |value: &&Value| !ignore_nulls || !value.is_null();
         let found = if last { values.rfind(wanted) } else { values.find(wanted) };
         found.cloned().unwrap_or(Value::Null)
     };
-    (0..rows.len()).map(end).collect()
+    (0..rows.rows).map(end).collect()
 }
 
 fn aggregates(
-    rows: &[Row],
+    rows: &Partition,
     at: usize,
     peers: &Peers,
     aggregate: &Aggregate,
     frame: Frame,
 ) -> Result<Vec<Value>, Fault> {
     let empty = || Accumulator::new(aggregate.function, &aggregate.input_type, aggregate.collation);
-    let take = |state: &mut Accumulator, row: &Row| -> Result<(), Fault> {
-        match row.arguments[at].first() {
+    let take = |state: &mut Accumulator, row: usize| -> Result<(), Fault> {
+        match rows.arguments(row, at).first() {
             None => state.add_row(),
             Some(value) => drop(state.add(value)?),
         }
         Ok(())
     };
-    let mut results = vec![Value::Null; rows.len()];
+    let mut results = vec![Value::Null; rows.rows];
     let mut state = empty()?;
     match (frame.start, frame.end) {
         (FrameEnd::Unbounded, FrameEnd::Unbounded) => {
-            rows.iter().try_for_each(|row| take(&mut state, row))?;
+            (0..rows.rows).try_for_each(|row| take(&mut state, row))?;
             results.fill(state.finish()?);
         }
         (FrameEnd::Unbounded, _) => {
             let mut taken = 0;
             for (row, result) in results.iter_mut().enumerate() {
                 let end = peers.frame(row, frame).end;
-                rows[taken.min(end)..end].iter().try_for_each(|row| take(&mut state, row))?;
+                (taken.min(end)..end).try_for_each(|row| take(&mut state, row))?;
                 taken = taken.max(end);
                 *result = state.finish()?;
             }
         }
         (_, FrameEnd::Unbounded) => {
-            let mut first = rows.len();
+            let mut first = rows.rows;
             for (row, result) in results.iter_mut().enumerate().rev() {
                 let start = peers.frame(row, frame).start;
-                rows[start.min(first)..first].iter().rev().try_for_each(|row| take(&mut state, row))?;
+                (start.min(first)..first).rev().try_for_each(|row| take(&mut state, row))?;
                 first = first.min(start);
                 *result = state.finish()?;
             }
@@ -332,7 +404,7 @@ fn aggregates(
         _ => {
             for (row, result) in results.iter_mut().enumerate() {
                 let mut state = empty()?;
-                rows[peers.frame(row, frame)].iter().try_for_each(|row| take(&mut state, row))?;
+                peers.frame(row, frame).try_for_each(|row| take(&mut state, row))?;
                 *result = state.finish()?;
             }
         }
@@ -340,16 +412,17 @@ fn aggregates(
     Ok(results)
 }
 
-fn percentile(rows: &[Row], at: usize, continuous: bool) -> Result<Vec<Value>, Fault> {
-    let Some(first) = rows.first() else {
+fn percentile(rows: &Partition, at: usize, continuous: bool) -> Result<Vec<Value>, Fault> {
+    if rows.rows == 0 {
         return Ok(Vec::new());
-    };
-    let Value::Float(place) = first.arguments[at][1] else {
+    }
+    let Value::Float(place) = rows.arguments(0, at)[1] else {
         return Err(Box::new(SqlError::percentile_out_of_range()));
     };
     if !(0.0..=1.0).contains(&place) {
         return Err(Box::new(SqlError::percentile_out_of_range()));
     }
-    let values: Vec<&Value> = rows.iter().map(|row| &row.arguments[at][0]).filter(|value| !value.is_null()).collect();
-    Ok(vec![pikepole_types::percentile(&values, place, continuous); rows.len()])
+    let values = (0..rows.rows).map(|row| &rows.arguments(row, at)[0]).filter(|value| !value.is_null());
+    let values: Vec<&Value> = values.collect();
+    Ok(vec![pikepole_types::percentile(&values, place, continuous); rows.rows])
 }
