@@ -43,6 +43,17 @@ const QUERIES: &[&str] = &[
     "SELECT COUNT(*), SUM(f.id), SUM(m.n) FROM facts f JOIN many m ON m.k = f.k WHERE 100 / (f.id - 2000) < 5",
     "SELECT COUNT(*) FROM facts f JOIN many m ON m.k = f.k AND 10 / (m.n - 1500) < f.id",
     "SELECT COUNT(*), SUM(f.id * 1000000 * m.n) FROM facts f JOIN many m ON m.k = f.k",
+    // Keys that are no integers.
+    "SELECT COUNT(*), SUM(f.id), SUM(m.n) FROM facts f JOIN many m ON m.name = REPLACE(f.mark, 'mark', 'NAME') AND m.k2 = f.k2",
+    "SELECT l.label, COUNT(*), COUNT(l.grp), SUM(f.id) FROM facts f LEFT JOIN few l ON l.label = CASE f.k2 % 4 WHEN 0 THEN 'ZERO' WHEN 1 THEN 'one  ' WHEN 2 THEN 'no' END GROUP BY l.label",
+    "SELECT COUNT(*), SUM(f.id), MAX(d.day) FROM facts f JOIN (SELECT DISTINCT day FROM facts WHERE id % 7 = 0) d ON d.day = f.day",
+    "SELECT COUNT(*), COUNT(d.day), SUM(f.id) FROM facts f LEFT JOIN (SELECT DISTINCT CAST(day AS datetime) AS day FROM facts WHERE id % 7 = 0) d ON d.day = f.day",
+    "SELECT COUNT(*), SUM(f.id), SUM(m.n) FROM facts f JOIN many m ON m.worth = f.price",
+    "SELECT COUNT(*), SUM(f.id), SUM(m.n) FROM facts f JOIN (SELECT n, CAST(n AS decimal(9, 4)) / 4 AS worth FROM many) m ON m.worth = f.price",
+    "SELECT COUNT(*), SUM(f.id), SUM(m.n) FROM facts f JOIN many m ON CAST(m.worth AS float) = CAST(f.price AS float) AND m.k = f.k",
+    "SELECT COUNT(*), SUM(f.id), SUM(m.n) FROM facts f JOIN many m ON CAST(m.name AS varbinary(20)) = CAST(REPLACE(f.mark, 'mark', 'name') AS varbinary(30)) AND m.k2 = f.k2",
+    "SELECT f.mark, COUNT(*), SUM(f.id) FROM facts f WHERE NOT EXISTS (SELECT * FROM many m WHERE m.name = REPLACE(f.mark, 'mark 1', 'other') AND m.n > f.id) GROUP BY f.mark",
+    "SELECT f.mark, COUNT(*), SUM(f.id) FROM facts f WHERE EXISTS (SELECT * FROM many m WHERE m.name = REPLACE(f.mark, 'mark', 'Name')) GROUP BY f.mark",
 ];
 
 #[test]
@@ -113,6 +124,7 @@ const ROWS: &[&str] = &[
     "SELECT f.id FROM facts f JOIN many m ON m.k = f.k AND m.n > 2990 UNION ALL SELECT f.id FROM facts f JOIN keyed k ON k.k = f.id",
     "SELECT TOP (5000) f.id, m.n FROM facts f JOIN many m ON m.k = f.k AND m.n > 2700",
     "SELECT f.id FROM facts f JOIN none n ON n.k = f.k",
+    "SELECT f.id, m.n, f.mark FROM facts f JOIN many m ON m.name = REPLACE(f.mark, 'mark', 'Name') AND m.n > 2900",
     "SELECT f.id, f.id * @two FROM facts f JOIN many m ON m.k = f.k AND m.n > @low",
 ];
 

@@ -23,6 +23,7 @@ use crate::expression::{Expr, Fault};
 use crate::plan::Node;
 use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
 use pikepole_engine::Transaction;
+use pikepole_types::Collation;
 
 /// Bytes that all workers may have made together, where there is memory for them.
 pub(super) const BYTES_MAX: usize = 128 << 20;
@@ -36,7 +37,7 @@ pub(super) struct Gathered {
 
 /// The parts of the rows that are wanted.
 struct Wanted {
-    keys: Vec<Expr>,
+    keys: Vec<(Expr, Collation)>,
     slots: Vec<usize>,
     /// Bytes made so far, and those that may be made.
     bytes: AtomicUsize,
@@ -56,7 +57,7 @@ impl Gathering {
     /// Starts workers over the rows of a plan when there are many: the slots of their batches, and the values of keys, so many bytes at most.
     pub(super) fn start(
         (input, node): (&mut Operator, &Node),
-        (keys, slots): (Vec<Expr>, Vec<usize>),
+        (keys, slots): (Vec<(Expr, Collation)>, Vec<usize>),
         bytes_max: usize,
         run: &mut Run<'_>,
     ) -> Result<Option<Gathering>, Stop> {
@@ -120,9 +121,9 @@ async fn gather_parts(gathered: &mut Vec<Gathered>, worker: &mut Worker, part: &
             return Ok(());
         };
         let (mut run, operator) = worker.run(part);
-        let keys = RowKeys::of(keys.iter(), &batch, &mut run)?;
+        let keys = RowKeys::of(keys.iter().map(|(key, collation)| (key, *collation)), &batch, &mut run)?;
         let mut own = Batch::new(batch.rows);
-        let mut size = keys.bytes();
+        let mut size = keys.bytes(batch.rows);
         for &slot in slots {
             if let Some(column) = batch.column(slot) {
                 size += column.bytes(batch.rows);

@@ -222,7 +222,7 @@ impl NearCodes {
 
 /// The hash of values: that of those before, and of one more.
 #[inline(always)]
-fn combine(before: u64, hash: u64) -> u64 {
+pub(super) fn combine(before: u64, hash: u64) -> u64 {
     before.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash
 }
 

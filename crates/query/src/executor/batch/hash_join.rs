@@ -5,7 +5,7 @@
 //!                                            │
 //!   workers    left rows ──► pairs of equal keys ──► conditions ──► joined rows
 //! ```
-//! The right side is a spool whose keys are integers: the row operators keep it in a table of rows. Here the session makes a table of
+//! The right side is a spool with keys: the row operators keep it in a table of rows. Here the session makes a table of
 //! columns of it before the workers start. Where it does not find room in memory the plan runs row by row, on tapes if need be.
 
 use std::sync::Arc;
@@ -22,7 +22,7 @@ use crate::access::Stop;
 use crate::executor::Run;
 use crate::executor::parallel::{Dispenser, Ordinals};
 use crate::executor::spill::Charge;
-use crate::expression::{Expr, Fault, Predicate, Width};
+use crate::expression::{Fault, Predicate, Width};
 use crate::plan::{JoinKind, More, Node, Spool, Test};
 use arrow_array::Int64Array;
 
@@ -81,9 +81,7 @@ impl<'p> HashPlan<'p> {
         conditions.extend(on);
         let Node::More(more) = core else { return None };
         let More::Spool(spool) = more.as_ref() else { return None };
-        let is_integer = |expr: &Expr| matches!(expr, Expr::Integer(..));
-        let fits =
-            !spool.keys.is_empty() && spool.keys.iter().all(|key| is_integer(&key.inner) && is_integer(&key.outer));
+        let fits = !spool.keys.is_empty();
         // The rows that are looked at end with the first pair, elsewhere: an error behind it is none.
         let fits = fits && (matches!(kind, Kind::Inner | Kind::Left) || conditions.iter().all(|one| cannot_fail(one)));
         fits.then_some(HashPlan { left, spool, conditions, kind })
@@ -195,7 +193,7 @@ struct Pairs {
 
 impl LeftRows {
     fn new(batch: Batch, plan: &HashPlan<'_>, table: &KeyTable, run: &mut Run<'_>) -> Result<LeftRows, Fault> {
-        let keys = RowKeys::of(plan.spool.keys.iter().map(|key| &key.outer), &batch, run)?;
+        let keys = RowKeys::of(plan.spool.keys.iter().map(|key| (&key.outer, key.collation)), &batch, run)?;
         let at = table.heads(&keys, batch.rows);
         Ok(LeftRows { batch, keys, at, row: 0, is_matched: false })
     }

@@ -1,21 +1,25 @@
-//! Rows kept column by column, and found by integer keys: what joins of batches look their rows up in.
+//! Rows kept column by column, and found by their keys: what joins of batches look their rows up in.
 //!
 //! ```text
 //!   hash of the keys ──► heads   the first row of a chain
 //!                        next    of each row: the next one of its chain, in the order in which the rows have come
 //!                        keys    of each row, a column for each key
 //! ```
+//! Keys of integers, money, dates and times are compared as their codes, texts where they lie, and all else value by value. A value
+//! has the same hash however the batch has it.
+//!
 //! Once it is complete nothing changes in it, so that workers share it.
 
-use arrow_array::{Array, Int64Array};
+use arrow_array::Int64Array;
 use arrow_buffer::NullBuffer;
-use pikepole_types::{Value, hash_code};
+use pikepole_types::{Collation, Value, hash, hash_code, hash_text, order};
 
 use super::Batch;
 use super::evaluate::evaluate;
-use super::vector::{Vector, VectorBuilder};
+use super::group_keys::combine;
+use super::vector::{Code, Vector, VectorBuilder};
 use crate::executor::Run;
-use crate::expression::{Expr, Fault};
+use crate::expression::{Expr, Fault, Width};
 
 /// Behind the last row of a chain.
 pub(super) const NONE: u32 = u32::MAX;
@@ -28,32 +32,36 @@ const INDEX_BYTES: usize = 3 * size_of::<u32>();
 
 /// The keys of the rows of a batch. A row with a NULL among them is equal to none.
 pub(super) struct RowKeys {
-    columns: Vec<Int64Array>,
+    columns: Vec<(Vector, Collation)>,
     nulls: Option<NullBuffer>,
 }
 
 impl RowKeys {
-    /// The values of integer expressions in each row.
+    /// The values of expressions in each row, and how their texts compare.
     ///
     /// # Errors
     /// As of [`evaluate`].
     pub(super) fn of<'e>(
-        exprs: impl Iterator<Item = &'e Expr>,
+        exprs: impl Iterator<Item = (&'e Expr, Collation)>,
         batch: &Batch,
         run: &mut Run<'_>,
     ) -> Result<RowKeys, Fault> {
         let mut keys = RowKeys { columns: Vec::new(), nulls: None };
-        for expr in exprs {
-            let column = integers(&evaluate(expr, batch, run)?, batch.rows);
-            keys.nulls = NullBuffer::union(keys.nulls.as_ref(), column.nulls());
-            keys.columns.push(column);
+        for (expr, collation) in exprs {
+            let mut column = evaluate(expr, batch, run)?;
+            if matches!(expr, Expr::Integer(..)) {
+                // Of both sides, however wide.
+                column = Vector::Coded(Code::Integer(Width::Big), integers(&column, batch.rows));
+            }
+            keys.nulls = NullBuffer::union(keys.nulls.as_ref(), column.nulls(batch.rows).as_ref());
+            keys.columns.push((column, collation));
         }
         Ok(keys)
     }
 
     /// Bytes that they take.
-    pub(super) fn bytes(&self) -> usize {
-        self.columns.iter().map(|column| column.len() * size_of::<i64>()).sum()
+    pub(super) fn bytes(&self, rows: usize) -> usize {
+        self.columns.iter().map(|(column, _)| column.bytes(rows)).sum()
     }
 
     fn is_null(&self, row: usize) -> bool {
@@ -62,9 +70,24 @@ impl RowKeys {
 
     fn hashes(&self, rows: usize) -> Vec<u64> {
         let mut hashes = vec![0u64; rows];
-        for column in &self.columns {
-            for (hash, &code) in hashes.iter_mut().zip(column.values()) {
-                *hash = hash.rotate_left(23).wrapping_mul(0x9e37_79b9_7f4a_7c15) ^ hash_code(code);
+        for (column, collation) in &self.columns {
+            match column {
+                Vector::Coded(code, codes) if !matches!(code, Code::Decimal { .. }) => {
+                    let each = hashes.iter_mut().zip(codes.values());
+                    each.for_each(|(all, &code)| *all = combine(*all, hash_code(code)));
+                }
+                Vector::Texts(texts) => {
+                    for (row, all) in hashes.iter_mut().enumerate() {
+                        *all = combine(*all, texts.get(row).map_or(0, |text| hash_text(text, *collation)));
+                    }
+                }
+                _ => {
+                    let mut value = Value::Null;
+                    for (row, all) in hashes.iter_mut().enumerate() {
+                        column.read(row, &mut value);
+                        *all = combine(*all, hash(&value, *collation));
+                    }
+                }
             }
         }
         hashes
@@ -86,9 +109,29 @@ fn integers(vector: &Vector, rows: usize) -> Int64Array {
     }
 }
 
+/// True if values that are not NULL are equal.
+#[inline]
+fn is_same(own: &Vector, at: usize, wanted: &Vector, row: usize, collation: Collation) -> bool {
+    match (own, wanted) {
+        (Vector::Coded(own_code, own), Vector::Coded(code, wanted)) if own_code == code => {
+            own.values()[at] == wanted.values()[row]
+        }
+        (Vector::Texts(own), Vector::Texts(wanted)) => match (own.get(at), wanted.get(row)) {
+            (Some(own), Some(wanted)) => own == wanted || collation.compare(own, wanted).is_eq(),
+            _ => false,
+        },
+        _ => {
+            let [mut left, mut right] = [Value::Null, Value::Null];
+            own.read(at, &mut left);
+            wanted.read(row, &mut right);
+            order(&left, &right, collation).is_eq()
+        }
+    }
+}
+
 /// Rows that are being put together.
 pub(super) struct KeyTableBuilder {
-    keys: Vec<Vec<i64>>,
+    keys: Vec<VectorBuilder>,
     hashes: Vec<u64>,
     columns: Vec<(usize, VectorBuilder)>,
 }
@@ -97,7 +140,8 @@ impl KeyTableBuilder {
     /// Without rows, for so many keys and the columns of these slots.
     pub(super) fn new(keys: usize, slots: impl Iterator<Item = usize>) -> KeyTableBuilder {
         let columns = slots.map(|slot| (slot, VectorBuilder::new())).collect();
-        KeyTableBuilder { keys: vec![Vec::new(); keys], hashes: Vec::new(), columns }
+        let keys = (0..keys).map(|_| VectorBuilder::new()).collect();
+        KeyTableBuilder { keys, hashes: Vec::new(), columns }
     }
 
     /// Adds the rows of a batch, but for those that equal none; gives the bytes that they take.
@@ -105,18 +149,19 @@ impl KeyTableBuilder {
         let hashes = keys.hashes(batch.rows);
         if keys.nulls.as_ref().is_some_and(|nulls| nulls.null_count() > 0) {
             let rows: Vec<u32> = (0..batch.rows).filter(|row| !keys.is_null(*row)).map(|row| row as u32).collect();
-            let column = |column: &Int64Array| rows.iter().map(|&row| column.value(row as usize)).collect::<Vec<_>>();
-            let columns: Vec<Vec<i64>> = keys.columns.iter().map(column).collect();
+            let columns: Vec<Vector> = keys.columns.iter().map(|(column, _)| column.take(&rows)).collect();
             let hashes: Vec<u64> = rows.iter().map(|&row| hashes[row as usize]).collect();
-            let columns = columns.iter().map(Vec::as_slice);
-            return self.extend(&batch.take(&rows), columns, &hashes);
+            return self.extend(&batch.take(&rows), columns.iter(), &hashes);
         }
-        self.extend(batch, keys.columns.iter().map(|column| &column.values()[..]), &hashes)
+        self.extend(batch, keys.columns.iter().map(|(column, _)| column), &hashes)
     }
 
-    fn extend<'k>(&mut self, batch: &Batch, keys: impl Iterator<Item = &'k [i64]>, hashes: &[u64]) -> usize {
-        let mut bytes = hashes.len() * (INDEX_BYTES + size_of::<u64>() * (1 + self.keys.len()));
-        self.keys.iter_mut().zip(keys).for_each(|(own, added)| own.extend_from_slice(added));
+    fn extend<'k>(&mut self, batch: &Batch, keys: impl Iterator<Item = &'k Vector>, hashes: &[u64]) -> usize {
+        let mut bytes = hashes.len() * (INDEX_BYTES + size_of::<u64>());
+        for (own, added) in self.keys.iter_mut().zip(keys) {
+            bytes += added.bytes(batch.rows).max(batch.rows * size_of::<i64>());
+            own.append(added, batch.rows);
+        }
         self.hashes.extend_from_slice(hashes);
         for (slot, own) in &mut self.columns {
             let nulls = Vector::Same(Value::Null);
@@ -142,14 +187,15 @@ impl KeyTableBuilder {
             next[row] = std::mem::replace(&mut heads[(hash & mask) as usize], row as u32);
         }
         let columns = self.columns.into_iter().map(|(slot, column)| (slot, column.finish())).collect();
-        KeyTable { keys: self.keys, heads, next, columns }
+        let keys = self.keys.into_iter().map(VectorBuilder::finish).collect();
+        KeyTable { keys, heads, next, columns }
     }
 }
 
 /// See the module.
 #[derive(Debug)]
 pub(super) struct KeyTable {
-    keys: Vec<Vec<i64>>,
+    keys: Vec<Vector>,
     heads: Vec<u32>,
     next: Vec<u32>,
     columns: Vec<(usize, Vector)>,
@@ -170,8 +216,11 @@ impl KeyTable {
     /// The first row from `at` on, in its chain, that equals a row of a batch; [`NONE`] behind the last one.
     #[inline]
     pub(super) fn find(&self, mut at: u32, keys: &RowKeys, row: usize) -> u32 {
-        if let ([own], [wanted]) = (self.keys.as_slice(), keys.columns.as_slice()) {
-            let wanted = wanted.values()[row];
+        if let ([Vector::Coded(own_code, own)], [(Vector::Coded(code, wanted), _)]) =
+            (self.keys.as_slice(), keys.columns.as_slice())
+            && own_code == code
+        {
+            let (own, wanted) = (own.values(), wanted.values()[row]);
             while at != NONE && own[at as usize] != wanted {
                 at = self.next[at as usize];
             }
@@ -185,12 +234,8 @@ impl KeyTable {
 
     #[inline]
     fn equals(&self, at: usize, keys: &RowKeys, row: usize) -> bool {
-        for (number, own) in self.keys.iter().enumerate() {
-            if own[at] != keys.columns[number].values()[row] {
-                return false;
-            }
-        }
-        true
+        let mut pairs = self.keys.iter().zip(&keys.columns);
+        pairs.all(|(own, (wanted, collation))| is_same(own, at, wanted, row, *collation))
     }
 
     /// The row behind another in its chain.

@@ -62,7 +62,8 @@ impl PendingTable {
                     while self.table.has_room() && charge.settle(run)? {
                         let table = &mut self.table;
                         let add = |batch: Batch, run: &mut Run<'_>| {
-                            let keys = RowKeys::of(spool.keys.iter().map(|key| &key.inner), &batch, run)?;
+                            let keys =
+                                RowKeys::of(spool.keys.iter().map(|key| (&key.inner, key.collation)), &batch, run)?;
                             charge.keep(table.add(&batch, &keys));
                             Ok(())
                         };
@@ -93,6 +94,6 @@ fn start(spool: &Spool, run: &mut Run<'_>) -> Result<Option<Gathering>, Stop> {
     if !spool.keys.iter().all(|key| key.inner.is_portable()) {
         return Ok(None);
     }
-    let keys = spool.keys.iter().map(|key| key.inner.clone()).collect();
+    let keys = spool.keys.iter().map(|key| (key.inner.clone(), key.collation)).collect();
     Gathering::start((&mut input, &spool.input), (keys, carried(spool, run)), BYTES_MAX, run)
 }

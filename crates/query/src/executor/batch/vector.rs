@@ -204,6 +204,20 @@ impl Vector {
         }
     }
 
+    /// Which of so many rows are not NULL; none where all are.
+    pub(crate) fn nulls(&self, rows: usize) -> Option<NullBuffer> {
+        match self {
+            Vector::Same(Value::Null) => Some(NullBuffer::new_null(rows)),
+            Vector::Same(_) => None,
+            Vector::Coded(_, codes) => codes.nulls().cloned(),
+            Vector::Texts(texts) => texts.nulls.clone(),
+            Vector::Any(values) => {
+                let has_null = values.iter().any(Value::is_null);
+                has_null.then(|| values.iter().map(|value| !value.is_null()).collect())
+            }
+        }
+    }
+
     /// Bytes that so many rows of it take.
     pub(crate) fn bytes(&self, rows: usize) -> usize {
         match self {
