@@ -14,6 +14,8 @@
 use std::alloc::{GlobalAlloc, Layout, System};
 use std::cell::Cell;
 
+use crate::large_pages::LARGE_PAGE;
+
 #[allow(
     clippy::disallowed_types,
     reason = "an allocator works below the facade: a model's atomics would allocate, and cannot be built in a const"
@@ -25,6 +27,10 @@ use counters::{AtomicBool, AtomicI64, Ordering};
 
 /// Blocks from this size on are counted as large.
 pub const LARGE: usize = 32 << 10;
+
+/// Blocks from this size on are asked for in pages of 2 MB. Hash tables and sorted rows are read here and there: with pages of 4 KB
+/// nearly each look walks through the page tables, under a hypervisor through those of two systems.
+const IN_LARGE_PAGES: usize = 2 * LARGE_PAGE;
 
 /// Bytes after which a thread tells the process.
 const STEP: usize = 64 << 10;
@@ -74,7 +80,8 @@ pub struct TaskHeap {
     pub large: i64,
 }
 
-/// The C library's allocator, counted. A program makes it its own with `#[global_allocator]`.
+/// The C library's allocator, counted, with blocks of 4 MB and more in large pages. A program makes it its own with
+/// `#[global_allocator]`.
 #[derive(Debug, Default, Clone, Copy)]
 pub struct CountingAllocator;
 
@@ -112,20 +119,45 @@ fn tell(local: &Local) {
     }
 }
 
-// SAFETY: every call goes on to the system's allocator with what it was given; counting touches nothing of the blocks.
+/// Asks for large pages behind a block that is worth them, as far as the kernel gives them where they are asked for
+/// (`transparent_hugepage/enabled` is `madvise` or `always`). A refusal is no error.
+#[inline(always)]
+fn advise(block: *mut u8, size: usize) {
+    if size >= IN_LARGE_PAGES && !block.is_null() {
+        ask_for_large_pages(block, size);
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn ask_for_large_pages(block: *mut u8, size: usize) {
+    let begin = block.align_offset(LARGE_PAGE);
+    let whole = size.saturating_sub(begin) & !(LARGE_PAGE - 1);
+    if whole > 0 {
+        // SAFETY: the part lies within the block, which the caller has just got. The advice changes no content.
+        let _taken = unsafe { libc::madvise(block.add(begin).cast(), whole, libc::MADV_HUGEPAGE) };
+    }
+}
+
+// SAFETY: every call goes on to the system's allocator with what it was given; counting touches nothing of the blocks, nor does advice
+// on their pages.
 unsafe impl GlobalAlloc for CountingAllocator {
     #[inline]
     unsafe fn alloc(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize, layout.size());
         // SAFETY: the caller keeps the contract, which is the system's.
-        unsafe { System.alloc(layout) }
+        let block = unsafe { System.alloc(layout) };
+        advise(block, layout.size());
+        block
     }
 
     #[inline]
     unsafe fn alloc_zeroed(&self, layout: Layout) -> *mut u8 {
         count(layout.size() as isize, layout.size());
         // SAFETY: as above.
-        unsafe { System.alloc_zeroed(layout) }
+        let block = unsafe { System.alloc_zeroed(layout) };
+        advise(block, layout.size());
+        block
     }
 
     #[inline]
@@ -145,7 +177,9 @@ unsafe impl GlobalAlloc for CountingAllocator {
             count(new_size as isize, new_size);
         }
         // SAFETY: as above.
-        unsafe { System.realloc(pointer, layout, new_size) }
+        let block = unsafe { System.realloc(pointer, layout, new_size) };
+        advise(block, new_size);
+        block
     }
 }
 
@@ -229,6 +263,44 @@ mod tests {
     fn with_counted(change: isize) -> TaskHeap {
         count(change, change.unsigned_abs());
         task_heap()
+    }
+
+    /// The flags of the mapping that an address is in, as the kernel shows them.
+    fn flags_at(address: usize) -> String {
+        let maps = std::fs::read_to_string("/proc/self/smaps").expect("the kernel shows mappings");
+        let mut is_there = false;
+        for line in maps.lines() {
+            let range = line.split(' ').next().and_then(|range| range.split_once('-'));
+            let bounds = range.map(|(from, to)| [from, to].map(|end| usize::from_str_radix(end, 16)));
+            if let Some([Ok(from), Ok(to)]) = bounds {
+                is_there = (from..to).contains(&address);
+            } else if let Some(flags) = line.strip_prefix("VmFlags:").filter(|_| is_there) {
+                return format!("{flags} ");
+            }
+        }
+        String::new()
+    }
+
+    #[test]
+    fn large_blocks_ask_for_large_pages() {
+        if !std::path::Path::new("/sys/kernel/mm/transparent_hugepage/enabled").exists() {
+            eprintln!("SKIPPED: the kernel has no transparent large pages");
+            return;
+        }
+        let layout = |bytes| Layout::from_size_align(bytes, 16).expect("a layout");
+        let middle = |block: *mut u8, bytes: usize| block as usize + bytes / 2;
+        let (small, large) = (2 << 20, 64 << 20);
+        // SAFETY: the blocks are given back with the layouts that they have then, and not used.
+        unsafe {
+            let block = CountingAllocator.alloc(layout(small));
+            assert!(!flags_at(middle(block, small)).contains(" hg "));
+            let block = CountingAllocator.realloc(block, layout(small), large);
+            assert!(flags_at(middle(block, large)).contains(" hg "));
+            CountingAllocator.dealloc(block, layout(large));
+            let block = CountingAllocator.alloc_zeroed(layout(large));
+            assert!(flags_at(middle(block, large)).contains(" hg "));
+            CountingAllocator.dealloc(block, layout(large));
+        }
     }
 
     #[test]
