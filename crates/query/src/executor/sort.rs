@@ -276,8 +276,8 @@ impl SortCursor {
     }
 
     fn give(&mut self, keys: &[SortKey], carry: &[usize], run: &mut Run<'_>) -> Result<bool, Stop> {
+        self.pace.step()?;
         if let Some(merge) = &mut self.runs.merge {
-            self.pace.step()?;
             let give = |row: Vec<Value>| {
                 let values = row.into_iter().skip(keys.len());
                 carry.iter().zip(values).for_each(|(slot, value)| run.slots[*slot] = value);
