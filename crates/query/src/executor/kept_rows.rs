@@ -32,13 +32,6 @@ impl KeptRows {
         number
     }
 
-    /// The same of a row of another owner, which has NULLs in its place from then on.
-    pub(super) fn push_from(&mut self, row: &mut [Value]) -> u32 {
-        let (number, piece) = self.begin(row.len());
-        piece.extend(row.iter_mut().map(std::mem::take));
-        number
-    }
-
     /// The number of the next row, and the piece that it goes to.
     fn begin(&mut self, width: usize) -> (u32, &mut Vec<Value>) {
         if self.rows == 0 {
@@ -80,12 +73,66 @@ impl KeptRows {
         (row >> self.piece_bits, (row & ((1 << self.piece_bits) - 1)) * self.width)
     }
 
+    /// Puts a row in the place of an earlier one, which is lost.
+    ///
+    /// # Panics
+    /// When there is no row of one of the numbers.
+    pub(super) fn put(&mut self, from: u32, to: u32) {
+        if from == to {
+            return;
+        }
+        for at in 0..self.width {
+            let value = std::mem::take(&mut self.get_mut(from)[at]);
+            self.get_mut(to)[at] = value;
+        }
+    }
+
+    /// Forgets the rows from a number on, and all room but that of the last piece.
+    pub(super) fn truncate(&mut self, rows: usize) {
+        self.rows = self.rows.min(rows);
+        let last = self.rows >> self.piece_bits;
+        self.pieces.truncate(last + 1);
+        let in_last = (self.rows - (last << self.piece_bits)) * self.width;
+        if let Some(piece) = self.pieces.get_mut(last) {
+            piece.truncate(in_last);
+        }
+    }
+
     /// Forgets all, but for the room of a piece.
     pub(super) fn clear(&mut self) {
-        self.pieces.truncate(1);
-        self.rows = 0;
-        if let Some(first) = self.pieces.first_mut() {
-            first.clear();
+        self.truncate(0);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_stay_in_their_places_over_pieces() {
+        // Wide rows, so that a piece has few.
+        let width = PIECE_BYTES / size_of::<Value>() / 4;
+        let mut rows = KeptRows::default();
+        let add = |rows: &mut KeptRows, number: i32| rows.push(&mut vec![Value::Int(number); width]);
+        let first_values = |rows: &KeptRows| {
+            let value = |row: u32| rows.get(row)[width - 1].as_i64().expect("a number");
+            (0..rows.rows as u32).map(value).collect::<Vec<_>>()
+        };
+        for number in 0..11 {
+            assert_eq!(add(&mut rows, number), number as u32);
         }
+        assert_eq!(rows.pieces.len(), 3);
+        for (to, from) in [0, 3, 4, 9, 10].into_iter().enumerate() {
+            rows.put(from, to as u32);
+        }
+        rows.truncate(5);
+        assert_eq!((first_values(&rows), rows.pieces.len()), (vec![0, 3, 4, 9, 10], 2));
+        // To the end of a piece, and over it.
+        rows.truncate(4);
+        assert_eq!([add(&mut rows, 20), add(&mut rows, 21)], [4, 5]);
+        assert_eq!(first_values(&rows), [0, 3, 4, 9, 20, 21]);
+        rows.clear();
+        assert_eq!(add(&mut rows, 30), 0);
+        assert_eq!((first_values(&rows), rows.pieces.len()), (vec![30], 1));
     }
 }

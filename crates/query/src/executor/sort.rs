@@ -53,7 +53,7 @@ pub(crate) struct SortCursor {
 struct Place {
     /// The first bytes of its keys.
     prefix: u128,
-    /// Which of the kept rows it is.
+    /// The number of the kept row.
     row: u32,
 }
 
@@ -105,6 +105,8 @@ impl SortCursor {
 
     pub(crate) fn forget(&mut self) {
         self.drop_rows();
+        // Room of megabytes is for one statement.
+        (self.rows, self.order) = (KeptRows::default(), Vec::new());
         self.input.forget();
     }
 
@@ -185,14 +187,16 @@ impl SortCursor {
     fn cut(&mut self, keys: &[SortKey]) {
         self.sort(keys);
         self.order.truncate(self.wanted);
-        let mut wanted = KeptRows::default();
+        // They move down in the order of their coming, which their numbers stay in.
+        let mut kept: Vec<&mut Place> = self.order.iter_mut().collect();
+        kept.sort_unstable_by_key(|place| place.row);
         let mut bytes = 0;
-        for place in &mut self.order {
-            let row = self.rows.get_mut(place.row);
-            bytes += row_bytes(row) + size_of::<Place>();
-            place.row = wanted.push_from(row);
+        for (to, place) in (0..).zip(kept) {
+            self.rows.put(place.row, to);
+            place.row = to;
+            bytes += row_bytes(self.rows.get(to)) + size_of::<Place>();
         }
-        self.rows = wanted;
+        self.rows.truncate(self.order.len());
         self.last_wanted =
             self.order.last().map(|place| (place.prefix, self.rows.get(place.row)[..keys.len()].to_vec()));
         self.charge.clear();
