@@ -97,7 +97,7 @@ impl MemoryScan {
         &self.bytes
     }
 
-    /// Where the body of each row of the batch that is left begins and ends, in [`MemoryScan::bytes`].
+    /// The begin and the end of each body of the batch that is left, in [`MemoryScan::bytes`].
     pub fn bodies(&self) -> impl Iterator<Item = (usize, usize)> {
         self.rows[self.next..].iter().copied()
     }

@@ -19,11 +19,11 @@ use crate::row::{ROW_HEADER_BYTES, RowHeader};
 pub struct CopiedRow {
     /// Flags and last writer.
     pub header: RowHeader,
-    /// Where the key begins. A row of a heap has none: its rest begins here.
+    /// The first byte of the key. A row of a heap has none: its rest begins here.
     pub key: u32,
-    /// Where the other columns begin.
+    /// The first byte of the other columns.
     pub rest: u32,
-    /// Where they end.
+    /// The byte behind them.
     pub end: u32,
     /// The slot, of a row of a heap.
     slot: u16,

@@ -41,7 +41,7 @@ struct Key {
     kind: Option<(Discriminant<Value>, u8)>,
 }
 
-/// What has found room of a value.
+/// The share of a value that has found room.
 enum Taken {
     Whole,
     /// Values that differ may have the same bytes.

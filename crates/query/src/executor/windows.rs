@@ -201,7 +201,7 @@ fn read_row(plan: &Windows, row: &mut Vec<Value>, run: &mut Run<'_>) -> Result<(
     plan.functions.iter().try_for_each(|(function, _)| read_arguments(function, row, run))
 }
 
-/// How many arguments a function has that are read from rows.
+/// The number of a function's arguments that are read from rows.
 fn arguments_of(function: &WindowFunction) -> usize {
     match function {
         WindowFunction::Number(_) | WindowFunction::PercentRank | WindowFunction::CumulativeDistribution => 0,

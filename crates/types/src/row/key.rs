@@ -150,7 +150,7 @@ pub(super) fn decode<'b>(
     Some(behind)
 }
 
-/// How the codes of a column of the key stand in it.
+/// The form that the codes of a column have in a key.
 pub(super) struct KeyCode {
     nullable: bool,
     /// Turns each bit of a descending column.

@@ -204,7 +204,7 @@ impl Vector {
         }
     }
 
-    /// Which of so many rows are not NULL; none where all are.
+    /// A bit for each of so many rows, set for those that are not NULL. No bits where none is NULL.
     pub(crate) fn nulls(&self, rows: usize) -> Option<NullBuffer> {
         match self {
             Vector::Same(Value::Null) => Some(NullBuffer::new_null(rows)),

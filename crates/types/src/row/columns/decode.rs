@@ -12,7 +12,7 @@ use super::{Coding, ColumnReader};
 use crate::row::{KeyStep, Projection, RestStep, RowError, RowLayout, key, rest};
 use crate::value::Value;
 
-/// Where rows lie in one piece of memory, for [`RowLayout::read_rows`].
+/// The places of rows in one piece of memory, for [`RowLayout::read_rows`].
 #[derive(Debug, Default)]
 pub struct RowPlaces {
     rows: Vec<Place>,
@@ -45,7 +45,7 @@ impl RowPlaces {
         self.rows.reverse();
     }
 
-    /// How many there are.
+    /// The number of rows.
     pub fn len(&self) -> usize {
         self.rows.len()
     }
@@ -113,7 +113,7 @@ struct Column<'a, const IN_KEY: bool> {
 }
 
 impl<'a, const IN_KEY: bool> Column<'a, IN_KEY> {
-    /// Where the part of the row ends that the column is in.
+    /// The end of the part of the row that the column is in.
     #[inline(always)]
     fn end(place: &Place) -> usize {
         (if IN_KEY { place.rest } else { place.end }) as usize

@@ -154,7 +154,7 @@ impl ColumnReader {
         Some(())
     }
 
-    /// How its values are coded.
+    /// The coding of its values, if they have one.
     pub(super) fn coding(&self) -> Option<Coding> {
         self.coding
     }
