@@ -37,7 +37,7 @@ struct Place {
 
 fn pushed(node: Node, mut conditions: Vec<Predicate>, place: Place) -> Node {
     if conditions.iter().any(|condition| condition.constant() == Some(false)) {
-        return Node::Values { rows: Vec::new(), registers: Registers::default() };
+        return no_rows(&node);
     }
     conditions.retain(|condition| condition.constant().is_none());
     if conditions.is_empty() {
@@ -108,6 +108,17 @@ fn pushed(node: Node, mut conditions: Vec<Predicate>, place: Place) -> Node {
     }
 }
 
+/// No row, in the registers of those that there would be.
+fn no_rows(node: &Node) -> Node {
+    let (mut first, mut end) = (usize::MAX, 0);
+    node.visit_filled(&mut |slot| (first, end) = (first.min(slot), end.max(slot + 1)));
+    Node::Values { rows: Vec::new(), registers: Registers { first: first.min(end), count: end - first.min(end) } }
+}
+
+fn is_empty(node: &Node) -> bool {
+    matches!(node, Node::Values { rows, .. } if rows.is_empty())
+}
+
 fn push_into_more(more: More, conditions: Vec<Predicate>, place: Place) -> Node {
     let variables = place.variables;
     let (more, stay) = match more {
@@ -126,7 +137,8 @@ fn push_into_more(more: More, conditions: Vec<Predicate>, place: Place) -> Node 
     filtered(Node::More(Box::new(more)), stay)
 }
 
-/// Into each of several inputs that can take them; those stay on top that one of them cannot take.
+/// Into each of several inputs that can take them; those stay on top that one of them cannot take. An input that they leave no row
+/// of is left out.
 fn push_into_each(
     mut inputs: Vec<(Node, Vec<Expr>)>,
     registers: Registers,
@@ -148,7 +160,16 @@ fn push_into_each(
         *node = pushed(std::mem::replace(node, Node::One), down, place);
     }
     let stay = conditions.into_iter().zip(stays).filter_map(|(condition, stays)| stays.then_some(condition)).collect();
-    filtered(Node::Concat { inputs, registers }, stay)
+    inputs.retain(|(node, _)| !is_empty(node));
+    let rows = match inputs.len() {
+        0 => Node::Values { rows: Vec::new(), registers },
+        1 => {
+            let (input, values) = inputs.remove(0);
+            Node::Compute { input: Box::new(input), assignments: registers.range().zip(values).collect() }
+        }
+        _ => Node::Concat { inputs, registers },
+    };
+    filtered(rows, stay)
 }
 
 /// The row behind which a condition holds for no ROW_NUMBER of a whole input: `n <= @last`, `n < 5`, `n = 3`. None: it says nothing
