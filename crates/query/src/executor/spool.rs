@@ -5,8 +5,8 @@
 //!   Spool opened the 2nd time    rows are made once more and kept, with a table from keys' hashes to rows
 //!   from then on                 rows are looked up
 //! ```
-//! So an inner side that is read once costs nothing more, and one that is read for every outer row is read twice in all. Groups are kept at
-//! once: to make them costs more than to keep them.
+//! So an inner side that is read once costs nothing more, and one that is read for every outer row is read twice in all. Groups and joined
+//! rows are kept at once: to make them costs more than to keep them. As they are made once, workers may make them.
 
 use super::Run;
 use super::cursor::Cursor;
@@ -48,11 +48,20 @@ pub(crate) struct SpoolCursor {
     pace: Pace,
 }
 
+/// True for rows that are more than read.
+fn is_made(node: &Node) -> bool {
+    match node {
+        Node::Group { .. } | Node::Join { .. } => true,
+        Node::Filter { input, .. } | Node::Compute { input, .. } => is_made(input),
+        _ => false,
+    }
+}
+
 impl SpoolCursor {
     pub(crate) fn new(plan: &Spool, making: Making<'_>) -> SpoolCursor {
         let (store, pace) = (RowStore::default(), Pace::default());
-        let input = Cursor::new(&plan.input, Making { gathers: false, ..making });
-        let keeps_at_once = matches!(plan.input, Node::Group { .. });
+        let keeps_at_once = is_made(&plan.input);
+        let input = Cursor::new(&plan.input, Making { gathers: keeps_at_once, ..making });
         SpoolCursor { input, stage: Stage::New, keeps_at_once, store, wanted: None, found: false, pace }
     }
 

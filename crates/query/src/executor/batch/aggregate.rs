@@ -6,8 +6,8 @@
 //! ```
 //! Of a column of codes only its number of values, their sum, or the least or largest code is looked for, in a loop over
 //! integers. All other values go to accumulators one by one. Over many rows workers aggregate a part each, and the parts are
-//! merged. Many groups, beyond what [`parts_bytes`] allows or what the session has memory for, are made row by row by the operator
-//! that can put them on tapes, from the beginning; so is a table that is read without workers.
+//! merged. Groups for which the session has no memory are made row by row by the operator that can put them on tapes, from the
+//! beginning; so is a table that is read without workers.
 
 use std::sync::Arc;
 
@@ -18,7 +18,7 @@ use super::operator::Operator;
 use super::sums::States;
 use crate::access::Stop;
 use crate::executor::parallel::{self, Crew, Part, Worker};
-use crate::executor::spill::Charge;
+use crate::executor::spill::{Budget, Charge};
 use crate::executor::{Counts, Cursor, GROUPS_SORTED_MAX, Run};
 use crate::expression::{Expr, Fault};
 use crate::plan::{Aggregate, Node, SortKey};
@@ -27,10 +27,7 @@ use pikepole_engine::Transaction;
 use pikepole_types::Accumulator;
 
 /// Bytes of what all workers make together for which the session's memory is only asked when they have ended.
-const PARTS_BYTES: usize = 64 << 20;
-
-/// The same where there is memory for more, as a large table may need.
-const PARTS_BYTES_MAX: usize = 256 << 20;
+pub(super) const PARTS_BYTES: usize = 64 << 20;
 
 /// Grouping values, and the slots that they go to.
 type Keys = [(SortKey, usize)];
@@ -154,20 +151,24 @@ enum Stage {
     /// Workers are at it; each leaves its part, and its transaction if it has one.
     Parallel(Started),
     /// All rows are in these.
-    Merging(Vec<Partial>),
+    Merging(Vec<Counted>),
     /// The serial cursor is.
     Serial,
     /// Groups are given: in this order, so many so far.
     Giving(Partial, Vec<u32>, usize),
 }
 
+/// A part of the groups, and what it keeps.
+type Counted = (Partial, Charge);
+
 /// The work on each row: grouping values and aggregates, and the state in which each worker begins.
 struct Work {
     keys: Box<Keys>,
     aggregates: Vec<Aggregate>,
     empty: Partial,
-    /// Bytes of each worker's groups, at most.
-    bytes_max: usize,
+    /// Memory of the session, which workers ask for more than so many bytes each.
+    budget: Option<Arc<Budget>>,
+    free: usize,
     /// A worker has more groups than it may.
     is_full: AtomicBool,
 }
@@ -207,7 +208,7 @@ impl AggregateCursor {
             self.stage = match &mut self.stage {
                 Stage::Fresh => {
                     let empty = Partial::new(keys, aggregates)?;
-                    match start((&mut self.input, &mut self.charge), &empty, node, (keys, aggregates), run)? {
+                    match start(&mut self.input, &empty, node, (keys, aggregates), run)? {
                         Some(started) => Stage::Parallel(started),
                         None if self.serial.is_some() => Stage::Serial,
                         None => Stage::Reading(empty),
@@ -220,24 +221,22 @@ impl AggregateCursor {
                     if let Some(counts) = &self.counts {
                         counts.add_workers(crew.runs());
                     }
-                    let (parts, children): (Vec<Partial>, Vec<Option<Transaction>>) = left.into_iter().unzip();
+                    let (parts, children): (Vec<Counted>, Vec<Option<Transaction>>) = left.into_iter().unzip();
                     let (database, tx) = run.engine()?;
                     database.merge_children(tx, children.into_iter().flatten().collect());
                     result?;
                     // Relaxed: the workers have ended, which the team's lock has told.
-                    self.charge.clear();
-                    if part.rest.is_full.load(Ordering::Relaxed) {
-                        Stage::Serial
-                    } else {
-                        self.charge.keep(parts.iter().map(Partial::bytes).sum());
-                        Stage::Merging(parts)
+                    match part.rest.is_full.load(Ordering::Relaxed) {
+                        true => Stage::Serial,
+                        false => Stage::Merging(parts),
                     }
                 }
                 Stage::Merging(parts) => {
+                    parts.iter_mut().for_each(|(_, charge)| self.charge.take_over(std::mem::take(charge)));
                     if self.charge.settle(run)? || keys.is_empty() {
-                        let mut whole = Partial::new(keys, aggregates)?;
-                        parts.iter().try_for_each(|part| whole.merge(part))?;
+                        let whole = merged(std::mem::take(parts).into_iter().map(|(part, _)| part))?;
                         self.charge.clear();
+                        let Some(whole) = whole else { return Ok(false) };
                         self.charge.keep(whole.bytes());
                         given(whole, keys, run)
                     } else {
@@ -265,6 +264,16 @@ impl AggregateCursor {
     }
 }
 
+/// All groups of parts: those of the largest part, and what the others have beside them.
+fn merged(parts: impl Iterator<Item = Partial>) -> Result<Option<Partial>, Fault> {
+    let mut parts: Vec<Partial> = parts.collect();
+    parts.sort_by_key(|part| std::cmp::Reverse(part.keys.len()));
+    let mut parts = parts.into_iter();
+    let Some(mut whole) = parts.next() else { return Ok(None) };
+    parts.try_for_each(|part| whole.merge(&part))?;
+    Ok(Some(whole))
+}
+
 /// The stage in which all groups are known.
 fn given(whole: Partial, keys: &Keys, run: &mut Run<'_>) -> Stage {
     run.null_eliminated |= whole.null_eliminated;
@@ -285,14 +294,14 @@ pub(crate) fn can_share(keys: &Keys, aggregates: &[Aggregate]) -> bool {
 }
 
 /// A worker's part of the groups, and the child it has read in.
-type Left = (Partial, Option<Transaction>);
+type Left = (Counted, Option<Transaction>);
 
 /// Workers, and what they share.
 type Started = (Crew<Left>, Arc<Part<Work>>);
 
 /// Starts workers over the rows, when they are many and the parts can be merged.
 fn start(
-    (input, charge): (&mut Operator, &mut Charge),
+    input: &mut Operator,
     empty: &Partial,
     node: &Node,
     (keys, aggregates): (&Keys, &[Aggregate]),
@@ -308,9 +317,8 @@ fn start(
         parallel::give_readers(&mut workers, run)?;
     }
     let is_full = AtomicBool::new(false);
-    let most = if keys.is_empty() { PARTS_BYTES } else { PARTS_BYTES_MAX };
-    let bytes_max = parts_bytes(node, most, charge, run)? / workers.len().max(1);
-    let rest = Work { keys: keys.into(), aggregates: aggregates.to_vec(), empty: empty.clone(), bytes_max, is_full };
+    let (budget, free) = (run.budget().cloned(), PARTS_BYTES / workers.len().max(1));
+    let rest = Work { keys: keys.into(), aggregates: aggregates.to_vec(), empty: empty.clone(), budget, free, is_full };
     let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
     let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
     let work = |worker, ()| aggregate(worker, Arc::clone(&part));
@@ -318,43 +326,22 @@ fn start(
     Ok(crew.map(|crew| (crew, part)))
 }
 
-/// Bytes of what all workers make together, at most: of large tables as many as these have, up to `most`, if there is memory for that.
-pub(super) fn parts_bytes(node: &Node, most: usize, charge: &mut Charge, run: &Run<'_>) -> Result<usize, Stop> {
-    let mut pages = 0u64;
-    node.visit_scans(&mut |scan| pages = pages.max(scan.table.engine.pages_guessed()));
-    let bytes = usize::try_from(pages * PAGE_BYTES).unwrap_or(most).min(most);
-    charge.clear();
-    if bytes <= PARTS_BYTES {
-        return Ok(PARTS_BYTES);
-    }
-    charge.keep(bytes);
-    if charge.settle(run)? {
-        return Ok(bytes);
-    }
-    charge.clear();
-    Ok(PARTS_BYTES)
-}
-
-/// Bytes of a page of a table.
-const PAGE_BYTES: u64 = 8192;
-
-/// What a worker does.
-async fn aggregate(
-    mut worker: Worker,
-    part: Arc<Part<Work>>,
-) -> ((Partial, Option<Transaction>), Result<(), (u64, Fault)>) {
-    let mut partial = part.rest.empty.clone();
-    let result = fill(&mut partial, &mut worker, &part).await;
+/// The work of a worker.
+async fn aggregate(mut worker: Worker, part: Arc<Part<Work>>) -> (Left, Result<(), (u64, Fault)>) {
+    let mut counted = (part.rest.empty.clone(), Charge::of_worker(part.rest.budget.as_ref()));
+    let result = fill(&mut counted, &mut worker, &part).await;
     let result = result.map_err(|fault| worker.failed(fault));
-    ((partial, worker.child), result)
+    ((counted, worker.child), result)
 }
 
-async fn fill(partial: &mut Partial, worker: &mut Worker, part: &Part<Work>) -> Result<(), Fault> {
-    let Work { keys, aggregates, bytes_max, is_full, .. } = &part.rest;
+async fn fill((partial, charge): &mut Counted, worker: &mut Worker, part: &Part<Work>) -> Result<(), Fault> {
+    let Work { keys, aggregates, free, is_full, .. } = &part.rest;
     loop {
         worker.meet_readers().await?;
         // Relaxed: one that sees it late does some work in vain.
         if is_full.load(Ordering::Relaxed) {
+            *partial = part.rest.empty.clone();
+            charge.clear();
             return Ok(());
         }
         let Some(batch) = worker.next(part).await? else {
@@ -362,7 +349,8 @@ async fn fill(partial: &mut Partial, worker: &mut Worker, part: &Part<Work>) -> 
         };
         let (mut run, operator) = worker.run(part);
         partial.take((&batch, operator.ordinal()), (keys, aggregates), &mut run)?;
-        if partial.bytes() > *bytes_max {
+        charge.set(partial.bytes());
+        if !charge.settle_beyond(*free) {
             is_full.store(true, Ordering::Relaxed);
         }
     }

@@ -4,29 +4,26 @@
 //!   worker    range of the left table ──► joined rows ──► its batches, by ordinal
 //!   session   awaits all workers ──► batches in the order of their ordinals ──► rows
 //! ```
-//! Workers have no memory of their own to ask for: what they make together is bounded, and beyond that the session makes all rows itself,
-//! one after the other. So it also does where only the first rows are wanted. How many rows a join makes is estimated too badly to tell
-//! beforehand; to make so many in vain costs less than a tenth of what they all take.
+//! Workers ask for the session's memory as they go, and do not wait for it: where there is none the session makes all rows itself, one
+//! after the other. So it also does where only the first rows are wanted. How many rows a join makes is estimated too badly to tell
+//! beforehand.
 
 use std::sync::Arc;
 
-use super::aggregate::parts_bytes;
+use super::aggregate::PARTS_BYTES;
 use super::key_table::RowKeys;
 use super::operator::Operator;
 use super::{BATCH_ROWS, Batch};
 use crate::access::Stop;
 use crate::executor::join::live_slots;
 use crate::executor::parallel::{self, Crew, Part, Worker};
-use crate::executor::spill::Charge;
+use crate::executor::spill::{Budget, Charge};
 use crate::executor::{Counts, Cursor, Making, Run};
 use crate::expression::{Expr, Fault};
 use crate::plan::Node;
-use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use pikepole_engine::Transaction;
 use pikepole_types::Collation;
-
-/// Bytes that all workers may have made together, where there is memory for them.
-pub(super) const BYTES_MAX: usize = 128 << 20;
 
 /// A batch, by the number that tells which comes first, and keys of its rows.
 pub(super) struct Gathered {
@@ -39,13 +36,18 @@ pub(super) struct Gathered {
 struct Wanted {
     keys: Vec<(Expr, Collation)>,
     slots: Vec<usize>,
-    /// Bytes made so far, and those that may be made.
-    bytes: AtomicUsize,
-    bytes_max: usize,
+    /// Memory of the session, which workers ask for more than so many bytes each.
+    budget: Option<Arc<Budget>>,
+    free: usize,
+    /// A worker has found no room.
+    is_full: AtomicBool,
 }
 
-/// The outcome of a worker: its batches, and the child it has read in.
-type Left = (Vec<Gathered>, Option<Transaction>);
+/// Batches of a worker, and what they keep.
+type Counted = (Vec<Gathered>, Charge);
+
+/// The outcome of a worker, and the child it has read in.
+type Left = (Counted, Option<Transaction>);
 
 /// Workers at it.
 pub(super) struct Gathering {
@@ -54,67 +56,67 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Starts workers over the rows of a plan when there are many: the slots of their batches, and the values of keys, so many bytes at most.
+    /// Starts workers over the rows of a plan when there are many: the slots of their batches, and the values of keys.
     pub(super) fn start(
         (input, node): (&mut Operator, &Node),
         (keys, slots): (Vec<(Expr, Collation)>, Vec<usize>),
-        bytes_max: usize,
         run: &mut Run<'_>,
     ) -> Result<Option<Gathering>, Stop> {
         let Some(mut workers) = parallel::workers(input, node, run)? else {
             return Ok(None);
         };
         parallel::give_readers(&mut workers, run)?;
-        let rest = Wanted { keys, slots, bytes: AtomicUsize::new(0), bytes_max };
+        let (budget, free) = (run.budget().cloned(), PARTS_BYTES / workers.len().max(1));
+        let rest = Wanted { keys, slots, budget, free, is_full: AtomicBool::new(false) };
         let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
         let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
         let crew = Crew::start(jobs, run.worker_info("SELECT"), None, |worker, ()| gather(worker, Arc::clone(&part)));
         Ok(crew.map(|crew| Gathering { crew, part }))
     }
 
-    /// The batches in order, once all workers have ended. None: they are too many.
+    /// The batches in order, once all workers have ended; what they keep goes to `charge`. None: there is no room for them.
     ///
     /// # Errors
     /// The need to wait for the workers; the first of their errors.
-    pub(super) fn outcome(&mut self, run: &mut Run<'_>) -> Result<Option<Vec<Gathered>>, Stop> {
+    pub(super) fn outcome(&mut self, charge: &mut Charge, run: &mut Run<'_>) -> Result<Option<Vec<Gathered>>, Stop> {
         let Some((left, result)) = self.crew.outcome() else {
             return Err(Stop::Team(self.crew.team()));
         };
-        let (gathered, children): (Vec<Vec<Gathered>>, Vec<Option<Transaction>>) = left.into_iter().unzip();
+        let (counted, children): (Vec<Counted>, Vec<Option<Transaction>>) = left.into_iter().unzip();
         let (database, tx) = run.engine()?;
         database.merge_children(tx, children.into_iter().flatten().collect());
         result?;
-        if self.bytes() > self.part.rest.bytes_max {
+        // Relaxed: the workers have ended, which the team's lock has told.
+        if self.part.rest.is_full.load(Ordering::Relaxed) {
             return Ok(None);
         }
-        let mut gathered: Vec<Gathered> = gathered.into_iter().flatten().collect();
+        let mut gathered = Vec::new();
+        for (batches, own) in counted {
+            gathered.extend(batches);
+            charge.take_over(own);
+        }
         // Batches of one ordinal are one worker's, and in order.
         gathered.sort_by_key(|gathered| gathered.ordinal);
         Ok(Some(gathered))
-    }
-
-    /// Bytes of all batches.
-    fn bytes(&self) -> usize {
-        // Relaxed: the workers have ended, which the team's lock has told.
-        self.part.rest.bytes.load(Ordering::Relaxed)
     }
 }
 
 /// The work of a worker.
 async fn gather(mut worker: Worker, part: Arc<Part<Wanted>>) -> (Left, Result<(), (u64, Fault)>) {
-    let mut gathered = Vec::new();
-    let result = gather_parts(&mut gathered, &mut worker, &part).await;
+    let mut counted = (Vec::new(), Charge::of_worker(part.rest.budget.as_ref()));
+    let result = gather_parts(&mut counted, &mut worker, &part).await;
     let result = result.map_err(|fault| worker.failed(fault));
-    ((gathered, worker.child), result)
+    ((counted, worker.child), result)
 }
 
-async fn gather_parts(gathered: &mut Vec<Gathered>, worker: &mut Worker, part: &Part<Wanted>) -> Result<(), Fault> {
-    let Wanted { keys, slots, bytes, bytes_max } = &part.rest;
+async fn gather_parts((gathered, charge): &mut Counted, worker: &mut Worker, part: &Part<Wanted>) -> Result<(), Fault> {
+    let Wanted { keys, slots, free, is_full, .. } = &part.rest;
     loop {
         worker.meet_readers().await?;
         // Relaxed: one that sees it late does some work in vain.
-        if bytes.load(Ordering::Relaxed) > *bytes_max {
+        if is_full.load(Ordering::Relaxed) {
             gathered.clear();
+            charge.clear();
             return Ok(());
         }
         let Some(batch) = worker.next(part).await? else {
@@ -131,7 +133,10 @@ async fn gather_parts(gathered: &mut Vec<Gathered>, worker: &mut Worker, part: &
             }
         }
         gathered.push(Gathered { ordinal: operator.ordinal(), batch: own, keys });
-        bytes.fetch_add(size, Ordering::Relaxed);
+        charge.keep(size);
+        if !charge.settle_beyond(*free) {
+            is_full.store(true, Ordering::Relaxed);
+        }
     }
 }
 
@@ -205,18 +210,15 @@ impl GatherCursor {
                         self.stage = Stage::Serial;
                         continue;
                     }
-                    let bytes_max = parts_bytes(node, BYTES_MAX, &mut self.charge, run)?;
                     let (input, slots) = ((&mut self.operator, node), live_slots(node, run.live));
-                    let started = Gathering::start(input, (Vec::new(), slots), bytes_max, run)?;
+                    let started = Gathering::start(input, (Vec::new(), slots), run)?;
                     started.map_or(Stage::Serial, Stage::Workers)
                 }
                 Stage::Workers(gathering) => {
-                    let gathered = gathering.outcome(run)?;
+                    let gathered = gathering.outcome(&mut self.charge, run)?;
                     if let Some(counts) = &self.counts {
                         counts.add_workers(gathering.crew.runs());
                     }
-                    self.charge.clear();
-                    self.charge.keep(gathering.bytes());
                     gathered.map_or(Stage::Serial, Stage::Gathered)
                 }
                 Stage::Gathered(gathered) => match self.charge.settle(run)? {

@@ -72,7 +72,8 @@ impl GroupKeys {
     /// Bytes that they take.
     pub(crate) fn bytes(&self) -> usize {
         // A hash, and a number in the table with the room that is free there.
-        let each = 2 * size_of::<u64>() + 2 * size_of::<u32>() + self.columns.len() * size_of::<Value>();
+        let each = 2 * size_of::<u64>() + 2 * size_of::<u32>();
+        let each = each + self.columns.iter().map(|column| column.known.bytes_each()).sum::<usize>();
         self.len() * each + self.heap_bytes + self.near.groups.len() * size_of::<u32>()
     }
 
@@ -250,6 +251,14 @@ impl Known {
                 *self = Known::Values(codes.iter().map(value).collect());
                 true
             }
+        }
+    }
+
+    /// Bytes that a value takes, but for those of texts and the like.
+    fn bytes_each(&self) -> usize {
+        match self {
+            Known::Codes { .. } => size_of::<Option<i64>>(),
+            Known::Values(_) => size_of::<Value>(),
         }
     }
 

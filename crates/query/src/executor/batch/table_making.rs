@@ -1,13 +1,13 @@
 //! How the table of a hash join is made.
 //!
 //! ```text
-//!   a large table     workers read parts of it ──► batches with their keys ──► session: all of them, in the order of the parts
+//!   large tables      workers read or join parts of them ──► batches with their keys ──► session: all of them, in order
 //!   all else          the session reads it, row by row or batch by batch
 //! ```
-//! Workers together read so much at most ([`super::gather`]); beyond that the session reads it all.
+//! Where workers find no memory for what they read ([`super::gather`]) the session reads it all.
 
 use super::Batch;
-use super::gather::{BYTES_MAX, Gathered, Gathering};
+use super::gather::{GatherCursor, Gathered, Gathering};
 use super::key_table::{KeyTable, KeyTableBuilder, RowKeys};
 use super::operator::Operator;
 use crate::access::Stop;
@@ -22,12 +22,12 @@ pub(super) struct PendingTable {
 }
 
 enum Stage {
-    /// Nothing was read.
-    Fresh,
+    /// Nothing was read. Workers could take what this gives.
+    Fresh(Option<Box<Operator>>),
     /// Workers are at it.
     Workers(Gathering),
-    /// Their batches that are not in the table yet.
-    Read(std::vec::IntoIter<Gathered>),
+    /// Their batches that are not in the table yet, and the bytes of all.
+    Read(std::vec::IntoIter<Gathered>, usize),
     /// The session reads.
     Serial(Operator),
 }
@@ -36,24 +36,35 @@ impl PendingTable {
     /// Of the rows of a spool.
     pub(super) fn new(spool: &Spool, run: &Run<'_>) -> PendingTable {
         let table = KeyTableBuilder::new(spool.keys.len(), carried(spool, run).into_iter());
-        PendingTable { table, stage: Stage::Fresh }
+        let is_portable = spool.keys.iter().all(|key| key.inner.is_portable());
+        let shared = Operator::of_scan(&spool.input).or_else(|| GatherCursor::operator_of(&spool.input));
+        PendingTable { table, stage: Stage::Fresh(shared.filter(|_| is_portable).map(Box::new)) }
     }
 
     /// Goes on until all rows are in the table. False: there is no room for it.
     pub(super) fn fill(&mut self, spool: &Spool, charge: &mut Charge, run: &mut Run<'_>) -> Result<bool, Stop> {
         loop {
             self.stage = match &mut self.stage {
-                Stage::Fresh => match start(spool, run)? {
-                    Some(started) => Stage::Workers(started),
+                Stage::Fresh(shared) => {
+                    let started = match shared {
+                        Some(input) => start(input, spool, run)?,
+                        None => None,
+                    };
+                    match started {
+                        Some(started) => Stage::Workers(started),
+                        None => Stage::Serial(Operator::of_all_rows(&spool.input, run)?),
+                    }
+                }
+                Stage::Workers(gathering) => match gathering.outcome(charge, run)? {
+                    Some(read) => Stage::Read(read.into_iter(), charge.bytes()),
                     None => Stage::Serial(Operator::of_all_rows(&spool.input, run)?),
                 },
-                Stage::Workers(gathering) => match gathering.outcome(run)? {
-                    Some(read) => Stage::Read(read.into_iter()),
-                    None => Stage::Serial(Operator::of_all_rows(&spool.input, run)?),
-                },
-                Stage::Read(read) => {
+                Stage::Read(read, bytes) => {
                     while self.table.has_room() && charge.settle(run)? {
-                        let Some(Gathered { batch, keys, .. }) = read.next() else { return Ok(true) };
+                        let Some(Gathered { batch, keys, .. }) = read.next() else {
+                            charge.remove(*bytes);
+                            return Ok(true);
+                        };
                         charge.keep(self.table.add(&batch, &keys));
                     }
                     return Ok(false);
@@ -88,12 +99,8 @@ fn carried(spool: &Spool, run: &Run<'_>) -> Vec<usize> {
     spool.carry.iter().copied().filter(|slot| run.live.is_carried(*slot)).collect()
 }
 
-/// Starts workers over the rows, when they are those of a large table.
-fn start(spool: &Spool, run: &mut Run<'_>) -> Result<Option<Gathering>, Stop> {
-    let Some(mut input) = Operator::of_scan(&spool.input) else { return Ok(None) };
-    if !spool.keys.iter().all(|key| key.inner.is_portable()) {
-        return Ok(None);
-    }
+/// Starts workers over the rows, when they are those of large tables.
+fn start(input: &mut Operator, spool: &Spool, run: &mut Run<'_>) -> Result<Option<Gathering>, Stop> {
     let keys = spool.keys.iter().map(|key| (key.inner.clone(), key.collation)).collect();
-    Gathering::start((&mut input, &spool.input), (keys, carried(spool, run)), BYTES_MAX, run)
+    Gathering::start((input, &spool.input), (keys, carried(spool, run)), run)
 }

@@ -182,6 +182,11 @@ impl Budget {
         }
     }
 
+    /// Forgets a grant that is not there at once.
+    fn ask_no_more(&self) {
+        drop(self.lock().grant.take_if(|grant| grant.given().is_none()));
+    }
+
     /// Forgets a grant that was waited for in vain.
     fn give_up(&self) {
         let mut state = self.lock();
@@ -269,6 +274,11 @@ impl Charge {
         if run.budget().is_some() && chaos::stops(Site::Memory) { Err(Stop::Yield) } else { Ok(()) }
     }
 
+    /// So many bytes are kept in all.
+    pub(crate) fn set(&mut self, bytes: usize) {
+        self.used = bytes;
+    }
+
     /// Bytes that are kept.
     pub(crate) fn bytes(&self) -> usize {
         self.used
@@ -279,12 +289,42 @@ impl Charge {
         self.used = self.used.saturating_sub(bytes);
     }
 
+    /// Of a worker, out of the memory of its session. None: the session has none either.
+    pub(crate) fn of_worker(budget: Option<&Arc<Budget>>) -> Charge {
+        Charge { budget: budget.map(Arc::clone), ..Charge::default() }
+    }
+
+    /// Counts what a worker keeps where that is more than `free`, without waiting. False: there is no room for it.
+    pub(crate) fn settle_beyond(&mut self, free: usize) -> bool {
+        if self.used <= free.max(self.charged) {
+            return true;
+        }
+        let has_room = matches!(self.ask_budget(false), Ok(true));
+        if let Some(budget) = self.budget.as_ref().filter(|_| !has_room) {
+            budget.ask_no_more();
+        }
+        has_room
+    }
+
+    /// Takes over what another operator of the session keeps.
+    pub(crate) fn take_over(&mut self, mut other: Charge) {
+        self.used += std::mem::take(&mut other.used);
+        self.charged += std::mem::take(&mut other.charged);
+        self.budget = self.budget.take().or(other.budget.take());
+    }
+
     #[cold]
     fn ask(&mut self, run: &Run<'_>, forced: bool) -> Result<bool, Stop> {
-        let Some(budget) = run.budget() else {
+        if let (None, Some(budget)) = (&self.budget, run.budget()) {
+            self.budget = Some(Arc::clone(budget));
+        }
+        self.ask_budget(forced)
+    }
+
+    fn ask_budget(&mut self, forced: bool) -> Result<bool, Stop> {
+        let Some(budget) = &self.budget else {
             return Ok(true);
         };
-        let budget = self.budget.get_or_insert_with(|| Arc::clone(budget));
         let more = self.used - self.charged;
         let step = more.max((self.charged / 4).clamp(STEP_BYTES.start, STEP_BYTES.end));
         for bytes in [step, more] {
