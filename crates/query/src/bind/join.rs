@@ -23,6 +23,7 @@ use crate::plan::{FullJoin, JoinKey, JoinKind, KeyRange, LiveSlots, More, Node, 
 use pikepole_types::{Collation, Value};
 
 /// A source's rows before the conditions are spread over the sources.
+#[derive(Clone)]
 pub(crate) enum Leaf {
     Table(Arc<Table>),
     /// Any other rows; the node fills the source's registers.
@@ -36,6 +37,7 @@ pub(crate) enum Leaf {
 }
 
 /// The joins of FROM.
+#[derive(Clone)]
 pub(crate) enum JoinTree {
     /// The index of the source in its scope.
     Leaf(usize, Leaf),
@@ -75,6 +77,19 @@ impl JoinTree {
                 right.visit_leaves(visit);
             }
             JoinTree::Marked(inner, _) => inner.visit_leaves(visit),
+        }
+    }
+
+    /// Calls `visit` with the conditions of its joins, but for those within its sources.
+    pub(crate) fn visit_conditions(&self, visit: &mut dyn FnMut(&Predicate)) {
+        match self {
+            JoinTree::Leaf(..) => {}
+            JoinTree::Join { left, right, on, .. } | JoinTree::Full { left, right, on } => {
+                left.visit_conditions(visit);
+                right.visit_conditions(visit);
+                on.iter().for_each(visit);
+            }
+            JoinTree::Marked(inner, _) => inner.visit_conditions(visit),
         }
     }
 
@@ -150,7 +165,7 @@ impl Ready<'_> {
 
     /// The sides of an equality between the leaf's columns and rows outside.
     pub(crate) fn equality(&self, condition: &Predicate) -> Option<JoinKey> {
-        let (left, right, collation) = equal_sides(condition)?;
+        let Sides { left, right, collation } = equality_of_sides(condition)?;
         match (self.is_own(&left), self.is_own(&right)) {
             (true, false) if self.is_outer(&right) => Some(JoinKey { inner: left, outer: right, collation }),
             (false, true) if self.is_outer(&left) => Some(JoinKey { inner: right, outer: left, collation }),
@@ -159,15 +174,22 @@ impl Ready<'_> {
     }
 }
 
-/// The two values that a condition says are equal, and by which collation.
-fn equal_sides(condition: &Predicate) -> Option<(Expr, Expr, Collation)> {
+/// Two values that must be equal by a collation.
+pub(crate) struct Sides {
+    pub(crate) left: Expr,
+    pub(crate) right: Expr,
+    pub(crate) collation: Collation,
+}
+
+/// The two values that a condition says are equal.
+pub(crate) fn equality_of_sides(condition: &Predicate) -> Option<Sides> {
     let whole = |side: &Integer| Expr::Integer(Box::new(side.clone()), Width::Big);
     match condition {
         Predicate::Integers(Comparison::Equal, sides) => {
-            Some((whole(&sides[0]), whole(&sides[1]), Collation::default()))
+            Some(Sides { left: whole(&sides[0]), right: whole(&sides[1]), collation: Collation::default() })
         }
         Predicate::Values(Comparison::Equal, sides, collation) => {
-            Some((sides[0].clone(), sides[1].clone(), *collation))
+            Some(Sides { left: sides[0].clone(), right: sides[1].clone(), collation: *collation })
         }
         _ => None,
     }
@@ -211,7 +233,7 @@ impl Binder<'_> {
                     let early = take_early(&tree, &registers, variables, &mut self.pending, &mut after);
                     self.scope().early = early;
                 }
-                let node = self.join_node(tree, &mut before, &mut Vec::new());
+                let node = self.from_node(tree, &mut before);
                 give_back(std::mem::take(&mut self.scope().early), &mut self.pending, &mut after);
                 results = self.pending.iter().map(|pending| pending.slot).collect();
                 node
@@ -251,18 +273,9 @@ impl Binder<'_> {
                 Node::Compute { input, assignments: vec![(slot, Expr::Const(Value::Bit(true)))] }
             }
             tree @ JoinTree::Join { kind: JoinKind::Inner, .. } => self.run_node(tree, conditions, available),
-            JoinTree::Join { left, right, kind: JoinKind::Left, lateral, mut on } => {
+            JoinTree::Join { left, right, kind: JoinKind::Left, lateral, on } => {
                 let left = self.join_node(*left, conditions, available);
-                let before = available.len();
-                let place = Place { member: Member { tree: *right, lateral }, keeps: false };
-                let right = self.inner_side(place, &mut on, available);
-                Node::Join {
-                    left: Box::new(left),
-                    right: Box::new(right),
-                    kind: JoinKind::Left,
-                    on: super::conjunction(on),
-                    right_registers: available[before..].to_vec(),
-                }
+                self.left_join(left, (Member { tree: *right, lateral }, on), conditions, available)
             }
             JoinTree::Full { left, right, on } => self.full_join(*left, *right, on, available),
         }
@@ -272,12 +285,13 @@ impl Binder<'_> {
     fn run_node(&mut self, tree: JoinTree, conditions: &mut Vec<Predicate>, available: &mut Vec<Registers>) -> Node {
         let places = self.places(tree, conditions);
         let mut joined = None;
-        for place in places {
-            joined = Some(match joined {
-                None => self.join_node(place.member.tree, conditions, available),
-                Some(left) => Node::Join {
+        for Place { member, keeps, on } in places {
+            joined = Some(match (joined, on) {
+                (None, _) => self.join_node(member.tree, conditions, available),
+                (Some(left), Some(on)) => self.left_join(left, (member, on), conditions, available),
+                (Some(left), None) => Node::Join {
                     left: Box::new(left),
-                    right: Box::new(self.inner_side(place, conditions, available)),
+                    right: Box::new(self.inner_side(member, keeps, conditions, available)),
                     kind: JoinKind::Inner,
                     on: None,
                     right_registers: Vec::new(),
@@ -287,10 +301,47 @@ impl Binder<'_> {
         joined.unwrap_or(Node::One)
     }
 
+    /// Rows and those of the right side of a LEFT JOIN, with the conditions that are tested there.
+    fn left_join(
+        &mut self,
+        left: Node,
+        (member, mut on): (Member, Vec<Predicate>),
+        conditions: &mut Vec<Predicate>,
+        available: &mut Vec<Registers>,
+    ) -> Node {
+        let before = available.len();
+        let right = self.inner_side(member, false, &mut on, available);
+        let joined = Node::Join {
+            left: Box::new(left),
+            right: Box::new(right),
+            kind: JoinKind::Left,
+            on: super::conjunction(on),
+            right_registers: available[before..].to_vec(),
+        };
+        let all: Vec<Registers> = self.scope().sources.iter().map(|source| source.registers).collect();
+        let is_ready = |condition: &Predicate| {
+            let mut is_ready = true;
+            condition.visit_slots(&mut |slot| {
+                let within = |registers: &[Registers]| registers.iter().any(|one| one.range().contains(&slot));
+                is_ready &= !within(&all) || within(available);
+            });
+            is_ready
+        };
+        let (mine, rest) = std::mem::take(conditions).into_iter().partition(is_ready);
+        *conditions = rest;
+        filtered(joined, mine)
+    }
+
     /// The right side of a join. Rows of a derived table, or of tests that run for each row, are kept if they read nothing of the left
-    /// side; so are those of further joins, and those below a condition that reads the left side, if few are expected.
-    fn inner_side(&mut self, place: Place, conditions: &mut Vec<Predicate>, available: &mut Vec<Registers>) -> Node {
-        let Place { member: Member { tree, lateral }, keeps } = place;
+    /// side; so are those of further joins, and those below a condition that reads the left side, if few are expected. `keeps`: see
+    /// [`crate::optimizer::rules::join_order::Step`].
+    fn inner_side(
+        &mut self,
+        Member { tree, lateral }: Member,
+        keeps: bool,
+        conditions: &mut Vec<Predicate>,
+        available: &mut Vec<Registers>,
+    ) -> Node {
         let (is_made, is_joined) = match &tree {
             JoinTree::Leaf(_, Leaf::Derived(_) | Leaf::Open(_)) => (true, false),
             JoinTree::Leaf(source, _) => (self.scope().early.iter().any(|test| test.is_dear_of(*source)), false),
@@ -344,11 +395,15 @@ impl Binder<'_> {
         };
         let (mut keys, mut rest) = (Vec::new(), Vec::new());
         for condition in on {
-            match equal_sides(&condition) {
-                Some((a, b, collation)) if reads_only(&a, &left_registers) && reads_only(&b, &right_registers) => {
+            match equality_of_sides(&condition) {
+                Some(Sides { left: a, right: b, collation })
+                    if reads_only(&a, &left_registers) && reads_only(&b, &right_registers) =>
+                {
                     keys.push(JoinKey { outer: a, inner: b, collation });
                 }
-                Some((a, b, collation)) if reads_only(&b, &left_registers) && reads_only(&a, &right_registers) => {
+                Some(Sides { left: a, right: b, collation })
+                    if reads_only(&b, &left_registers) && reads_only(&a, &right_registers) =>
+                {
                     keys.push(JoinKey { outer: b, inner: a, collation });
                 }
                 _ => rest.push(condition),
@@ -447,13 +502,18 @@ fn is_short(node: &Node) -> bool {
 
 /// Rows that are made once; `own` are the registers of what they join.
 fn kept(node: Node, own: &[Registers]) -> Node {
+    kept_by(node, Vec::new(), own)
+}
+
+/// Rows that are made once and found by keys; `own` are the registers of what they join.
+pub(crate) fn kept_by(node: Node, keys: Vec<JoinKey>, own: &[Registers]) -> Node {
     let mut carry = Vec::new();
     node.visit_filled(&mut |slot| {
         if own.iter().any(|registers| registers.range().contains(&slot)) && !carry.contains(&slot) {
             carry.push(slot);
         }
     });
-    Node::More(Box::new(More::Spool(Spool { input: node, keys: Vec::new(), carry })))
+    Node::More(Box::new(More::Spool(Spool { input: node, keys, carry })))
 }
 
 /// A planned query with those of the conditions on its columns, which stand in `own`, that move down into it: see [`push_down`].

@@ -298,6 +298,7 @@ const VIEW_DEPTH_MAX: usize = 32;
 const NESTING_MAX: usize = 128;
 
 /// The columns of a query's result.
+#[derive(Clone)]
 pub(crate) struct Bound {
     pub(crate) node: Node,
     pub(crate) columns: Vec<ColumnInfo>,

@@ -22,6 +22,7 @@ use pikepole_tsql as tree;
 use pikepole_types::{SqlError, Value};
 
 /// A query that is bound, but not planned.
+#[derive(Clone)]
 pub(crate) struct OpenQuery {
     pub(crate) scope: Scope,
     pub(crate) from: JoinTree,

@@ -30,7 +30,7 @@ use pikepole_types::SqlError;
 const FUNCTION_MISSING: i32 = 33270;
 
 /// What of the rows of a source is there.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct RowFilter {
     /// The index of the source in its scope.
     pub(super) source: usize,

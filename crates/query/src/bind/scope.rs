@@ -183,7 +183,7 @@ impl Scope {
 }
 
 /// The groups of a query with aggregates.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Default)]
 pub(crate) struct Grouping {
     pub(crate) keys: Vec<GroupKey>,
     /// The grouping sets, when there are any.
@@ -195,7 +195,7 @@ pub(crate) struct Grouping {
 }
 
 /// Grouping sets: which keys each has, and the registers that go with them.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct GroupingSets {
     pub(crate) sets: Vec<Vec<bool>>,
     /// Per key, the registers of its value and of its being left out below the groups, and of the latter above them.
@@ -232,7 +232,7 @@ impl CommonTable {
 }
 
 /// One level of a query.
-#[derive(Default)]
+#[derive(Clone, Default)]
 pub(crate) struct Scope {
     pub(crate) sources: Vec<Source>,
     /// Present when expressions see groups instead of rows.

@@ -73,7 +73,7 @@ pub(crate) enum VirtualColumns {
 
 impl Source {
     /// The registers that a scan of this table leaves a row's place in.
-    pub(super) fn row_place(&self) -> Option<Box<RowPlace>> {
+    pub(crate) fn row_place(&self) -> Option<Box<RowPlace>> {
         let locator = self.registers.first + self.columns.len();
         let VirtualColumns::Reserved([physloc, lockres]) = self.virtual_columns else {
             return self.located.then(|| Box::new(RowPlace { locator, physloc: None, lockres: None }));

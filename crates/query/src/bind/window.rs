@@ -16,7 +16,7 @@ use pikepole_tsql as tree;
 use pikepole_types::{Aggregate, Collated, SqlError, SqlType, aggregate_type};
 
 /// A window function that was called.
-#[derive(Debug)]
+#[derive(Debug, Clone)]
 pub(crate) struct WindowCall {
     call: tree::FunctionCall,
     /// What divides and orders the rows, as written: functions over the same are computed together.

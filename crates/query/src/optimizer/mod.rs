@@ -35,6 +35,7 @@ pub(crate) enum Rule {
     PredicatePushdown,
     IndexSeek,
     HashJoin,
+    JoinDecorrelation,
     SemiJoinReduction,
     ConstantSortKeys,
     SortElimination,
@@ -113,6 +114,12 @@ pub(crate) const RULES: &[RuleEntry] = &[
         Rule::HashJoin,
         "HashJoin",
         "After index seeks, because it serves the equalities that no key serves (bind::join).",
+    ),
+    entry(
+        Rule::JoinDecorrelation,
+        "JoinDecorrelation",
+        "After hash joins, because a subquery whose plan keeps a table by a value of the row outside is one that no key serves \
+         (rules::join_decorrelation).",
     ),
     entry(
         Rule::SemiJoinReduction,

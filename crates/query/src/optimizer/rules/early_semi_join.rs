@@ -25,6 +25,7 @@ use pikepole_types::Aggregate as Function;
 const GAIN_MIN: f64 = 2.0;
 
 /// A test and the source whose rows it is made on.
+#[derive(Clone)]
 pub(crate) struct EarlyTest {
     pub(crate) source: usize,
     pending: PendingApply,

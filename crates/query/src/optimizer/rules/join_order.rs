@@ -2,7 +2,8 @@
 //!
 //! A run of joins is what inner and cross joins put together, in whatever way they are nested: its members are tables, queries,
 //! outer joins and the right sides of APPLY, and the conditions of all its ONs and of WHERE are one pool. The members are joined
-//! one after the other, each as the inner side of a nested loop over all before it.
+//! one after the other, each as the inner side of a nested loop over all before it. The left side of a LEFT JOIN is taken apart, too,
+//! where its right side may be joined later (see [`outer_joins`]).
 //!
 //! ```text
 //!   FROM a, b JOIN (c LEFT JOIN d ON ..) ON .. , e      members   a   b   c-d   e
@@ -15,6 +16,7 @@
 
 use std::ops::Range;
 
+use self::outer_joins::{members_and_tails, place_tails, take_conditions};
 use crate::bind::join::{JoinTree, Leaf};
 use crate::bind::{Binder, conjunction, conjuncts};
 use crate::expression::{Expr, Predicate};
@@ -127,6 +129,8 @@ pub(crate) struct Place {
     pub(crate) member: Member,
     /// See [`Step::keeps`].
     pub(crate) keeps: bool,
+    /// The conditions of a LEFT JOIN, whose right side it is.
+    pub(crate) on: Option<Vec<Predicate>>,
 }
 
 fn is_table(member: &Member) -> bool {
@@ -150,13 +154,20 @@ impl Binder<'_> {
     /// The members of a run of inner joins in the order in which they are to be joined. Conditions that follow from others
     /// are added where the order makes use of them.
     pub(crate) fn places(&mut self, tree: JoinTree, pool: &mut Vec<Predicate>) -> Vec<Place> {
-        let mut members = Vec::new();
-        members_of(tree, false, &mut members, pool);
+        let keeps_order = self.keeps_order || self.scope().keeps_order;
+        let (mut members, mut tails) = (Vec::new(), Vec::new());
+        match keeps_order || !self.active_rules.has(Rule::JoinOrder) {
+            true => members_of(tree, false, &mut members, pool),
+            false => (members, tails) = members_and_tails(tree, &self.scope().sources, pool),
+        }
+        let in_place = |member| Place { member, keeps: false, on: None };
         if members.len() < 2 || members.len() > MEMBERS_MAX {
-            return members.into_iter().map(|member| Place { member, keeps: false }).collect();
+            let order: Vec<usize> = (0..members.len()).collect();
+            let places = members.into_iter().map(in_place).collect();
+            return place_tails(places, tails, &order, &vec![1.0; order.len()]);
         }
         let variables = self.names.variables.len();
-        let keeps_order = self.keeps_order || self.scope().keeps_order;
+        let of_tails = take_conditions(&tails, &self.scope().sources, pool);
         let adds_implied = !keeps_order && self.active_rules.has(Rule::ImpliedPredicates);
         let implied = if adds_implied { self.add_restrictions(&members, pool) } else { Vec::new() };
         let after = self.dependencies(&members);
@@ -176,7 +187,8 @@ impl Binder<'_> {
         };
         let is_dear = cost_of(&order, &steps) > STATISTICS_COST_MIN / costs.openings();
         let kept: Vec<bool> = walk(&order, &steps).map(|step| step.keeps).collect();
-        let joined = walk(&order, &steps).last().map_or(0.0, |step| step.rows);
+        let rows: Vec<f64> = walk(&order, &steps).map(|step| step.rows).collect();
+        let joined = rows.last().copied().unwrap_or(0.0);
         for test in &mut self.scope().early {
             if let Some(member) = owners[test.source].filter(|member| is_table(&members[*member])) {
                 test.choose(steps(&Placed::none(), member).rows, joined);
@@ -187,11 +199,13 @@ impl Binder<'_> {
             costs.add_implied(&order, pool);
         }
         self.sizes.extend(costs.sizes(is_dear));
+        pool.extend(of_tails);
         let mut members: Vec<Option<Member>> = members.into_iter().map(Some).collect();
-        let member = |(at, keeps): (usize, bool)| {
-            members[at].take().map(|member| Place { member, keeps: keeps && chooses_method })
+        let member = |(at, keeps): (&usize, bool)| {
+            members[*at].take().map(|member| Place { keeps: keeps && chooses_method, ..in_place(member) })
         };
-        order.into_iter().zip(kept).filter_map(member).collect()
+        let places = order.iter().zip(kept).filter_map(member).collect();
+        place_tails(places, tails, &order, &rows)
     }
 
     /// Keeps the order of FROM when what the next row is depends on what a SELECT has assigned for those before it.
@@ -370,5 +384,6 @@ fn cheapest(members: impl Iterator<Item = usize>, placed: &Placed, steps: Steps<
     candidates.min_by(|(_, a), (_, b)| weight(a).total_cmp(&weight(b)))
 }
 
+mod outer_joins;
 #[cfg(test)]
 mod tests;

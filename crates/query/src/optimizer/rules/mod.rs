@@ -4,6 +4,7 @@ pub(crate) mod aggregate_decorrelation;
 pub(crate) mod constant_sort_keys;
 pub(crate) mod early_semi_join;
 pub(crate) mod index_seek;
+pub(crate) mod join_decorrelation;
 pub(crate) mod join_order;
 pub(crate) mod memoize;
 pub(crate) mod outer_to_inner_join;
