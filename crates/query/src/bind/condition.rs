@@ -4,7 +4,7 @@ use super::collate::{compared, compared_type};
 use super::typed::{Typed, convert_to};
 use super::{Binder, Dependence};
 use crate::errors;
-use crate::expression::{Comparison, Expr, Fault, Integer, Predicate, Width};
+use crate::expression::{Comparison, Expr, Fault, InList, Integer, Predicate, Width};
 use crate::plan::{Node, Test};
 use pikepole_tsql as tree;
 use pikepole_types::{Collation, LikePattern, SqlError, SqlType, Value, implicit_type, memory};
@@ -176,7 +176,7 @@ impl Binder<'_> {
         }
         let first = collations.first().copied().unwrap_or_default();
         if collations.iter().all(|collation| *collation == first) {
-            return Ok(Predicate::InValues(Box::new(left.expr), list, first));
+            return Ok(Predicate::InValues(Box::new(left.expr), InList::new(list, first), first));
         }
         let equal =
             |(item, collation)| Predicate::Values(Comparison::Equal, Box::new([left.expr.clone(), item]), collation);

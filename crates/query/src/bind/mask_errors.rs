@@ -54,7 +54,7 @@ impl Slots {
             Predicate::InIntegers(value, _, _) => self.integer(value),
             Predicate::InValues(value, list, _) => {
                 self.silence(value);
-                self.exprs(list.iter_mut());
+                self.exprs(list.items_mut().iter_mut());
             }
             Predicate::Like { operands, escape, .. } => {
                 self.exprs(operands.iter_mut());

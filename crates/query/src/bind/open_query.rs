@@ -14,7 +14,7 @@ use super::scope::{Scope, Source};
 use super::select::no_tail;
 use super::{Binder, Bound};
 use crate::access::{KeyColumn, Table};
-use crate::expression::{Chain, Expr, Fault, Integer, Predicate, integer_of};
+use crate::expression::{Chain, Expr, Fault, InList, Integer, Predicate, integer_of};
 use crate::optimizer::Rule;
 use crate::output::ColumnInfo;
 use crate::plan::{JoinKind, Node, Registers};
@@ -210,7 +210,8 @@ pub(crate) fn moved(condition: &Predicate, to: &dyn Fn(usize) -> Option<Expr>) -
             Predicate::InIntegers(Box::new(moved_integer(of, to)?), list.clone(), *null)
         }
         Predicate::InValues(of, list, collation) => {
-            Predicate::InValues(Box::new(moved_expr(of, to)?), moved_list(list, to)?, *collation)
+            let items = InList::new(moved_list(list, to)?, *collation);
+            Predicate::InValues(Box::new(moved_expr(of, to)?), items, *collation)
         }
         Predicate::Like { operands, escape, collation } => {
             let escape = match escape {

@@ -7,6 +7,7 @@
 mod chain;
 mod clr;
 mod failed;
+mod in_list;
 mod integer;
 mod masked;
 mod predicate;
@@ -18,6 +19,7 @@ mod xml;
 pub use chain::Chain;
 pub(crate) use chain::LINKS_MAX;
 pub use clr::ClrCall;
+pub use in_list::InList;
 pub use integer::{Integer, IntegerOp, Width, integer_of};
 pub use masked::Masked;
 pub use predicate::{Comparison, Predicate};

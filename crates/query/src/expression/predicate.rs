@@ -3,7 +3,7 @@
 use std::cmp::Ordering;
 
 use super::integer::{Integer, integer_of};
-use super::{Env, Expr, Fault};
+use super::{Env, Expr, Fault, InList};
 use pikepole_types::{Collation, LikePattern, SqlError, Value};
 
 /// A comparison operator.
@@ -81,7 +81,7 @@ pub enum Predicate {
     /// `x IN (..)` over integers known while compiling, sorted; the flag says that the list holds a NULL.
     InIntegers(Box<Integer>, Vec<i64>, bool),
     /// `x IN (..)` over values of one type.
-    InValues(Box<Expr>, Vec<Expr>, Collation),
+    InValues(Box<Expr>, InList, Collation),
     /// `x LIKE pattern ESCAPE e`
     Like {
         /// The text, the pattern and the escape character.
@@ -192,9 +192,19 @@ fn compare(left: &Expr, right: &Expr, collation: Collation, env: &mut Env<'_>) -
     Ok(pikepole_types::compare(left, right, collation)?)
 }
 
-fn in_values(expr: &Expr, list: &[Expr], collation: Collation, env: &mut Env<'_>) -> Result<Option<bool>, Fault> {
+fn in_values(expr: &Expr, list: &InList, collation: Collation, env: &mut Env<'_>) -> Result<Option<bool>, Fault> {
+    if let Some(constants) = list.constants() {
+        let mut scratch = Value::Null;
+        let value = expr.eval_ref(env, &mut scratch)?;
+        return Ok(match constants.has(value) {
+            _ if value.is_null() => None,
+            true => Some(true),
+            false if constants.has_null => None,
+            false => Some(false),
+        });
+    }
     let mut result = Some(false);
-    for item in list {
+    for item in list.iter() {
         match compare(expr, item, collation, env)? {
             Some(ordering) if ordering.is_eq() => return Ok(Some(true)),
             Some(_) => {}

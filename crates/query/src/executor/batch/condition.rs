@@ -60,6 +60,13 @@ fn rows_that(predicate: &Predicate, wanted: bool, batch: &Batch, run: &mut Run<'
         }
         Predicate::InValues(expr, list, collation) => {
             let column = column_of(expr, batch, run)?;
+            if let (Vector::Texts(texts), Some(constants)) = (&column, list.constants()) {
+                let is_known = |text: &str| match constants.has_text(text) {
+                    true => wanted,
+                    false => !wanted && !constants.has_null,
+                };
+                return Some(texts_that(texts, batch.rows, is_known));
+            }
             let items = list.iter().map(|item| column_of(item, batch, run)).collect::<Option<Vec<_>>>()?;
             in_list(&column, &items, *collation, wanted, batch.rows)
         }
