@@ -5,8 +5,9 @@
 //!                                            │
 //!   workers    left rows ──► pairs of equal keys ──► conditions ──► joined rows
 //! ```
-//! The right side is a spool with keys: the row operators keep it in a table of rows. Here the session makes a table of
-//! columns of it before the workers start. Where it does not find room in memory the plan runs row by row, on tapes if need be.
+//! The right side is a spool: the row operators keep it in a table of rows. Here the session makes a table of columns of it before the
+//! workers start; without keys all rows are one chain. Where it does not find room in memory the plan runs row by row, on tapes if need
+//! be.
 
 use std::sync::Arc;
 
@@ -18,7 +19,7 @@ use super::operator::Operator;
 use super::table_making::PendingTable;
 use super::vector::{Code, Vector};
 use super::{BATCH_ROWS, join::without_filters};
-use crate::access::Stop;
+use crate::access::{Pace, Stop};
 use crate::executor::Run;
 use crate::executor::parallel::{Dispenser, Ordinals};
 use crate::executor::spill::Charge;
@@ -81,9 +82,9 @@ impl<'p> HashPlan<'p> {
         conditions.extend(on);
         let Node::More(more) = core else { return None };
         let More::Spool(spool) = more.as_ref() else { return None };
-        let fits = !spool.keys.is_empty();
-        // The rows that are looked at end with the first pair, elsewhere: an error behind it is none.
-        let fits = fits && (matches!(kind, Kind::Inner | Kind::Left) || conditions.iter().all(|one| cannot_fail(one)));
+        // The rows that are looked at end with the first pair, elsewhere: an error behind it is none, and without keys few may be enough.
+        let fits = matches!(kind, Kind::Inner | Kind::Left)
+            || (!spool.keys.is_empty() && conditions.iter().all(|one| cannot_fail(one)));
         fits.then_some(HashPlan { left, spool, conditions, kind })
     }
 }
@@ -154,6 +155,8 @@ impl HashJoin {
     pub(crate) fn next(&mut self, node: &Node, run: &mut Run<'_>) -> Result<Option<Batch>, Stop> {
         let (Some(plan), Some(table)) = (HashPlan::of(node), self.table.clone()) else { return Ok(None) };
         loop {
+            // Conditions may leave nothing of many pairs.
+            Pace::page()?;
             let left = match &mut self.at_hand {
                 Some(left) => left,
                 at_hand => {
