@@ -24,9 +24,7 @@ use super::profile::{CountedCursor, Making};
 use super::sort::SortCursor;
 use crate::access::{HostCall, Pace, ScanCursor, Stop};
 use crate::errors;
-use crate::executor::batch::{
-    AggregateCursor, BatchCursor, FilteredScan, GatherCursor, Operator, aggregates_can_share,
-};
+use crate::executor::batch::{AggregateCursor, BatchCursor, FilteredScan, GatherCursor, Operator};
 use crate::expression::{Expr, Fault, Integer};
 use crate::plan::{Aggregate, Node, Registers, Scan};
 use pikepole_scheduler::chaos::{self, Site};
@@ -127,7 +125,7 @@ impl Cursor {
                 let is_plain = |aggregate: &Aggregate| !aggregate.distinct && aggregate.separator.is_none();
                 let plain = keys.is_empty() && aggregates.iter().all(is_plain);
                 let counts = above.profile.map(|profile| profile.counts(node));
-                let shared = Operator::of_groups(input).filter(|_| aggregates_can_share(keys, aggregates));
+                let shared = AggregateCursor::operator_of(input, keys, aggregates);
                 if shared.is_none()
                     && let Some(input) = Operator::of(input, making).filter(|_| plain)
                 {
@@ -135,8 +133,9 @@ impl Cursor {
                 }
                 let serial = Cursor::Group(Box::new(GroupCursor::new(new(input))));
                 match shared {
-                    Some(input) => {
-                        Cursor::Aggregate(Box::new(AggregateCursor::new(input, Some(serial)).counted(counts)))
+                    Some(shared) => {
+                        let groups = AggregateCursor::new(shared, Some(serial)).of_sets(input, keys);
+                        Cursor::Aggregate(Box::new(groups.counted(counts)))
                     }
                     None => serial,
                 }

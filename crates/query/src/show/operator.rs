@@ -5,7 +5,7 @@
 
 use super::expression::{SlotNames, comparison, table_parts};
 use crate::access::{KeyColumn, Table};
-use crate::executor::batch::{GatherCursor, Operator, aggregates_can_share};
+use crate::executor::batch::{AggregateCursor, GatherCursor, Operator, aggregates_can_share};
 use crate::executor::parallel::{InsertWork, ROWS_MIN, WORKERS_MAX, WorkerRun, can_share, may_run_elsewhere};
 use crate::executor::{Counted, Profile, ROWS_BEFORE};
 use crate::expression::{Expr, Predicate};
@@ -288,7 +288,7 @@ impl Shower<'_> {
             }
             Node::Group { input, keys, aggregates } => {
                 let shares = || aggregates_can_share(keys, aggregates) && can_share(input, &self.plan.live);
-                let rows = match aggregates_can_share(keys, aggregates) && Operator::of_groups(input).is_some() {
+                let rows = match AggregateCursor::operator_of(input, keys, aggregates).is_some() {
                     true => self.again(input, executions),
                     false => below(input),
                 };

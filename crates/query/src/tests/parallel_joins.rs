@@ -54,6 +54,20 @@ const QUERIES: &[&str] = &[
     "SELECT COUNT(*), SUM(f.id), SUM(m.n) FROM facts f JOIN many m ON CAST(m.name AS varbinary(20)) = CAST(REPLACE(f.mark, 'mark', 'name') AS varbinary(30)) AND m.k2 = f.k2",
     "SELECT f.mark, COUNT(*), SUM(f.id) FROM facts f WHERE NOT EXISTS (SELECT * FROM many m WHERE m.name = REPLACE(f.mark, 'mark 1', 'other') AND m.n > f.id) GROUP BY f.mark",
     "SELECT f.mark, COUNT(*), SUM(f.id) FROM facts f WHERE EXISTS (SELECT * FROM many m WHERE m.name = REPLACE(f.mark, 'mark', 'Name')) GROUP BY f.mark",
+    // No key at all.
+    "SELECT COUNT(*), SUM(f.id), MAX(x.top_worth) FROM facts f CROSS JOIN (SELECT MAX(worth) AS top_worth FROM many) x WHERE f.price * 3 > x.top_worth",
+    "SELECT COUNT(*), SUM(f.id), SUM(l.grp) FROM facts f JOIN (SELECT DISTINCT grp FROM few) l ON l.grp < f.k2",
+    "SELECT COUNT(*), SUM(f.id), COUNT(l.grp) FROM facts f LEFT JOIN (SELECT DISTINCT grp FROM few) l ON l.grp > f.k2 AND 10 / (l.grp + 1) < 4",
+    // Grouping sets.
+    "SELECT f.mark, m.name, GROUPING_ID(f.mark, m.name), COUNT(*), COUNT(m.k2), AVG(m.worth), MIN(f.day) FROM facts f JOIN many m ON m.k = f.k GROUP BY ROLLUP (f.mark, m.name)",
+    "SELECT f.mark, k.grp, GROUPING(k.grp), COUNT(*), SUM(f.price), VAR(f.id) FROM facts f JOIN keyed k ON k.k = f.k GROUP BY CUBE (f.mark, k.grp)",
+    "SELECT UPPER(f.mark), f.k2 % 3, f.day, COUNT(*), SUM(f.id) FROM facts f WHERE f.k < 400 GROUP BY GROUPING SETS ((UPPER(f.mark)), (f.k2 % 3, f.day), (UPPER(f.mark)), ())",
+    "SELECT f.mark, f.k2, COUNT(*), COUNT(f.k), SUM(f.id) FROM facts f WHERE f.k2 > 100 GROUP BY GROUPING SETS ((f.mark), (), (f.k2), ())",
+    "SELECT f.mark, SUM(f.id * 1000000) FROM facts f GROUP BY ROLLUP (f.mark)",
+    // Subqueries that join.
+    "SELECT COUNT(*), SUM(f.id) FROM facts f WHERE EXISTS (SELECT * FROM many m JOIN few l ON l.grp = m.k2 WHERE m.k = f.k AND l.label > 'o')",
+    "SELECT f.mark, COUNT(*), SUM(f.id) FROM facts f WHERE NOT EXISTS (SELECT * FROM many m JOIN keyed k ON k.k = m.n WHERE m.k = f.k AND k.grp = 3) OR f.k2 = 4 GROUP BY f.mark",
+    "SELECT COUNT(*), SUM(f.id) FROM facts f WHERE EXISTS (SELECT * FROM many m LEFT JOIN few l ON l.grp = m.k2 WHERE m.k = f.k AND m.k2 = f.k2 AND l.grp IS NULL)",
 ];
 
 #[test]

@@ -9,8 +9,11 @@
 //! merged. Groups for which the session has no memory are made row by row by the operator that can put them on tapes, from the
 //! beginning; so is a table that is read without workers.
 
+mod grouping_sets;
+
 use std::sync::Arc;
 
+use self::grouping_sets::{Sets, expand_of, finest_keys};
 use super::Batch;
 use super::evaluate::evaluate;
 use super::group_keys::GroupKeys;
@@ -100,7 +103,7 @@ impl Partial {
         self.keys.merge(&other.keys, &mut self.places);
         for (own, other) in self.states.iter_mut().zip(&other.states) {
             own.resize(self.keys.len());
-            own.merge(other, &self.places)?;
+            own.merge(other, 0, &self.places)?;
         }
         Ok(())
     }
@@ -138,6 +141,8 @@ pub(crate) struct AggregateCursor {
     /// What does the work where the input is for workers only, and there are none.
     serial: Option<Cursor>,
     stage: Stage,
+    /// All grouping values of grouping sets.
+    finest: Option<Box<Keys>>,
     /// The counts of the workers' runs.
     counts: Option<Arc<Counts>>,
     charge: Charge,
@@ -152,6 +157,8 @@ enum Stage {
     Parallel(Started),
     /// All rows are in these.
     Merging(Vec<Counted>),
+    /// The groups of all grouping values are there, those of the sets are not.
+    Expanding(Box<Sets>),
     /// The serial cursor is.
     Serial,
     /// Groups are given: in this order, so many so far.
@@ -175,7 +182,24 @@ struct Work {
 
 impl AggregateCursor {
     pub(crate) fn new(input: Operator, serial: Option<Cursor>) -> AggregateCursor {
-        AggregateCursor { input, serial, stage: Stage::Fresh, counts: None, charge: Charge::default() }
+        let charge = Charge::default();
+        AggregateCursor { input, serial, stage: Stage::Fresh, finest: None, counts: None, charge }
+    }
+
+    /// The operator of the rows that workers share below groups with these keys.
+    pub(crate) fn operator_of(input: &Node, keys: &Keys, aggregates: &[Aggregate]) -> Option<Operator> {
+        match expand_of(input) {
+            Some(expand) => {
+                let finest = finest_keys(expand, keys);
+                Operator::of_groups(&expand.input).filter(|_| can_share(&finest, aggregates))
+            }
+            None => Operator::of_groups(input).filter(|_| can_share(keys, aggregates)),
+        }
+    }
+
+    /// Groups by grouping sets, if their input has such.
+    pub(crate) fn of_sets(self, input: &Node, keys: &Keys) -> AggregateCursor {
+        AggregateCursor { finest: expand_of(input).map(|expand| finest_keys(expand, keys)), ..self }
     }
 
     /// Has it counted what workers do.
@@ -204,11 +228,14 @@ impl AggregateCursor {
         (keys, aggregates): (&Keys, &[Aggregate]),
         run: &mut Run<'_>,
     ) -> Result<bool, Stop> {
+        let expand = expand_of(node);
+        let rows = expand.map_or(node, |expand| &expand.input);
         loop {
             self.stage = match &mut self.stage {
                 Stage::Fresh => {
-                    let empty = Partial::new(keys, aggregates)?;
-                    match start(&mut self.input, &empty, node, (keys, aggregates), run)? {
+                    let finest = self.finest.as_deref().unwrap_or(keys);
+                    let empty = Partial::new(finest, aggregates)?;
+                    match start(&mut self.input, &empty, rows, (finest, aggregates), run)? {
                         Some(started) => Stage::Parallel(started),
                         None if self.serial.is_some() => Stage::Serial,
                         None => Stage::Reading(empty),
@@ -238,10 +265,24 @@ impl AggregateCursor {
                         self.charge.clear();
                         let Some(whole) = whole else { return Ok(false) };
                         self.charge.keep(whole.bytes());
-                        given(whole, keys, run)
+                        match expand {
+                            Some(_) => Stage::Expanding(Box::new(Sets::new(whole, (keys, aggregates))?)),
+                            None => given(whole, keys, run),
+                        }
                     } else {
                         self.charge.clear();
                         Stage::Serial
+                    }
+                }
+                Stage::Expanding(sets) => {
+                    let Some(expand) = expand else { return Ok(false) };
+                    let is_made = sets.fill(expand, keys, &mut self.charge, run)?;
+                    match std::mem::replace(&mut self.stage, Stage::Serial) {
+                        Stage::Expanding(sets) if is_made => given(sets.finish(), keys, run),
+                        _ => {
+                            self.charge.clear();
+                            Stage::Serial
+                        }
                     }
                 }
                 Stage::Serial => {

@@ -148,15 +148,24 @@ impl GroupKeys {
     /// Takes in the groups of another part of the rows. Of values that are equal and yet differ the first one stays, as if all rows had
     /// come in their order.
     pub(crate) fn merge(&mut self, other: &GroupKeys, places: &mut Vec<u32>) {
-        let keys = other.vectors();
-        self.find(&keys, other.len(), u64::MAX, places);
-        for (row, (&place, &first)) in places.iter().zip(&other.firsts).enumerate() {
+        self.find_first(&other.vectors(), other.len(), &other.firsts, places);
+    }
+
+    /// [`GroupKeys::find`] of rows that have come with these batches.
+    pub(crate) fn find_first(&mut self, keys: &[Vector], rows: usize, firsts: &[u64], places: &mut Vec<u32>) {
+        self.find(keys, rows, u64::MAX, places);
+        for (row, (&place, &first)) in places.iter().zip(firsts).enumerate() {
             let place = place as usize;
             if first < self.firsts[place] {
                 self.firsts[place] = first;
-                self.columns.iter_mut().zip(&keys).for_each(|(column, vector)| column.known.set(place, vector, row));
+                self.columns.iter_mut().zip(keys).for_each(|(column, vector)| column.known.set(place, vector, row));
             }
         }
+    }
+
+    /// The batches that some groups have come with.
+    pub(crate) fn firsts(&self, groups: std::ops::Range<usize>) -> &[u64] {
+        &self.firsts[groups]
     }
 
     /// The batch that a group has come with.

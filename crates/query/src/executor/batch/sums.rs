@@ -145,18 +145,18 @@ impl States {
         Ok(state)
     }
 
-    /// Adds what other states have of groups that are these here.
+    /// Adds what other states have, from one of their groups on, of groups that are these here.
     ///
     /// # Errors
     /// 8115 when a sum overflows.
-    pub(crate) fn merge(&mut self, other: &States, places: &[u32]) -> Result<(), Fault> {
+    pub(crate) fn merge(&mut self, other: &States, first: usize, places: &[u32]) -> Result<(), Fault> {
         match (&mut self.kept, &other.kept) {
             (Kept::Counts(counts), Kept::Counts(others)) => {
-                places.iter().zip(others).for_each(|(&place, count)| counts[place as usize] += count);
+                places.iter().zip(&others[first..]).for_each(|(&place, count)| counts[place as usize] += count);
                 return Ok(());
             }
             (Kept::Sums(sums), Kept::Sums(others)) => {
-                for (&place, other) in places.iter().zip(others) {
+                for (&place, other) in places.iter().zip(&others[first..]) {
                     let sum = &mut sums[place as usize];
                     *sum = Sum { count: sum.count + other.count, sum: sum.sum + other.sum };
                 }
@@ -166,7 +166,7 @@ impl States {
         }
         let Kept::Any(states) = &mut self.kept else { return Ok(()) };
         for (group, &place) in places.iter().enumerate() {
-            states[place as usize].merge(&other.state(group)?)?;
+            states[place as usize].merge(&other.state(first + group)?)?;
         }
         Ok(())
     }
