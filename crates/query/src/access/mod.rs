@@ -282,6 +282,20 @@ impl Table {
         self.statistics.as_ref()?.of_column(column).filter(|own| own.values.is_some())
     }
 
+    /// Its rows when statistics were last made of it, unless many have changed since.
+    pub(crate) fn rows_known(&self) -> Option<u64> {
+        let made = self.statistics.as_ref()?.entries.iter().filter_map(|entry| entry.values.as_ref());
+        let newest = made.max_by_key(|values| values.updated_us)?;
+        (self.engine.changes() <= newest.changes_max()).then_some(newest.rows)
+    }
+
+    /// True for a column that no two rows have the same value of.
+    pub(crate) fn is_key(&self, column: usize) -> bool {
+        let is_it = |index: &&engine::Index| index.unique && index.filter.is_none();
+        let mut unique = self.engine.indexes.iter().filter(is_it);
+        unique.any(|index| matches!(index.columns.as_slice(), [only] if only.column == column))
+    }
+
     /// True for a column of a large table without statistics, or with statistics since which many rows have changed.
     pub(crate) fn wants_statistics(&self, column: usize) -> bool {
         let is_large = self.engine.pages_guessed() >= STATISTICS_PAGES_MIN;

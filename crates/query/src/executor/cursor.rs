@@ -24,7 +24,7 @@ use super::profile::{CountedCursor, Making};
 use super::sort::SortCursor;
 use crate::access::{HostCall, Pace, ScanCursor, Stop};
 use crate::errors;
-use crate::executor::batch::{AggregateCursor, BatchCursor, FilteredScan, GatherCursor, Operator};
+use crate::executor::batch::{AggregateCursor, BatchCursor, FilteredScan, GatherCursor, Operator, Otherwise};
 use crate::expression::{Expr, Fault, Integer};
 use crate::plan::{Aggregate, Node, Registers, Scan};
 use pikepole_scheduler::chaos::{self, Site};
@@ -129,12 +129,15 @@ impl Cursor {
                 if shared.is_none()
                     && let Some(input) = Operator::of(input, making).filter(|_| plain)
                 {
-                    return Cursor::Aggregate(Box::new(AggregateCursor::new(input, None).counted(counts)));
+                    return Cursor::Aggregate(Box::new(
+                        AggregateCursor::new(input, Otherwise::Batches).counted(counts),
+                    ));
                 }
                 let serial = Cursor::Group(Box::new(GroupCursor::new(new(input))));
                 match shared {
                     Some(shared) => {
-                        let groups = AggregateCursor::new(shared, Some(serial)).of_sets(input, keys);
+                        let groups =
+                            AggregateCursor::new(shared, Otherwise::Rows(Box::new(serial))).of_sets(input, keys);
                         Cursor::Aggregate(Box::new(groups.counted(counts)))
                     }
                     None => serial,

@@ -2,10 +2,11 @@
 
 use crate::access::{KeyColumn, Table};
 use crate::expression::{Expr, Integer};
+use crate::bind::open_query::slot_of;
 use crate::optimizer::cost::{KEEP, LOOKUP, PROBE};
 use crate::optimizer::rules::index_seek::list_share;
 use crate::optimizer::statistics::{Known, share_of};
-use crate::plan::{JoinKind, KeyRange, More, Node, SortKey};
+use crate::plan::{JoinKind, KeyRange, More, Node, SortKey, Spool};
 use pikepole_types::SqlType;
 
 /// Bytes of a page that rows are in, when it is not quite full.
@@ -39,8 +40,12 @@ impl Size {
     }
 }
 
-/// About how many rows a table has: what fits on its pages when values of variable length are half as long as they may be.
+/// About how many rows a table has: as statistics say that are good still; else what fits on its pages when values of variable length are
+/// half as long as they may be.
 pub(crate) fn table_rows(table: &Table) -> f64 {
+    if let Some(rows) = table.rows_known() {
+        return (rows as f64).max(1.0);
+    }
     let value = |column: &crate::access::Column| {
         let bytes = match column.ty.max_length() {
             -1 => LONG_BYTES,
@@ -153,6 +158,29 @@ pub(crate) fn of(node: &Node) -> Size {
     }
 }
 
+/// The rows of a spool that a key finds: where it is known how many values the key has, what is left of those of each. Most joins are by a
+/// key of one side, so that otherwise one is taken to be found.
+fn found_by(spool: &Spool, rows: f64) -> f64 {
+    let distinct = match spool.keys.as_slice() {
+        [key] => slot_of(&key.inner).and_then(|slot| values_in(&spool.input, slot)),
+        _ => None,
+    };
+    distinct.map_or(1.0, |distinct| rows / distinct)
+}
+
+/// The number of values of a slot that a plan fills from a table, in all of the table.
+fn values_in(node: &Node, slot: usize) -> Option<f64> {
+    match node {
+        Node::Scan(scan) => {
+            let column = scan.registers.range().contains(&slot).then(|| slot - scan.registers.first)?;
+            let known = known_of_column(&scan.table, column).map(|known| known.distinct());
+            known.or_else(|| scan.table.is_key(column).then(|| table_rows(&scan.table)))
+        }
+        Node::Filter { input, .. } | Node::Compute { input, .. } => values_in(input, slot),
+        _ => None,
+    }
+}
+
 fn further(more: &More) -> Size {
     match more {
         // Most joins are by a key of one side: one row is found.
@@ -161,7 +189,7 @@ fn further(more: &More) -> Size {
             let once = input.once + input.cost * KEEP;
             match spool.keys.is_empty() {
                 true => Size { rows: input.rows, cost: input.rows, once },
-                false => Size { rows: 1.0, cost: PROBE, once },
+                false => Size { rows: found_by(spool, input.rows), cost: PROBE, once },
             }
         }
         More::Full(join) => {

@@ -9,10 +9,12 @@
 //! merged. Groups for which the session has no memory are made row by row by the operator that can put them on tapes, from the
 //! beginning; so is a table that is read without workers.
 
+mod group_rows;
 mod grouping_sets;
 
 use std::sync::Arc;
 
+pub(crate) use self::group_rows::GroupRows;
 use self::grouping_sets::{Sets, expand_of, finest_keys};
 use super::Batch;
 use super::evaluate::evaluate;
@@ -138,14 +140,23 @@ impl Partial {
 /// The state of a [`Node::Group`] whose rows come in batches.
 pub(crate) struct AggregateCursor {
     input: Operator,
-    /// What does the work where the input is for workers only, and there are none.
-    serial: Option<Cursor>,
+    otherwise: Otherwise,
     stage: Stage,
     /// All grouping values of grouping sets.
     finest: Option<Box<Keys>>,
     /// The counts of the workers' runs.
     counts: Option<Arc<Counts>>,
     charge: Charge,
+}
+
+/// What makes the groups where workers do not.
+pub(crate) enum Otherwise {
+    /// The session, of the same batches.
+    Batches,
+    /// A cursor over rows, where the input is for workers only.
+    Rows(Box<Cursor>),
+    /// What is above turns to another way.
+    Nothing,
 }
 
 enum Stage {
@@ -159,10 +170,12 @@ enum Stage {
     Merging(Vec<Counted>),
     /// The groups of all grouping values are there, those of the sets are not.
     Expanding(Box<Sets>),
-    /// The serial cursor is.
+    /// Workers do not make them.
     Serial,
     /// Groups are given: in this order, so many so far.
     Giving(Partial, Vec<u32>, usize),
+    /// They were given away.
+    Given,
 }
 
 /// A part of the groups, and what it keeps.
@@ -181,9 +194,16 @@ struct Work {
 }
 
 impl AggregateCursor {
-    pub(crate) fn new(input: Operator, serial: Option<Cursor>) -> AggregateCursor {
+    pub(crate) fn new(input: Operator, otherwise: Otherwise) -> AggregateCursor {
         let charge = Charge::default();
-        AggregateCursor { input, serial, stage: Stage::Fresh, finest: None, counts: None, charge }
+        AggregateCursor { input, otherwise, stage: Stage::Fresh, finest: None, counts: None, charge }
+    }
+
+    fn serial(&mut self) -> Option<&mut Cursor> {
+        match &mut self.otherwise {
+            Otherwise::Rows(cursor) => Some(cursor),
+            Otherwise::Batches | Otherwise::Nothing => None,
+        }
     }
 
     /// The operator of the rows that workers share below groups with these keys.
@@ -209,14 +229,14 @@ impl AggregateCursor {
 
     pub(crate) fn open(&mut self) {
         self.input.open();
-        self.serial.iter_mut().for_each(Cursor::open);
+        self.serial().into_iter().for_each(Cursor::open);
         self.stage = Stage::Fresh;
         self.charge.clear();
     }
 
     pub(crate) fn forget(&mut self) {
         self.input.forget();
-        self.serial.iter_mut().for_each(Cursor::forget);
+        self.serial().into_iter().for_each(Cursor::forget);
         self.stage = Stage::Fresh;
         self.charge.clear();
     }
@@ -228,6 +248,23 @@ impl AggregateCursor {
         (keys, aggregates): (&Keys, &[Aggregate]),
         run: &mut Run<'_>,
     ) -> Result<bool, Stop> {
+        self.make(node, (keys, aggregates), run)?;
+        match &mut self.stage {
+            Stage::Giving(whole, order, next) => {
+                let Some(&group) = order.get(*next) else { return Ok(false) };
+                *next += 1;
+                whole.give(group as usize, keys, aggregates, run)?;
+                Ok(true)
+            }
+            _ => match self.serial() {
+                Some(serial) => serial.give(group, run, |_| Ok(true)),
+                None => Ok(false),
+            },
+        }
+    }
+
+    /// Goes on until all groups are there, or it is known that workers do not make them.
+    fn make(&mut self, node: &Node, (keys, aggregates): (&Keys, &[Aggregate]), run: &mut Run<'_>) -> Result<(), Stop> {
         let expand = expand_of(node);
         let rows = expand.map_or(node, |expand| &expand.input);
         loop {
@@ -237,8 +274,8 @@ impl AggregateCursor {
                     let empty = Partial::new(finest, aggregates)?;
                     match start(&mut self.input, &empty, rows, (finest, aggregates), run)? {
                         Some(started) => Stage::Parallel(started),
-                        None if self.serial.is_some() => Stage::Serial,
-                        None => Stage::Reading(empty),
+                        None if matches!(self.otherwise, Otherwise::Batches) => Stage::Reading(empty),
+                        None => Stage::Serial,
                     }
                 }
                 Stage::Parallel((crew, part)) => {
@@ -263,7 +300,7 @@ impl AggregateCursor {
                     if self.charge.settle(run)? || keys.is_empty() {
                         let whole = merged(std::mem::take(parts).into_iter().map(|(part, _)| part))?;
                         self.charge.clear();
-                        let Some(whole) = whole else { return Ok(false) };
+                        let Some(whole) = whole else { return Ok(()) };
                         self.charge.keep(whole.bytes());
                         match expand {
                             Some(_) => Stage::Expanding(Box::new(Sets::new(whole, (keys, aggregates))?)),
@@ -275,7 +312,7 @@ impl AggregateCursor {
                     }
                 }
                 Stage::Expanding(sets) => {
-                    let Some(expand) = expand else { return Ok(false) };
+                    let Some(expand) = expand else { return Ok(()) };
                     let is_made = sets.fill(expand, keys, &mut self.charge, run)?;
                     match std::mem::replace(&mut self.stage, Stage::Serial) {
                         Stage::Expanding(sets) if is_made => given(sets.finish(), keys, run),
@@ -285,21 +322,12 @@ impl AggregateCursor {
                         }
                     }
                 }
-                Stage::Serial => {
-                    let Some(serial) = &mut self.serial else { return Ok(false) };
-                    return serial.give(group, run, |_| Ok(true));
-                }
                 Stage::Reading(partial) => {
                     let mut add = |batch: Batch, run: &mut Run<'_>| partial.take((&batch, 0), (keys, aggregates), run);
                     while self.input.take(node, run, &mut add)?.is_some() {}
                     given(partial.clone(), keys, run)
                 }
-                Stage::Giving(whole, order, next) => {
-                    let Some(&group) = order.get(*next) else { return Ok(false) };
-                    *next += 1;
-                    whole.give(group as usize, keys, aggregates, run)?;
-                    return Ok(true);
-                }
+                Stage::Serial | Stage::Giving(..) | Stage::Given => return Ok(()),
             };
         }
     }

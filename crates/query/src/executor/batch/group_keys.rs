@@ -197,6 +197,20 @@ impl GroupKeys {
         self.columns.iter().map(vector).collect()
     }
 
+    /// One of the grouping values of some groups.
+    pub(crate) fn vector(&self, column: usize, groups: &[u32]) -> Vector {
+        match &self.columns[column].known {
+            Known::Codes { code, codes } => {
+                Vector::Coded(*code, groups.iter().map(|&group| codes[group as usize]).collect())
+            }
+            Known::Values(values) => {
+                let mut out = VectorBuilder::new();
+                groups.iter().for_each(|&group| out.push(&values[group as usize]));
+                out.finish()
+            }
+        }
+    }
+
     /// A group's values.
     pub(crate) fn values(&self, group: usize) -> impl Iterator<Item = Value> {
         self.columns.iter().map(move |column| column.known.get(group))

@@ -47,7 +47,7 @@ mod sums;
 mod table_making;
 mod vector;
 
-pub(crate) use aggregate::{AggregateCursor, can_share as aggregates_can_share};
+pub(crate) use aggregate::{AggregateCursor, Otherwise, can_share as aggregates_can_share};
 pub(crate) use cursor::BatchCursor;
 pub(crate) use evaluate::evaluate;
 pub(crate) use filtered_scan::FilteredScan;

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::aggregate::GroupRows;
 use super::concat::Concat;
 use super::evaluate::{evaluate, filter};
 use super::hash_join::HashJoin;
@@ -31,6 +32,8 @@ pub(crate) enum Operator {
     Kept(KeptRows),
     /// Rows of a table that workers share.
     Scan(Box<ScanRows>),
+    /// Groups that workers share.
+    Groups(Box<GroupRows>),
     /// The rows of a row operator.
     FromRows(Box<FromRows>),
     Filter(Box<Operator>),
@@ -111,6 +114,9 @@ impl Operator {
                 Operator::Scan(Box::new(if is_branch { ScanRows::branch() } else { ScanRows::default() }))
             }
             Node::Kept { rows, .. } => Operator::Kept(KeptRows::new(rows)),
+            Node::Group { input, keys, aggregates } => {
+                Operator::Groups(Box::new(GroupRows::of(input, keys, aggregates)?))
+            }
             Node::Filter { input, .. } => Operator::Filter(Box::new(inner(input)?)),
             Node::Compute { input, .. } => Operator::Compute(Box::new(inner(input)?)),
             Node::Join { left, .. } if ListJoin::fits(node) => {
@@ -156,7 +162,7 @@ impl Operator {
     /// Whether workers that run it read tables, and so need transactions of their own.
     pub(crate) fn reads_table(&self) -> bool {
         match self {
-            Operator::Scan(_) => true,
+            Operator::Scan(_) | Operator::Groups(_) => true,
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.reads_table(),
             Operator::Top(top) => top.input.reads_table(),
             Operator::ListJoin(join) => join.left().reads_table(),
@@ -172,7 +178,9 @@ impl Operator {
     pub(crate) fn is_shareable(&self) -> bool {
         match self {
             Operator::FromRows(_) => false,
-            Operator::Product(_) | Operator::File(_) | Operator::Kept(_) | Operator::Scan(_) => true,
+            Operator::Product(_) | Operator::File(_) | Operator::Kept(_) | Operator::Scan(_) | Operator::Groups(_) => {
+                true
+            }
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.is_shareable(),
             Operator::ListJoin(join) => join.left().is_shareable(),
             Operator::HashJoin(join) => join.left().is_shareable(),
@@ -233,6 +241,7 @@ impl Operator {
             Operator::File(_) => {}
             Operator::Kept(rows) => rows.open(),
             Operator::Scan(rows) => rows.open(),
+            Operator::Groups(rows) => rows.open(),
             Operator::Filter(input) | Operator::Compute(input) => input.open(),
             Operator::ListJoin(join) => join.open(),
             Operator::HashJoin(join) => join.open(),
@@ -254,6 +263,7 @@ impl Operator {
     pub(crate) fn forget(&mut self) {
         match self {
             Operator::Product(_) | Operator::File(_) | Operator::Kept(_) | Operator::Scan(_) => {}
+            Operator::Groups(rows) => rows.forget(),
             Operator::FromRows(rows) => rows.cursor.forget(),
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.forget(),
             Operator::ListJoin(join) => join.forget(),
@@ -282,6 +292,7 @@ impl Operator {
             }
             (Operator::Kept(rows), _) => Ok(Some(Ordinals::below(rows.all().end, RANGE_ROWS, KEPT_ROWS_MIN))),
             (Operator::Scan(rows), Node::Scan(scan)) => rows.prepare(scan, run),
+            (Operator::Groups(rows), _) => rows.prepare(node, run),
             (Operator::Filter(operator), Node::Filter { input, .. }) => {
                 Ok(operator.prepare(input, run)?.map(Ordinals::loose))
             }
@@ -308,6 +319,7 @@ impl Operator {
             Operator::File(rows) => Operator::File(Box::new(rows.fork(dispenser))),
             Operator::Kept(rows) => Operator::Kept(rows.fork(dispenser)),
             Operator::Scan(rows) => Operator::Scan(Box::new(rows.fork(dispenser))),
+            Operator::Groups(rows) => Operator::Groups(Box::new(rows.fork(dispenser))),
             Operator::Filter(input) => Operator::Filter(Box::new(input.fork(dispenser)?)),
             Operator::Compute(input) => Operator::Compute(Box::new(input.fork(dispenser)?)),
             Operator::ListJoin(join) => Operator::ListJoin(Box::new(join.fork(dispenser)?)),
@@ -339,6 +351,7 @@ impl Operator {
             Operator::File(rows) => rows.ordinal(),
             Operator::Kept(rows) => rows.ordinal(),
             Operator::Scan(rows) => rows.ordinal(),
+            Operator::Groups(rows) => rows.ordinal(),
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.ordinal(),
             Operator::ListJoin(join) => join.ordinal(),
             Operator::HashJoin(join) => join.left().ordinal(),
@@ -379,6 +392,7 @@ impl Operator {
             (Operator::File(rows), _) => rows.next(),
             (Operator::Kept(rows), Node::Kept { registers, .. }) => rows.next(*registers, run),
             (Operator::Scan(rows), Node::Scan(scan)) => rows.next(scan, run),
+            (Operator::Groups(rows), _) => rows.next(node, run),
             (Operator::Filter(operator), Node::Filter { input, predicate }) => loop {
                 let filtered = operator.take(input, run, |batch, run| filter(predicate, batch, run))?;
                 if filtered.as_ref().is_none_or(|batch| batch.rows > 0) {

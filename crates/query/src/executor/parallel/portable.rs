@@ -35,12 +35,14 @@ pub(crate) fn may_run_elsewhere(node: &Node) -> bool {
         Node::Apply { input, subquery, test: Test::Exists, guards, .. } if guards.is_empty() => {
             may_run_elsewhere(input) && may_run_elsewhere(subquery)
         }
+        // The session has them made before, by workers of their own.
+        Node::Group { .. } => true,
         // The session makes what is looked into.
         Node::More(more) => match more.as_ref() {
             More::Spool(spool) => spool.keys.iter().all(|key| key.outer.is_portable()),
             _ => false,
         },
-        Node::Virtual { .. } | Node::Call { .. } | Node::Apply { .. } | Node::Group { .. } | Node::Sort { .. } => false,
+        Node::Virtual { .. } | Node::Call { .. } | Node::Apply { .. } | Node::Sort { .. } => false,
     }
 }
 
