@@ -136,8 +136,8 @@ impl Cursor {
                 let serial = Cursor::Group(Box::new(GroupCursor::new(new(input))));
                 match shared {
                     Some(shared) => {
-                        let groups =
-                            AggregateCursor::new(shared, Otherwise::Rows(Box::new(serial))).of_sets(input, keys);
+                        let groups = AggregateCursor::new(shared, Otherwise::Rows(Box::new(serial)))
+                            .of_finer(input, keys, aggregates);
                         Cursor::Aggregate(Box::new(groups.counted(counts)))
                     }
                     None => serial,

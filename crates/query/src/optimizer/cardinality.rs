@@ -1,8 +1,8 @@
 //! How many rows tables and plans are likely to have.
 
 use crate::access::{KeyColumn, Table};
-use crate::expression::{Expr, Integer};
 use crate::bind::open_query::slot_of;
+use crate::expression::{Expr, Integer};
 use crate::optimizer::cost::{KEEP, LOOKUP, PROBE};
 use crate::optimizer::rules::index_seek::list_share;
 use crate::optimizer::statistics::{Known, share_of};

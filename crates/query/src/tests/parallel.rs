@@ -626,12 +626,13 @@ fn scans_by_workers_agree() {
         "SELECT n, SUM(CAST(v AS decimal(9, 2)) * (1 - CAST(d AS decimal(9, 2)))) FROM {t} GROUP BY n",
         "SELECT d, AVG(CAST(n AS decimal(30, 10))), MAX(CAST(n AS decimal(9, 2))) FROM {t} WHERE d <> @v GROUP BY d HAVING COUNT(*) > 3",
         "SELECT d, v FROM {t} WHERE (s LIKE 'y%' OR d IN (1, @v)) AND NOT v = 3 GROUP BY d, v",
+        "SELECT d, COUNT(DISTINCT v) FROM {t} GROUP BY d",
+        "SELECT COUNT(DISTINCT d), MIN(n) FROM {t}",
     ];
     // An order, a part of the rows, what cannot be merged.
     let serial = [
         "SELECT COUNT(*) FROM {t} WHERE 1 = 0",
         "SELECT COUNT(*), SUM(n) FROM (SELECT TOP (500) n FROM {t} ORDER BY n) AS x",
-        "SELECT d, COUNT(DISTINCT v) FROM {t} GROUP BY d",
         "SELECT d, SUM(CAST(n AS float)), MAX(s) FROM {t} GROUP BY d",
         "SELECT COUNT(DISTINCT d), MIN(s) FROM {t}",
         "SELECT SUM(CAST(n AS float)) FROM {t}",

@@ -64,6 +64,16 @@ const QUERIES: &[&str] = &[
     "SELECT UPPER(f.mark), f.k2 % 3, f.day, COUNT(*), SUM(f.id) FROM facts f WHERE f.k < 400 GROUP BY GROUPING SETS ((UPPER(f.mark)), (f.k2 % 3, f.day), (UPPER(f.mark)), ())",
     "SELECT f.mark, f.k2, COUNT(*), COUNT(f.k), SUM(f.id) FROM facts f WHERE f.k2 > 100 GROUP BY GROUPING SETS ((f.mark), (), (f.k2), ())",
     "SELECT f.mark, SUM(f.id * 1000000) FROM facts f GROUP BY ROLLUP (f.mark)",
+    // DISTINCT values.
+    "SELECT COUNT(DISTINCT f.mark), COUNT(*), SUM(f.price), COUNT(f.k), MAX(f.day) FROM facts f",
+    "SELECT f.k2, COUNT(DISTINCT f.k), SUM(DISTINCT f.k), MIN(DISTINCT f.k), COUNT(*), AVG(f.price) FROM facts f GROUP BY f.k2",
+    "SELECT f.mark, COUNT(DISTINCT UPPER(m.name)), SUM(f.id), COUNT(m.worth) FROM facts f LEFT JOIN many m ON m.k = f.k GROUP BY f.mark",
+    "SELECT COUNT(DISTINCT f.price), AVG(DISTINCT f.price) FROM facts f WHERE f.k2 > 100",
+    "SELECT x.n, COUNT(*), MIN(x.mark) FROM (SELECT f.mark, COUNT(DISTINCT f.k) AS n FROM facts f GROUP BY f.mark, f.k2) x GROUP BY x.n",
+    // Joins of groups.
+    "SELECT COUNT(*), SUM(a.n), SUM(b.s) FROM (SELECT k, COUNT(*) AS n FROM facts GROUP BY k) a JOIN (SELECT k, SUM(worth) AS s FROM many GROUP BY k) b ON b.k = a.k",
+    "SELECT a.n, COUNT(*), COUNT(b.s), SUM(b.s) FROM (SELECT k, COUNT(*) AS n FROM facts GROUP BY k) a LEFT JOIN (SELECT k, SUM(worth) AS s FROM many WHERE k2 < 9 GROUP BY k) b ON b.k = a.k GROUP BY a.n",
+    "SELECT COUNT(*), SUM(x.n) FROM (SELECT k, k2, COUNT(*) AS n FROM facts GROUP BY k, k2 HAVING COUNT(*) > 1 UNION ALL SELECT k, k2, SUM(n) FROM many GROUP BY k, k2) x",
     // Subqueries that join.
     "SELECT COUNT(*), SUM(f.id) FROM facts f WHERE EXISTS (SELECT * FROM many m JOIN few l ON l.grp = m.k2 WHERE m.k = f.k AND l.label > 'o')",
     "SELECT f.mark, COUNT(*), SUM(f.id) FROM facts f WHERE NOT EXISTS (SELECT * FROM many m JOIN keyed k ON k.k = m.n WHERE m.k = f.k AND k.grp = 3) OR f.k2 = 4 GROUP BY f.mark",

@@ -10,12 +10,12 @@
 //! beginning; so is a table that is read without workers.
 
 mod group_rows;
-mod grouping_sets;
+mod regrouping;
 
 use std::sync::Arc;
 
 pub(crate) use self::group_rows::GroupRows;
-use self::grouping_sets::{Sets, expand_of, finest_keys};
+use self::regrouping::{Finer, Regrouping, expand_of};
 use super::Batch;
 use super::evaluate::evaluate;
 use super::group_keys::GroupKeys;
@@ -142,8 +142,8 @@ pub(crate) struct AggregateCursor {
     input: Operator,
     otherwise: Otherwise,
     stage: Stage,
-    /// All grouping values of grouping sets.
-    finest: Option<Box<Keys>>,
+    /// The groups that workers make instead, where they are made of finer ones.
+    finer: Option<Finer>,
     /// The counts of the workers' runs.
     counts: Option<Arc<Counts>>,
     charge: Charge,
@@ -168,8 +168,8 @@ enum Stage {
     Parallel(Started),
     /// All rows are in these.
     Merging(Vec<Counted>),
-    /// The groups of all grouping values are there, those of the sets are not.
-    Expanding(Box<Sets>),
+    /// The finer groups are there.
+    Regrouping(Box<Regrouping>),
     /// Workers do not make them.
     Serial,
     /// Groups are given: in this order, so many so far.
@@ -196,7 +196,7 @@ struct Work {
 impl AggregateCursor {
     pub(crate) fn new(input: Operator, otherwise: Otherwise) -> AggregateCursor {
         let charge = Charge::default();
-        AggregateCursor { input, otherwise, stage: Stage::Fresh, finest: None, counts: None, charge }
+        AggregateCursor { input, otherwise, stage: Stage::Fresh, finer: None, counts: None, charge }
     }
 
     fn serial(&mut self) -> Option<&mut Cursor> {
@@ -208,18 +208,14 @@ impl AggregateCursor {
 
     /// The operator of the rows that workers share below groups with these keys.
     pub(crate) fn operator_of(input: &Node, keys: &Keys, aggregates: &[Aggregate]) -> Option<Operator> {
-        match expand_of(input) {
-            Some(expand) => {
-                let finest = finest_keys(expand, keys);
-                Operator::of_groups(&expand.input).filter(|_| can_share(&finest, aggregates))
-            }
-            None => Operator::of_groups(input).filter(|_| can_share(keys, aggregates)),
-        }
+        let rows = expand_of(input).map_or(input, |expand| &expand.input);
+        let is_shared = can_share(keys, aggregates) && expand_of(input).is_none();
+        Operator::of_groups(rows).filter(|_| is_shared || Finer::of(input, keys, aggregates).is_some())
     }
 
-    /// Groups by grouping sets, if their input has such.
-    pub(crate) fn of_sets(self, input: &Node, keys: &Keys) -> AggregateCursor {
-        AggregateCursor { finest: expand_of(input).map(|expand| finest_keys(expand, keys)), ..self }
+    /// Has them made of finer ones, where they are such.
+    pub(crate) fn of_finer(self, input: &Node, keys: &Keys, aggregates: &[Aggregate]) -> AggregateCursor {
+        AggregateCursor { finer: Finer::of(input, keys, aggregates), ..self }
     }
 
     /// Has it counted what workers do.
@@ -270,9 +266,10 @@ impl AggregateCursor {
         loop {
             self.stage = match &mut self.stage {
                 Stage::Fresh => {
-                    let finest = self.finest.as_deref().unwrap_or(keys);
-                    let empty = Partial::new(finest, aggregates)?;
-                    match start(&mut self.input, &empty, rows, (finest, aggregates), run)? {
+                    let finer = self.finer.as_ref().map(|finer| (&*finer.keys, &*finer.aggregates));
+                    let (keys, aggregates) = finer.unwrap_or((keys, aggregates));
+                    let empty = Partial::new(keys, aggregates)?;
+                    match start(&mut self.input, &empty, rows, (keys, aggregates), run)? {
                         Some(started) => Stage::Parallel(started),
                         None if matches!(self.otherwise, Otherwise::Batches) => Stage::Reading(empty),
                         None => Stage::Serial,
@@ -297,13 +294,13 @@ impl AggregateCursor {
                 }
                 Stage::Merging(parts) => {
                     parts.iter_mut().for_each(|(_, charge)| self.charge.take_over(std::mem::take(charge)));
-                    if self.charge.settle(run)? || keys.is_empty() {
+                    if self.charge.settle(run)? || (keys.is_empty() && self.finer.is_none()) {
                         let whole = merged(std::mem::take(parts).into_iter().map(|(part, _)| part))?;
                         self.charge.clear();
                         let Some(whole) = whole else { return Ok(()) };
                         self.charge.keep(whole.bytes());
-                        match expand {
-                            Some(_) => Stage::Expanding(Box::new(Sets::new(whole, (keys, aggregates))?)),
+                        match self.finer {
+                            Some(_) => Stage::Regrouping(Box::new(Regrouping::new(whole, (keys, aggregates))?)),
                             None => given(whole, keys, run),
                         }
                     } else {
@@ -311,11 +308,10 @@ impl AggregateCursor {
                         Stage::Serial
                     }
                 }
-                Stage::Expanding(sets) => {
-                    let Some(expand) = expand else { return Ok(()) };
-                    let is_made = sets.fill(expand, keys, &mut self.charge, run)?;
+                Stage::Regrouping(groups) => {
+                    let is_made = groups.fill(expand, (keys, aggregates), &mut self.charge, run)?;
                     match std::mem::replace(&mut self.stage, Stage::Serial) {
-                        Stage::Expanding(sets) if is_made => given(sets.finish(), keys, run),
+                        Stage::Regrouping(groups) if is_made => given(groups.finish(), keys, run),
                         _ => {
                             self.charge.clear();
                             Stage::Serial

@@ -69,6 +69,10 @@ impl GroupKeys {
         self.hashes.len()
     }
 
+    pub(crate) fn is_empty(&self) -> bool {
+        self.hashes.is_empty()
+    }
+
     /// Bytes that they take.
     pub(crate) fn bytes(&self) -> usize {
         // A hash, and a number in the table with the room that is free there.

@@ -43,7 +43,7 @@ impl GroupRows {
             return None;
         }
         let shared = AggregateCursor::operator_of(input, keys, aggregates)?;
-        let cursor = AggregateCursor::new(shared, Otherwise::Nothing).of_sets(input, keys);
+        let cursor = AggregateCursor::new(shared, Otherwise::Nothing).of_finer(input, keys, aggregates);
         Some(GroupRows { cursor: Some(Box::new(cursor)), made: None, range: 0..0, dispenser: None, last: 0 })
     }
 
