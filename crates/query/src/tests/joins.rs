@@ -600,6 +600,25 @@ fn subqueries_find_their_rows_by_what_they_read_outside() {
 }
 
 #[test]
+fn other_joins_come_before_a_left_join_that_they_do_not_read() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    let free = "SELECT 1 FROM item LEFT JOIN supplier ON supplier.s = item.s + 40 JOIN part ON part.p = item.p WHERE part.p < 5";
+    assert_eq!(reads(&mut client, free), "item # part supplier=");
+    // Each of these reads the right side of the LEFT JOIN, and it is all that joins the third table.
+    let linked = [
+        "FROM item LEFT JOIN supplier ON supplier.s = item.s + 40 JOIN part ON part.p = ISNULL(supplier.s, 3)",
+        "FROM item LEFT JOIN supplier ON supplier.s = item.s + 40 CROSS APPLY (SELECT TOP 1 p FROM part WHERE part.p = supplier.s) part",
+        "FROM (item LEFT JOIN supplier ON supplier.s = item.s + 40) JOIN (part LEFT JOIN supplier s2 ON s2.s = part.p) ON supplier.s = s2.s",
+    ];
+    for from in linked {
+        let query = format!("SELECT COUNT(*), SUM(ISNULL(supplier.s, 0) - ISNULL(supplier.s, 1) + part.p) {from}");
+        let plain = client.lines(&format!("{query} OPTION (QUERYRULEOFF JoinOrder, QUERYRULEOFF OuterToInnerJoin)"));
+        assert_eq!(client.lines(&query), plain, "{from}");
+    }
+}
+
+#[test]
 fn plans_of_joins_are_made_anew_when_tables_have_grown() {
     let mut client = Client::alone();
     client.quiet(SHOP);

@@ -31,17 +31,15 @@ pub(super) fn members_and_tails(
     sources: &[Source],
     pool: &mut Vec<Predicate>,
 ) -> (Vec<Member>, Vec<Tail>) {
-    let mut conditions = Vec::new();
-    pool.iter().for_each(|condition| conditions.push(slots_of(|visit| condition.visit_slots(visit))));
-    visit_links(&tree, &mut |slots| conditions.push(slots));
+    let mut links: Vec<Vec<usize>> = pool.iter().map(|condition| read_by(condition, sources)).collect();
+    visit_links(&tree, sources, &mut |read| links.push(read));
     let (mut members, mut tails) = (Vec::new(), Vec::new());
-    take_apart(tree, sources, &conditions, (&mut members, &mut tails), pool);
+    take_apart(tree, &links, (&mut members, &mut tails), pool);
     (members, tails)
 }
 
 fn take_apart(
     tree: JoinTree,
-    sources: &[Source],
     links: &[Vec<usize>],
     (members, tails): (&mut Vec<Member>, &mut Vec<Tail>),
     pool: &mut Vec<Predicate>,
@@ -49,16 +47,14 @@ fn take_apart(
     match tree {
         JoinTree::Join { left, right, kind: JoinKind::Inner, lateral, on } => {
             pool.extend(on);
-            take_apart(*left, sources, links, (members, tails), pool);
+            take_apart(*left, links, (members, tails), pool);
             match lateral {
                 true => members_of(*right, true, members, pool),
-                false => take_apart(*right, sources, links, (members, tails), pool),
+                false => take_apart(*right, links, (members, tails), pool),
             }
         }
-        JoinTree::Join { left, right, kind: JoinKind::Left, lateral, on }
-            if may_come_later(&left, &right, sources, links) =>
-        {
-            take_apart(*left, sources, links, (members, tails), pool);
+        JoinTree::Join { left, right, kind: JoinKind::Left, lateral, on } if may_come_later(&left, &right, links) => {
+            take_apart(*left, links, (members, tails), pool);
             let behind = (members.len(), tails.len());
             tails.push(Tail { member: Member { tree: *right, lateral }, on, behind });
         }
@@ -66,42 +62,48 @@ fn take_apart(
     }
 }
 
-fn slots_of(each: impl FnOnce(&mut dyn FnMut(usize))) -> Vec<usize> {
-    let mut slots = Vec::new();
-    each(&mut |slot| slots.push(slot));
-    slots
+/// The sources whose columns a condition reads.
+fn read_by(condition: &Predicate, sources: &[Source]) -> Vec<usize> {
+    let mut read = Vec::new();
+    condition.visit_slots(&mut |slot| read.extend(source_of(slot, sources)));
+    read
 }
 
-/// Calls `visit` with what each condition of inner joins reads, and each right side of CROSS APPLY.
-fn visit_links(tree: &JoinTree, visit: &mut dyn FnMut(Vec<usize>)) {
+fn source_of(slot: usize, sources: &[Source]) -> Option<usize> {
+    sources.iter().position(|source| source.registers.range().contains(&slot))
+}
+
+/// The sources of a tree.
+fn sources_of(tree: &JoinTree) -> Vec<usize> {
+    let mut own = Vec::new();
+    tree.visit_leaves(&mut |source, _| own.push(source));
+    own
+}
+
+/// Calls `visit` with what each condition of inner joins reads, and with each right side of CROSS APPLY and what it reads.
+fn visit_links(tree: &JoinTree, sources: &[Source], visit: &mut dyn FnMut(Vec<usize>)) {
     let JoinTree::Join { left, right, kind, lateral, on } = tree else { return };
-    visit_links(left, visit);
+    visit_links(left, sources, visit);
     if *kind == JoinKind::Inner {
-        on.iter().for_each(|condition| visit(slots_of(|visit| condition.visit_slots(visit))));
-        match lateral {
-            true => visit(slots_of(|visit| right.visit_read(visit))),
-            false => visit_links(right, visit),
+        on.iter().for_each(|condition| visit(read_by(condition, sources)));
+        if *lateral {
+            let mut linked = sources_of(right);
+            right.visit_read(&mut |slot| linked.extend(source_of(slot, sources)));
+            visit(linked);
+        } else {
+            visit_links(right, sources, visit);
         }
     }
 }
 
 /// True if nothing that reads the right side reads more than the two.
-fn may_come_later(left: &JoinTree, right: &JoinTree, sources: &[Source], links: &[Vec<usize>]) -> bool {
-    let of = |tree: &JoinTree| {
-        let mut own = Vec::new();
-        tree.visit_leaves(&mut |source, _| own.push(source));
-        own
+fn may_come_later(left: &JoinTree, right: &JoinTree, links: &[Vec<usize>]) -> bool {
+    let (own, right_own) = (sources_of(left), sources_of(right));
+    let is_free = |read: &Vec<usize>| {
+        let reads_right = read.iter().any(|source| right_own.contains(source));
+        !reads_right || read.iter().all(|source| own.contains(source) || right_own.contains(source))
     };
-    if is_marked(right) {
-        return false;
-    }
-    let (left, right) = (of(left), of(right));
-    let source = |slot: &usize| sources.iter().position(|source| source.registers.range().contains(slot));
-    links.iter().all(|slots| {
-        let read: Vec<usize> = slots.iter().filter_map(source).collect();
-        let reads_right = read.iter().any(|source| right.contains(source));
-        !reads_right || read.iter().all(|source| left.contains(source) || right.contains(source))
-    })
+    !is_marked(right) && links.iter().all(is_free)
 }
 
 /// True if there is a slot for the rows' being there, which is no source's.
