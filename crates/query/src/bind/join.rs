@@ -233,7 +233,7 @@ impl Binder<'_> {
                     let early = take_early(&tree, &registers, variables, &mut self.pending, &mut after);
                     self.scope().early = early;
                 }
-                let node = self.from_node(tree, &mut before);
+                let node = self.joined_once_or_for_each(tree, &mut before);
                 give_back(std::mem::take(&mut self.scope().early), &mut self.pending, &mut after);
                 results = self.pending.iter().map(|pending| pending.slot).collect();
                 node

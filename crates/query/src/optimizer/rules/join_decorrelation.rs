@@ -36,7 +36,7 @@ struct Divided {
 
 impl Binder<'_> {
     /// The rows of FROM, of whose `conditions` those are left that must be tested above.
-    pub(crate) fn from_node(&mut self, tree: JoinTree, conditions: &mut Vec<Predicate>) -> Node {
+    pub(crate) fn joined_once_or_for_each(&mut self, tree: JoinTree, conditions: &mut Vec<Predicate>) -> Node {
         let is_join = !matches!(tree, JoinTree::Leaf(..));
         let divided = if is_join && self.joins_first() { self.divided(&tree, conditions) } else { None };
         let Some(mut divided) = divided else {
