@@ -294,8 +294,11 @@ impl Charge {
         Charge { budget: budget.map(Arc::clone), ..Charge::default() }
     }
 
-    /// Counts what a worker keeps where that is more than `free`, without waiting. False: there is no room for it.
+    /// Counts what a worker keeps where that is more than `free`, without waiting. False: there is no room for it, or chaos says so.
     pub(crate) fn settle_beyond(&mut self, free: usize) -> bool {
+        if chaos::stops(Site::Full) {
+            return false;
+        }
         if self.used <= free.max(self.charged) {
             return true;
         }
