@@ -70,6 +70,9 @@ const QUERIES: &[&str] = &[
     "SELECT f.mark, COUNT(DISTINCT UPPER(m.name)), SUM(f.id), COUNT(m.worth) FROM facts f LEFT JOIN many m ON m.k = f.k GROUP BY f.mark",
     "SELECT COUNT(DISTINCT f.price), AVG(DISTINCT f.price) FROM facts f WHERE f.k2 > 100",
     "SELECT x.n, COUNT(*), MIN(x.mark) FROM (SELECT f.mark, COUNT(DISTINCT f.k) AS n FROM facts f GROUP BY f.mark, f.k2) x GROUP BY x.n",
+    // More finer groups than a batch has rows.
+    "SELECT f.mark, COUNT(DISTINCT f.id * 100 + m.k2), SUM(m.worth), COUNT(*) FROM facts f JOIN many m ON m.k = f.k GROUP BY f.mark",
+    "SELECT x.mark, COUNT(*), COUNT(x.id), SUM(x.s), SUM(x.n) FROM (SELECT f.mark, f.id, m.k2, SUM(m.worth) AS s, COUNT(*) AS n FROM facts f JOIN many m ON m.k = f.k GROUP BY ROLLUP (f.mark, f.id, m.k2)) x GROUP BY x.mark",
     // Joins of groups.
     "SELECT COUNT(*), SUM(a.n), SUM(b.s) FROM (SELECT k, COUNT(*) AS n FROM facts GROUP BY k) a JOIN (SELECT k, SUM(worth) AS s FROM many GROUP BY k) b ON b.k = a.k",
     "SELECT a.n, COUNT(*), COUNT(b.s), SUM(b.s) FROM (SELECT k, COUNT(*) AS n FROM facts GROUP BY k) a LEFT JOIN (SELECT k, SUM(worth) AS s FROM many WHERE k2 < 9 GROUP BY k) b ON b.k = a.k GROUP BY a.n",
