@@ -198,6 +198,8 @@ pub(crate) struct Binder<'a> {
     slots: usize,
     /// How many views are being expanded within each other.
     views: usize,
+    /// The number of subqueries around that are being planned both ways: see [`crate::optimizer::rules::join_decorrelation`].
+    pub(crate) planned_twice: usize,
     /// How many expressions and conditions are being bound within each other.
     depth: usize,
     /// What the parameters of the functions being expanded stand for, innermost last.
@@ -328,6 +330,7 @@ impl<'a> Binder<'a> {
             guards: Vec::new(),
             slots: first_register,
             views: 0,
+            planned_twice: 0,
             depth: 0,
             parameters: Vec::new(),
             expanding: Vec::new(),

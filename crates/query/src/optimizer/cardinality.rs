@@ -11,6 +11,8 @@ use pikepole_types::SqlType;
 
 /// Bytes of a page that rows are in, when it is not quite full.
 const PAGE_BYTES: f64 = 6_000.0;
+/// The shortest rows that a page has room for.
+const PAGE_ROWS_MAX: f64 = 1_000.0;
 /// What a row takes beside its values.
 const ROW_BYTES: f64 = 20.0;
 /// A value of a type without a limit, as far as it is in the row.
@@ -43,8 +45,10 @@ impl Size {
 /// About how many rows a table has: as statistics say that are good still; else what fits on its pages when values of variable length are
 /// half as long as they may be.
 pub(crate) fn table_rows(table: &Table) -> f64 {
+    let pages = table.engine.pages_guessed().max(1) as f64;
     if let Some(rows) = table.rows_known() {
-        return (rows as f64).max(1.0);
+        // TRUNCATE TABLE is no change that statistics count.
+        return (rows as f64).clamp(1.0, pages * PAGE_ROWS_MAX);
     }
     let value = |column: &crate::access::Column| {
         let bytes = match column.ty.max_length() {
@@ -56,7 +60,7 @@ pub(crate) fn table_rows(table: &Table) -> f64 {
         if varies { bytes / 2.0 } else { bytes }
     };
     let row = table.columns.iter().map(value).sum::<f64>() + ROW_BYTES;
-    (table.engine.pages_guessed().max(1) as f64 * (PAGE_BYTES / row)).max(1.0)
+    (pages * (PAGE_BYTES / row)).max(1.0)
 }
 
 /// Whether the rows of a source lie in memory, or cost no more than such.

@@ -619,6 +619,16 @@ fn other_joins_come_before_a_left_join_that_they_do_not_read() {
 }
 
 #[test]
+fn nested_subqueries_are_not_planned_again_and_again() {
+    let mut client = Client::alone();
+    client.quiet(SHOP);
+    let nested = (0..20).fold("SELECT 1 AS one".to_owned(), |inner, level| {
+        format!("SELECT i{level}.i FROM item i{level} CROSS APPLY ({inner}) AS a{level} WHERE i{level}.s = part.p")
+    });
+    assert_eq!(client.value(&format!("SELECT COUNT(*) FROM part WHERE EXISTS ({nested})")), "50");
+}
+
+#[test]
 fn plans_of_joins_are_made_anew_when_tables_have_grown() {
     let mut client = Client::alone();
     client.quiet(SHOP);

@@ -259,3 +259,66 @@ fn a_subquery_in_a_branch_not_taken_does_not_run() {
         client.lines("SELECT CASE id WHEN 1 THEN (SELECT id FROM t) ELSE 0 END FROM t").join("").contains("Msg 512")
     );
 }
+
+#[test]
+fn long_lists_find_what_short_ones_find() {
+    let mut client = Client::alone();
+    client.quiet(
+        "CREATE TABLE listed (id int NOT NULL PRIMARY KEY, s varchar(20), n nvarchar(20) COLLATE Latin1_General_BIN2, d decimal(9, 3), f float, t datetime2(3), b varbinary(8));
+         INSERT listed SELECT value, NULLIF(CONCAT(CHAR(65 + value % 26), REPLICATE(' ', value % 3)), 'E'), CHAR(97 + value % 26), NULLIF(value * 0.125, 2),
+            value * 0.5 - 3, DATEADD(millisecond, value, '2020-01-01'), CAST(value AS varbinary(8)) FROM GENERATE_SERIES(1, 60)",
+    );
+    let lists: [(&str, &[&str]); 6] = [
+        ("s", &["'a'", "'C '", "'e'", "'x  '", "'Z'", "'A'", "'no'", "''", "'q'", "'R'", "'ä'"]),
+        ("n", &["N'a'", "N'B'", "N'c'", "N'd '", "N'z'", "N'y'", "N'X'", "N''", "N'k'", "N'l'", "N'm'"]),
+        ("d", &["0.5", "0.125", "1.00", "2", "7.5", "3.75", "-1", "0", "1.875", "99.9999", "4.25"]),
+        ("f", &["-2.5", "0e0", "-0e0", "1", "2.5", "7", "8.5", "1e9", "3", "4", "5.5"]),
+        (
+            "t",
+            &[
+                "'2020-01-01 00:00:00.007'",
+                "'2020-01-01'",
+                "'20200101 00:00:00.05'",
+                "'2021-01-01'",
+                "'2022-01-01'",
+                "'2023-01-01'",
+                "'2024-01-01'",
+                "'2025-01-01'",
+                "'2026-01-01'",
+                "'2027-01-01'",
+                "'2028-01-01'",
+            ],
+        ),
+        (
+            "b",
+            &[
+                "0x05",
+                "0x00000005",
+                "0x00",
+                "0x",
+                "0x000007",
+                "0x00000009",
+                "0x0000000A",
+                "0x1E",
+                "0x0000001E",
+                "0x31",
+                "0x32",
+            ],
+        ),
+    ];
+    for (column, items) in lists {
+        for null in [None, Some("NULL")] {
+            let all: Vec<&str> = items.iter().copied().chain(null).collect();
+            let (first, rest) = all.split_at(all.len() / 2);
+            let (long, first, rest) = (all.join(", "), first.join(", "), rest.join(", "));
+            let mut ids =
+                |condition: String| client.shown(&format!("SELECT id FROM listed WHERE {condition} ORDER BY id"));
+            let found = ids(format!("{column} IN ({first}) OR {column} IN ({rest})"));
+            assert!(!found.is_empty(), "{column}");
+            assert_eq!(ids(format!("{column} IN ({long})")), found, "{column}");
+            let others = ids(format!("NOT ({column} IN ({first}) OR {column} IN ({rest}))"));
+            assert_eq!(others.is_empty(), null.is_some(), "{column}");
+            assert_eq!(ids(format!("{column} NOT IN ({long})")), others, "{column}");
+        }
+    }
+}

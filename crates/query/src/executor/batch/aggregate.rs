@@ -149,13 +149,13 @@ pub(crate) struct AggregateCursor {
     charge: Charge,
 }
 
-/// What makes the groups where workers do not.
+/// The maker of the groups where workers are not.
 pub(crate) enum Otherwise {
     /// The session, of the same batches.
     Batches,
     /// A cursor over rows, where the input is for workers only.
     Rows(Box<Cursor>),
-    /// What is above turns to another way.
+    /// The operator above turns to another way.
     Nothing,
 }
 
@@ -311,7 +311,11 @@ impl AggregateCursor {
                 Stage::Regrouping(groups) => {
                     let is_made = groups.fill(expand, (keys, aggregates), &mut self.charge, run)?;
                     match std::mem::replace(&mut self.stage, Stage::Serial) {
-                        Stage::Regrouping(groups) if is_made => given(groups.finish(), keys, run),
+                        Stage::Regrouping(groups) if is_made => {
+                            let whole = groups.finish();
+                            self.charge.set(whole.bytes());
+                            given(whole, keys, run)
+                        }
                         _ => {
                             self.charge.clear();
                             Stage::Serial

@@ -4,7 +4,7 @@
 //!   large tables      workers read or join parts of them ──► batches with their keys ──► session: all of them, in order
 //!   all else          the session reads it, row by row or batch by batch
 //! ```
-//! Where workers find no memory for what they read ([`super::gather`]) the session reads it all.
+//! The session reads it all, too, where workers find no memory for what they read ([`super::gather`]).
 
 use super::Batch;
 use super::gather::{GatherCursor, Gathered, Gathering};

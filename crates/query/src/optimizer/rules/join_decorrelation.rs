@@ -21,6 +21,9 @@ use crate::expression::{Expr, Predicate};
 use crate::optimizer::{Rule, cardinality};
 use crate::plan::{JoinKey, More, Node, Registers, Spool};
 
+/// Subqueries within each other that are planned both ways, at most: each level doubles the plans of those within it.
+const NESTED_MAX: usize = 2;
+
 /// The joined rows at most, in rows of the table that is kept otherwise.
 const JOINED_MAX: f64 = 4.0;
 
@@ -42,11 +45,14 @@ impl Binder<'_> {
         let Some(mut divided) = divided else {
             return self.join_node(tree, conditions, &mut Vec::new());
         };
+        self.planned_twice += 1;
         let mut left = conditions.clone();
         let for_each = self.join_node(tree.clone(), &mut left, &mut Vec::new());
-        if let Some(rows) = self.rows_kept(&for_each) {
-            let mut available = Vec::new();
-            let joined = self.join_node(tree, &mut divided.own, &mut available);
+        let mut available = Vec::new();
+        let kept = self.rows_kept(&for_each);
+        let joined = kept.map(|rows| (rows, self.join_node(tree, &mut divided.own, &mut available)));
+        self.planned_twice -= 1;
+        if let Some((rows, joined)) = joined {
             let joined = filtered(joined, divided.own);
             let is_fixed = joined.is_fixed(self.names.variables.len());
             if is_fixed && cardinality::of(&joined).rows <= rows * JOINED_MAX {
@@ -59,6 +65,9 @@ impl Binder<'_> {
     }
 
     fn joins_first(&mut self) -> bool {
+        if self.planned_twice >= NESTED_MAX {
+            return false;
+        }
         let rules = self.active_rules;
         let scope = self.scope();
         let is_read = scope.sources.iter().all(|source| source.row_place().is_none());

@@ -121,7 +121,7 @@ impl Partial {
             batch.set(*slot, self.keys.vector(place, groups));
         }
         for (aggregate, states) in aggregates.iter().zip(&self.states) {
-            // One that nobody reads can fail, too.
+            // One that is not read can fail, too.
             let mut column = VectorBuilder::new();
             for &group in groups {
                 column.push(&states.state(group as usize)?.finish()?);

@@ -23,12 +23,12 @@ use pikepole_types::Value;
 /// The finer groups that others are made of.
 pub(super) struct Finer {
     pub(super) keys: Box<Keys>,
-    /// Those aggregates whose states are merged.
+    /// The aggregates whose states are merged.
     pub(super) aggregates: Box<[Aggregate]>,
 }
 
 impl Finer {
-    /// Those of groups with grouping sets or DISTINCT values. None: workers cannot make them.
+    /// The finer groups of grouping sets or DISTINCT values. None: workers cannot make them.
     pub(super) fn of(input: &Node, keys: &Keys, aggregates: &[Aggregate]) -> Option<Finer> {
         let finer = match (expand_of(input), aggregates.iter().any(|aggregate| aggregate.distinct)) {
             (Some(expand), false) => Finer { keys: keys_of_sets(expand, keys), aggregates: aggregates.into() },
@@ -143,7 +143,7 @@ impl Regrouping {
         self.made
     }
 
-    /// What the rows of the set at hand would be, had each of the finer groups one.
+    /// A row of the set at hand for each of the finer groups.
     fn batch(&self, expand: &Expand, rows: std::ops::Range<usize>) -> Batch {
         let places = places(&rows);
         let mut batch = Batch::new(rows.len());

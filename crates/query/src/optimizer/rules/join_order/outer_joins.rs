@@ -21,7 +21,7 @@ use crate::plan::JoinKind;
 pub(super) struct Tail {
     member: Member,
     on: Vec<Predicate>,
-    /// How many members and earlier tails it may read.
+    /// The number of members, and of earlier tails, that it may read.
     behind: (usize, usize),
 }
 
