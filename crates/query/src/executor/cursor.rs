@@ -137,7 +137,8 @@ impl Cursor {
                 match shared {
                     Some(shared) => {
                         let groups = AggregateCursor::new(shared, Otherwise::Rows(Box::new(serial)))
-                            .of_finer(input, keys, aggregates);
+                            .of_finer(input, keys, aggregates)
+                            .divided(making.regroups);
                         Cursor::Aggregate(Box::new(groups.counted(counts)))
                     }
                     None => serial,

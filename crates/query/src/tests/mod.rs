@@ -14,6 +14,7 @@ mod ignored_keys;
 mod isolation;
 mod joins;
 mod key_changes;
+mod little_memory;
 mod locks;
 mod long_values;
 mod modify;

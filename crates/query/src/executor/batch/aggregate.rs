@@ -6,8 +6,15 @@
 //! ```
 //! Of a column of codes only its number of values, their sum, or the least or largest code is looked for, in a loop over
 //! integers. All other values go to accumulators one by one. Over many rows workers aggregate a part each, and the parts are
-//! merged. Groups for which the session has no memory are made row by row by the operator that can put them on tapes, from the
-//! beginning; so is a table that is read without workers.
+//! merged. A table that is read without workers is aggregated row by row.
+//!
+//! Where the session has no memory for all groups, workers make a share of them after the other, and read the rows again for each:
+//!
+//! ```text
+//!   all groups ──no room──► share 0 of 4 ──► given ──► share 1 of 4 ──no room──► shares 1, 5, 9 and 13 of 16 ──► given ...
+//! ```
+//! To read columns again costs less than to write rows to a file. Shares that would be too small are left to the operator over rows, which
+//! can put groups on tapes: it makes all groups, and those that were given are passed over.
 
 mod group_rows;
 mod regrouping;
@@ -19,6 +26,7 @@ use self::regrouping::{Finer, Regrouping, expand_of};
 use super::Batch;
 use super::evaluate::evaluate;
 use super::group_keys::GroupKeys;
+use super::key_table::{RowKeys, Share};
 use super::operator::Operator;
 use super::sums::States;
 use crate::access::Stop;
@@ -27,12 +35,15 @@ use crate::executor::spill::{Budget, Charge};
 use crate::executor::{Counts, Cursor, GROUPS_SORTED_MAX, Run};
 use crate::expression::{Expr, Fault};
 use crate::plan::{Aggregate, Node, SortKey};
-use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
+use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
 use pikepole_engine::Transaction;
 use pikepole_types::Accumulator;
 
 /// Bytes of what all workers make together for which the session's memory is only asked when they have ended.
 pub(super) const PARTS_BYTES: usize = 64 << 20;
+
+/// The rows are read so often at most.
+const SHARES_MAX: u64 = 64;
 
 /// Grouping values, and the slots that they go to.
 type Keys = [(SortKey, usize)];
@@ -142,6 +153,11 @@ pub(crate) struct AggregateCursor {
     input: Operator,
     otherwise: Otherwise,
     stage: Stage,
+    /// The share of the groups that is being made, and those that are to be made after it.
+    share: Share,
+    others: Vec<Share>,
+    /// True where nothing asks for an order of the groups, nor changes the rows before all are given.
+    divides: bool,
     /// The groups that workers make instead, where they are made of finer ones.
     finer: Option<Finer>,
     /// The counts of the workers' runs.
@@ -186,17 +202,35 @@ struct Work {
     keys: Box<Keys>,
     aggregates: Vec<Aggregate>,
     empty: Partial,
+    share: Share,
     /// Memory of the session, which workers ask for more than so many bytes each.
     budget: Option<Arc<Budget>>,
     free: usize,
-    /// A worker has more groups than it may.
-    is_full: AtomicBool,
+    /// The groups of a worker that has found no room for them; 0: each has found it.
+    full_at: AtomicUsize,
+}
+
+impl Work {
+    /// There is no room for so many groups.
+    fn is_full(&self, groups: usize) {
+        self.full_at.fetch_max(groups.max(1), Ordering::Relaxed);
+    }
 }
 
 impl AggregateCursor {
     pub(crate) fn new(input: Operator, otherwise: Otherwise) -> AggregateCursor {
-        let charge = Charge::default();
-        AggregateCursor { input, otherwise, stage: Stage::Fresh, finer: None, counts: None, charge }
+        let (share, others, charge) = (Share::ALL, Vec::new(), Charge::default());
+        AggregateCursor {
+            input,
+            otherwise,
+            stage: Stage::Fresh,
+            share,
+            others,
+            divides: false,
+            finer: None,
+            counts: None,
+            charge,
+        }
     }
 
     fn serial(&mut self) -> Option<&mut Cursor> {
@@ -218,6 +252,11 @@ impl AggregateCursor {
         AggregateCursor { finer: Finer::of(input, keys, aggregates), ..self }
     }
 
+    /// Lets workers make shares of the groups, in any order, where there is no room for all.
+    pub(crate) fn divided(self, divides: bool) -> AggregateCursor {
+        AggregateCursor { divides, ..self }
+    }
+
     /// Has it counted what workers do.
     pub(crate) fn counted(self, counts: Option<Arc<Counts>>) -> AggregateCursor {
         AggregateCursor { counts, ..self }
@@ -226,14 +265,18 @@ impl AggregateCursor {
     pub(crate) fn open(&mut self) {
         self.input.open();
         self.serial().into_iter().for_each(Cursor::open);
-        self.stage = Stage::Fresh;
-        self.charge.clear();
+        self.begin();
     }
 
     pub(crate) fn forget(&mut self) {
         self.input.forget();
         self.serial().into_iter().for_each(Cursor::forget);
+        self.begin();
+    }
+
+    fn begin(&mut self) {
         self.stage = Stage::Fresh;
+        (self.share, self.others) = (Share::ALL, Vec::new());
         self.charge.clear();
     }
 
@@ -244,18 +287,54 @@ impl AggregateCursor {
         (keys, aggregates): (&Keys, &[Aggregate]),
         run: &mut Run<'_>,
     ) -> Result<bool, Stop> {
-        self.make(node, (keys, aggregates), run)?;
-        match &mut self.stage {
-            Stage::Giving(whole, order, next) => {
-                let Some(&group) = order.get(*next) else { return Ok(false) };
-                *next += 1;
-                whole.give(group as usize, keys, aggregates, run)?;
-                Ok(true)
+        loop {
+            self.make(node, (keys, aggregates), run)?;
+            if let Stage::Giving(whole, order, next) = &mut self.stage {
+                if let Some(&group) = order.get(*next) {
+                    *next += 1;
+                    whole.give(group as usize, keys, aggregates, run)?;
+                    return Ok(true);
+                }
+                if !self.begin_share() {
+                    return Ok(false);
+                }
+                continue;
             }
-            _ => match self.serial() {
-                Some(serial) => serial.give(group, run, |_| Ok(true)),
-                None => Ok(false),
-            },
+            let Some(serial) = self.serial() else { return Ok(false) };
+            if !serial.give(group, run, |_| Ok(true))? {
+                return Ok(false);
+            }
+            let key = keys.iter().map(|(key, slot)| (&run.slots[*slot], key.collation));
+            if self.share.is_all() || self.others.iter().any(|share| share.has_row(key.clone())) {
+                return Ok(true);
+            }
+        }
+    }
+
+    /// Begins with the next share. False: there is none.
+    fn begin_share(&mut self) -> bool {
+        let Some(share) = self.others.pop() else { return false };
+        self.input.open();
+        self.charge.clear();
+        (self.share, self.stage) = (share, Stage::Fresh);
+        true
+    }
+
+    /// There was no room for so many groups: smaller shares of them are made, or all that were not given row by row.
+    fn divide(&mut self, groups: usize) {
+        self.charge.clear();
+        let can_divide = self.divides && self.finer.is_none() && matches!(self.otherwise, Otherwise::Rows(_));
+        // So many are given in order.
+        let is_worth = groups > GROUPS_SORTED_MAX || !self.share.is_all();
+        match self.share.divided(SHARES_MAX).filter(|_| can_divide && is_worth) {
+            Some(parts) => {
+                self.others.extend(parts);
+                self.begin_share();
+            }
+            None => {
+                self.others.push(self.share);
+                self.stage = Stage::Serial;
+            }
         }
     }
 
@@ -269,10 +348,13 @@ impl AggregateCursor {
                     let finer = self.finer.as_ref().map(|finer| (&*finer.keys, &*finer.aggregates));
                     let (keys, aggregates) = finer.unwrap_or((keys, aggregates));
                     let empty = Partial::new(keys, aggregates)?;
-                    match start(&mut self.input, &empty, rows, (keys, aggregates), run)? {
+                    match start(&mut self.input, (&empty, self.share), rows, (keys, aggregates), run)? {
                         Some(started) => Stage::Parallel(started),
                         None if matches!(self.otherwise, Otherwise::Batches) => Stage::Reading(empty),
-                        None => Stage::Serial,
+                        None => {
+                            self.others.push(self.share);
+                            Stage::Serial
+                        }
                     }
                 }
                 Stage::Parallel((crew, part)) => {
@@ -287,9 +369,12 @@ impl AggregateCursor {
                     database.merge_children(tx, children.into_iter().flatten().collect());
                     result?;
                     // Relaxed: the workers have ended, which the team's lock has told.
-                    match part.rest.is_full.load(Ordering::Relaxed) {
-                        true => Stage::Serial,
-                        false => Stage::Merging(parts),
+                    match part.rest.full_at.load(Ordering::Relaxed) {
+                        0 => Stage::Merging(parts),
+                        groups => {
+                            self.divide(groups);
+                            continue;
+                        }
                     }
                 }
                 Stage::Merging(parts) => {
@@ -304,8 +389,9 @@ impl AggregateCursor {
                             None => given(whole, keys, run),
                         }
                     } else {
-                        self.charge.clear();
-                        Stage::Serial
+                        let groups = parts.iter().map(|(part, _)| part.keys.len()).max().unwrap_or_default();
+                        self.divide(groups);
+                        continue;
                     }
                 }
                 Stage::Regrouping(groups) => {
@@ -371,7 +457,7 @@ type Started = (Crew<Left>, Arc<Part<Work>>);
 /// Starts workers over the rows, when they are many and the parts can be merged.
 fn start(
     input: &mut Operator,
-    empty: &Partial,
+    (empty, share): (&Partial, Share),
     node: &Node,
     (keys, aggregates): (&Keys, &[Aggregate]),
     run: &mut Run<'_>,
@@ -385,9 +471,9 @@ fn start(
     if input.reads_table() {
         parallel::give_readers(&mut workers, run)?;
     }
-    let is_full = AtomicBool::new(false);
     let (budget, free) = (run.budget().cloned(), PARTS_BYTES / workers.len().max(1));
-    let rest = Work { keys: keys.into(), aggregates: aggregates.to_vec(), empty: empty.clone(), budget, free, is_full };
+    let (aggregates, empty, full_at) = (aggregates.to_vec(), empty.clone(), AtomicUsize::new(0));
+    let rest = Work { keys: keys.into(), aggregates, empty, share, budget, free, full_at };
     let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
     let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
     let work = |worker, ()| aggregate(worker, Arc::clone(&part));
@@ -404,23 +490,29 @@ async fn aggregate(mut worker: Worker, part: Arc<Part<Work>>) -> (Left, Result<(
 }
 
 async fn fill((partial, charge): &mut Counted, worker: &mut Worker, part: &Part<Work>) -> Result<(), Fault> {
-    let Work { keys, aggregates, free, is_full, .. } = &part.rest;
+    let Work { keys, aggregates, share, free, full_at, .. } = &part.rest;
     loop {
         worker.meet_readers().await?;
         // Relaxed: one that sees it late does some work in vain.
-        if is_full.load(Ordering::Relaxed) {
+        if full_at.load(Ordering::Relaxed) > 0 {
             *partial = part.rest.empty.clone();
             charge.clear();
             return Ok(());
         }
-        let Some(batch) = worker.next(part).await? else {
+        let Some(mut batch) = worker.next(part).await? else {
             return Ok(());
         };
         let (mut run, operator) = worker.run(part);
-        partial.take((&batch, operator.ordinal()), (keys, aggregates), &mut run)?;
+        if !share.is_all() {
+            let row_keys = RowKeys::of(keys.iter().map(|(key, _)| (&key.expr, key.collation)), &batch, &mut run)?;
+            batch = batch.take(&row_keys.of_share(*share, batch.rows));
+        }
+        if batch.rows > 0 {
+            partial.take((&batch, operator.ordinal()), (keys, aggregates), &mut run)?;
+        }
         charge.set(partial.bytes());
         if !charge.settle_beyond(*free) {
-            is_full.store(true, Ordering::Relaxed);
+            part.rest.is_full(partial.keys.len());
         }
     }
 }

@@ -11,7 +11,7 @@
 use std::sync::Arc;
 
 use super::aggregate::PARTS_BYTES;
-use super::key_table::RowKeys;
+use super::key_table::{DistinctKeys, RowKeys};
 use super::operator::Operator;
 use super::{BATCH_ROWS, Batch};
 use crate::access::Stop;
@@ -33,9 +33,18 @@ pub(super) struct Gathered {
 }
 
 /// The parts of the rows that are wanted.
+pub(super) struct Asked {
+    /// The values of these, of each row.
+    pub(super) keys: Vec<(Expr, Collation)>,
+    /// The columns of these.
+    pub(super) slots: Vec<usize>,
+    /// The keys alone, and each once or a few times.
+    pub(super) is_distinct: bool,
+}
+
+/// What workers share.
 struct Wanted {
-    keys: Vec<(Expr, Collation)>,
-    slots: Vec<usize>,
+    asked: Asked,
     /// Memory of the session, which workers ask for more than so many bytes each.
     budget: Option<Arc<Budget>>,
     free: usize,
@@ -56,10 +65,10 @@ pub(super) struct Gathering {
 }
 
 impl Gathering {
-    /// Starts workers over the rows of a plan when there are many: the slots of their batches, and the values of keys.
+    /// Starts workers over the rows of a plan when there are many.
     pub(super) fn start(
         (input, node): (&mut Operator, &Node),
-        (keys, slots): (Vec<(Expr, Collation)>, Vec<usize>),
+        asked: Asked,
         run: &mut Run<'_>,
     ) -> Result<Option<Gathering>, Stop> {
         let Some(mut workers) = parallel::workers(input, node, run)? else {
@@ -67,7 +76,7 @@ impl Gathering {
         };
         parallel::give_readers(&mut workers, run)?;
         let (budget, free) = (run.budget().cloned(), PARTS_BYTES / workers.len().max(1));
-        let rest = Wanted { keys, slots, budget, free, is_full: AtomicBool::new(false) };
+        let rest = Wanted { asked, budget, free, is_full: AtomicBool::new(false) };
         let part = Arc::new(Part { node: node.clone(), live: run.live.clone(), rest });
         let jobs = workers.into_iter().map(|worker| (worker, ())).collect();
         let crew = Crew::start(jobs, run.worker_info("SELECT"), None, |worker, ()| gather(worker, Arc::clone(&part)));
@@ -110,7 +119,8 @@ async fn gather(mut worker: Worker, part: Arc<Part<Wanted>>) -> (Left, Result<()
 }
 
 async fn gather_parts((gathered, charge): &mut Counted, worker: &mut Worker, part: &Part<Wanted>) -> Result<(), Fault> {
-    let Wanted { keys, slots, free, is_full, .. } = &part.rest;
+    let Wanted { asked: Asked { keys, slots, is_distinct }, free, is_full, .. } = &part.rest;
+    let mut distinct = is_distinct.then(|| DistinctKeys::new(keys.iter().map(|(_, collation)| *collation).collect()));
     loop {
         worker.meet_readers().await?;
         // Relaxed: one that sees it late does some work in vain.
@@ -120,10 +130,22 @@ async fn gather_parts((gathered, charge): &mut Counted, worker: &mut Worker, par
             return Ok(());
         }
         let Some(batch) = worker.next(part).await? else {
+            gathered.extend(distinct.map(|distinct| {
+                let (batch, keys) = distinct.into_rows();
+                Gathered { ordinal: 0, batch, keys }
+            }));
             return Ok(());
         };
         let (mut run, operator) = worker.run(part);
         let keys = RowKeys::of(keys.iter().map(|(key, collation)| (key, *collation)), &batch, &mut run)?;
+        if let Some(distinct) = &mut distinct {
+            distinct.add(&keys, batch.rows);
+            charge.set(distinct.bytes());
+            if !charge.settle_beyond(*free) {
+                is_full.store(true, Ordering::Relaxed);
+            }
+            continue;
+        }
         let mut own = Batch::new(batch.rows);
         let mut size = keys.bytes(batch.rows);
         for &slot in slots {
@@ -210,8 +232,8 @@ impl GatherCursor {
                         self.stage = Stage::Serial;
                         continue;
                     }
-                    let (input, slots) = ((&mut self.operator, node), live_slots(node, run.live));
-                    let started = Gathering::start(input, (Vec::new(), slots), run)?;
+                    let asked = Asked { keys: Vec::new(), slots: live_slots(node, run.live), is_distinct: false };
+                    let started = Gathering::start((&mut self.operator, node), asked, run)?;
                     started.map_or(Stage::Serial, Stage::Workers)
                 }
                 Stage::Workers(gathering) => {

@@ -108,7 +108,7 @@ impl HashJoin {
         }
         let Some(ordinals) = self.ordinals.clone() else { return Ok(None) };
         if self.table.is_none() && !self.is_full {
-            self.is_full = !self.make(plan.spool, run)?;
+            self.is_full = !self.make(&plan, run)?;
             self.pending = None;
         }
         if self.is_full {
@@ -119,9 +119,10 @@ impl HashJoin {
     }
 
     /// Makes the table. False: there is no room for it.
-    fn make(&mut self, spool: &Spool, run: &mut Run<'_>) -> Result<bool, Stop> {
-        let pending = self.pending.get_or_insert_with(|| Box::new(PendingTable::new(spool, run)));
-        if !pending.fill(spool, &mut self.charge, run)? {
+    fn make(&mut self, plan: &HashPlan<'_>, run: &mut Run<'_>) -> Result<bool, Stop> {
+        let is_distinct = matches!(plan.kind, Kind::Exists(_)) && plan.conditions.is_empty();
+        let pending = self.pending.get_or_insert_with(|| Box::new(PendingTable::new(plan.spool, is_distinct, run)));
+        if !pending.fill(plan.spool, &mut self.charge, run)? {
             return Ok(false);
         }
         self.table = self.pending.take().map(|pending| Arc::new(pending.finish()));

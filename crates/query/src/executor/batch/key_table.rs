@@ -16,7 +16,7 @@ use pikepole_types::{Collation, Value, hash, hash_code, hash_text, order};
 
 use super::Batch;
 use super::evaluate::evaluate;
-use super::group_keys::combine;
+use super::group_keys::{GroupKeys, combine};
 use super::vector::{Code, Vector, VectorBuilder};
 use crate::executor::Run;
 use crate::expression::{Expr, Fault, Width};
@@ -64,8 +64,23 @@ impl RowKeys {
         self.columns.iter().map(|(column, _)| column.bytes(rows)).sum()
     }
 
+    /// The rows of a share.
+    pub(super) fn of_share(&self, share: Share, rows: usize) -> Vec<u32> {
+        let hashes = self.hashes(rows);
+        let is_of = |row: &u32| share.has(if self.is_null(*row as usize) { 0 } else { hashes[*row as usize] });
+        (0..rows as u32).filter(is_of).collect()
+    }
+
     fn is_null(&self, row: usize) -> bool {
         self.nulls.as_ref().is_some_and(|nulls| nulls.is_null(row))
+    }
+
+    /// The rows that equal others, and their keys; none where all rows do.
+    fn without_nulls(&self, rows: usize) -> Option<(Vec<u32>, Vec<Vector>)> {
+        self.nulls.as_ref().filter(|nulls| nulls.null_count() > 0)?;
+        let rows: Vec<u32> = (0..rows).filter(|row| !self.is_null(*row)).map(|row| row as u32).collect();
+        let columns = self.columns.iter().map(|(column, _)| column.take(&rows)).collect();
+        Some((rows, columns))
     }
 
     fn hashes(&self, rows: usize) -> Vec<u64> {
@@ -129,6 +144,80 @@ fn is_same(own: &Vector, at: usize, wanted: &Vector, row: usize, collation: Coll
     }
 }
 
+/// One of several shares of rows, divided by the hashes of their keys. Rows with a NULL among them are of the first.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Share {
+    number: u64,
+    of: u64,
+}
+
+impl Share {
+    /// Shares that one is divided into.
+    const PARTS: u64 = 4;
+
+    /// All rows.
+    pub(super) const ALL: Share = Share { number: 0, of: 1 };
+
+    /// True if there is no other.
+    pub(super) fn is_all(self) -> bool {
+        self.of == 1
+    }
+
+    /// The shares that together are this one; none where that would be more than `most` of all rows.
+    pub(super) fn divided(self, most: u64) -> Option<impl Iterator<Item = Share>> {
+        let of = self.of * Self::PARTS;
+        (of <= most).then(|| (0..Self::PARTS).map(move |part| Share { number: self.number + part * self.of, of }))
+    }
+
+    /// Tells if it has the rows with a hash.
+    fn has(self, hash: u64) -> bool {
+        // Tables of hashes use the lowest and the highest bits.
+        (hash >> 24) % self.of == self.number
+    }
+
+    /// Tells if it has a row with these keys.
+    pub(super) fn has_row<'v>(self, mut keys: impl Iterator<Item = (&'v Value, Collation)>) -> bool {
+        let with = |before: u64, (value, collation): (&Value, Collation)| {
+            (!value.is_null()).then(|| combine(before, hash(value, collation)))
+        };
+        self.has(keys.try_fold(0, with).unwrap_or(0))
+    }
+}
+
+/// Keys of rows, each once: enough where only their existence is asked for.
+pub(super) struct DistinctKeys {
+    groups: GroupKeys,
+    collations: Vec<Collation>,
+    places: Vec<u32>,
+}
+
+impl DistinctKeys {
+    /// None yet; texts of each key compare so.
+    pub(super) fn new(collations: Vec<Collation>) -> DistinctKeys {
+        DistinctKeys { groups: GroupKeys::new(collations.iter().copied()), collations, places: Vec::new() }
+    }
+
+    /// Adds the keys of the rows of a batch, but for those that equal none.
+    pub(super) fn add(&mut self, keys: &RowKeys, rows: usize) {
+        let (rows, columns) = match keys.without_nulls(rows) {
+            Some((rows, columns)) => (rows.len(), columns),
+            None => (rows, keys.columns.iter().map(|(column, _)| column.clone()).collect()),
+        };
+        self.groups.find(&columns, rows, 0, &mut self.places);
+    }
+
+    /// Bytes that they take.
+    pub(super) fn bytes(&self) -> usize {
+        self.groups.bytes()
+    }
+
+    /// Rows without columns, one for each.
+    pub(super) fn into_rows(self) -> (Batch, RowKeys) {
+        let columns = self.groups.vectors().into_iter().zip(self.collations).collect();
+        (Batch::new(self.groups.len()), RowKeys { columns, nulls: None })
+    }
+}
+
 /// Rows that are being put together.
 pub(super) struct KeyTableBuilder {
     keys: Vec<VectorBuilder>,
@@ -147,9 +236,7 @@ impl KeyTableBuilder {
     /// Adds the rows of a batch, but for those that equal none; gives the bytes that they take.
     pub(super) fn add(&mut self, batch: &Batch, keys: &RowKeys) -> usize {
         let hashes = keys.hashes(batch.rows);
-        if keys.nulls.as_ref().is_some_and(|nulls| nulls.null_count() > 0) {
-            let rows: Vec<u32> = (0..batch.rows).filter(|row| !keys.is_null(*row)).map(|row| row as u32).collect();
-            let columns: Vec<Vector> = keys.columns.iter().map(|(column, _)| column.take(&rows)).collect();
+        if let Some((rows, columns)) = keys.without_nulls(batch.rows) {
             let hashes: Vec<u64> = rows.iter().map(|&row| hashes[row as usize]).collect();
             return self.extend(&batch.take(&rows), columns.iter(), &hashes);
         }
