@@ -241,7 +241,7 @@ impl Printer {
         match self.format {
             Format::Table => Ok(()),
             Format::Json => {
-                self.keys = json_keys(&self.columns);
+                self.keys = column_keys(&self.columns);
                 write!(out, "[")
             }
             Format::Csv => {
@@ -389,7 +389,7 @@ pub(super) fn is_number(value: &Value) -> bool {
 }
 
 /// The columns' names; `column` and its place for one that has no name, or the name of a column before it.
-fn json_keys(columns: &[Column]) -> Vec<String> {
+pub(super) fn column_keys(columns: &[Column]) -> Vec<String> {
     let mut keys: Vec<String> = Vec::with_capacity(columns.len());
     for (place, column) in columns.iter().enumerate() {
         let taken = column.name.is_empty() || keys.contains(&column.name);

@@ -3,7 +3,7 @@
 use super::output::Printer;
 use super::{CommandError, password};
 use pikepole::blocking::Connection;
-use pikepole::{Engine, Options, Rows};
+use pikepole::{Engine, Event, Options, Rows};
 use pikepole_client::{Address, ClientError, ConnectOptions, Encryption, TlsCure, Trust};
 use pikepole_contention::sync::atomic::{AtomicBool, Ordering};
 use std::path::PathBuf;
@@ -135,7 +135,7 @@ impl Session {
 
     /// Runs a batch and prints what comes; whether there was no error. `line_offset` is what precedes it in its script.
     pub fn print(&mut self, sql: &str, line_offset: u32, printer: &mut Printer) -> Result<bool, CommandError> {
-        self.print_until(&AtomicBool::new(false), sql, line_offset, printer)
+        self.events(sql, |events| printer.print(events, sql, line_offset))
     }
 
     /// The same, until a flag is set that belongs to a [`Cancel`] of this session; also by one that came as the batch began, and found
@@ -163,6 +163,22 @@ impl Session {
                     canceller.cancel();
                 }
                 printer.print(events, sql, line_offset)
+            }
+        }
+    }
+
+    /// Runs a batch and hands what it sends to `take` as it comes.
+    pub fn events<T>(
+        &mut self,
+        sql: &str,
+        take: impl FnOnce(&mut dyn Iterator<Item = Result<Event, CommandError>>) -> Result<T, CommandError>,
+    ) -> Result<T, CommandError> {
+        match self {
+            Session::Own { connection, .. } => {
+                take(&mut connection.run(sql, &[])?.map(|event| event.map_err(CommandError::from)))
+            }
+            Session::Server { connection, .. } => {
+                take(&mut connection.run(sql)?.map(|event| event.map_err(CommandError::from)))
             }
         }
     }

@@ -177,8 +177,9 @@ fn csv_goes_out_and_comes_back_with_null_and_empty_texts() {
     terminal.run_lines(":export out.csv SELECT id, word, price FROM [in] ORDER BY id", "3 rows in out.csv\n");
     let written = std::fs::read_to_string(folder.path().join("out.csv")).expect("it is there");
     assert_eq!(written, "id,word,price\n1,\"\",1.50\n2,,\n3,\"it's \"\"x\"\"\",-20.00\n");
+    #[cfg(not(feature = "parquet"))]
     for line in [":import in.parquet", ":export out.parquet SELECT 1"] {
-        terminal.run_lines(line, "Parquet files are neither read nor written: CSV files are\n");
+        terminal.run_lines(line, ".parquet: this build neither reads nor writes Parquet files: CSV files are\n");
     }
     // All or nothing, and the file's own mistakes are named with their line.
     folder.write("twice.csv", "id,word,price\n4,a,1\n5,b,x\n");
@@ -206,6 +207,167 @@ fn csv_goes_out_and_comes_back_with_null_and_empty_texts() {
     terminal.run_lines(":import short.csv [in]", "short.csv, line 2: 1 fields where 2 are named\n");
     terminal.run_lines(":import none.csv", "No such file or directory");
     terminal.run_lines("SELECT COUNT(*) AS n FROM [in]\nGO", "| 3 |\n");
+    leave(terminal, 1);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_goes_out_and_comes_back_with_its_types() {
+    let folder = Folder::new("parquet");
+    folder.sql_clean(
+        "CREATE TABLE dbo.t (id int NOT NULL PRIMARY KEY, b bit, ti tinyint, s smallint, l bigint, d decimal(38, 10),
+            small decimal(5, 2), m money, r real, f float, da date, tm time(7), d2 datetime2(7), d3 datetime2(3), dt datetime,
+            o datetimeoffset(3), c char(3), v varchar(20), n nvarchar(max), g uniqueidentifier NOT NULL, x varbinary(max))",
+    );
+    folder.sql_clean(
+        "INSERT dbo.t VALUES (1, 1, 255, -32768, -9223372036854775808, 1234567890123456789012345678.0123456789, -999.99, -0.0001,
+            1.1754944E-38, 0.1, '0001-01-01', '23:59:59.9999999', '2024-02-29 01:02:03.1234567', '9999-12-31 23:59:59.999',
+            '2024-01-01 00:00:00.003', '2024-01-01 01:00:00.125 +02:00', 'a', 'it''s', REPLICATE(CAST(N'é😀' AS nvarchar(max)), 5000),
+            '00010203-0405-0607-0809-0A0B0C0D0E0F', CAST(REPLICATE(CAST('x' AS varchar(max)), 9000) AS varbinary(max)))
+         INSERT dbo.t (id, g, v, x) VALUES (2, NEWID(), '', 0x)
+         INSERT dbo.t (id, g, f, r, b) VALUES (-2147483648, NEWID(), -1.7976931348623157E308, -3.4028235E38, 0)",
+    );
+    let mut terminal = open(&folder);
+    terminal.run_lines(":export t.parquet SELECT * FROM dbo.t", "3 rows in t.parquet\n");
+    terminal.run_lines(":import t.parquet dbo.again", "3 rows of t.parquet into the new table dbo.again\n");
+    terminal.type_in("\\d dbo.again\n");
+    for (name, ty, null) in [
+        ("id", "int", "NOT NULL"),
+        ("b", "bit", "NULL"),
+        ("ti", "tinyint", "NULL"),
+        ("s", "smallint", "NULL"),
+        ("l", "bigint", "NULL"),
+        ("d", "decimal(38, 10)", "NULL"),
+        ("small", "decimal(5, 2)", "NULL"),
+        ("m", "decimal(19, 4)", "NULL"),
+        ("r", "real", "NULL"),
+        ("f", "float", "NULL"),
+        ("da", "date", "NULL"),
+        ("tm", "time(7)", "NULL"),
+        ("d2", "datetime2(7)", "NULL"),
+        ("d3", "datetime2(6)", "NULL"),
+        ("dt", "datetime2(6)", "NULL"),
+        ("o", "datetime2(6)", "NULL"),
+        ("c", "nvarchar(4000)", "NULL"),
+        ("v", "nvarchar(4000)", "NULL"),
+        ("n", "nvarchar(max)", "NULL"),
+        ("g", "uniqueidentifier", "NOT NULL"),
+        ("x", "varbinary(max)", "NULL"),
+    ] {
+        terminal.wait_for(&format!("| {name:<6} | {ty:<16} | {null:<8} |"));
+    }
+    terminal.wait_for("1> ");
+    let same = "id, b, ti, s, l, d, small, m, r, f, da, tm, d2, d3, CAST(dt AS datetime), c, v, n, g, x";
+    let utc = "CAST(SWITCHOFFSET(o, 0) AS datetime2(6))";
+    terminal.run_lines(
+        &format!(
+            "SELECT COUNT(*) AS n FROM (SELECT {same}, {utc} FROM dbo.t INTERSECT SELECT {same}, o FROM dbo.again) x (\
+             a, b, c, d, e, f, g, h, i, j, k, l, m, n, o, p, q, r, s, t, u)\nGO"
+        ),
+        "| 3 |\n",
+    );
+    // What came in as a text is another type's value where the column is that.
+    terminal.run_lines("CREATE TABLE dbo.old (dt datetime, m money)\nGO", "Time: ");
+    terminal.run_lines(":export part.parquet SELECT dt, m FROM dbo.t", "3 rows in part.parquet\n");
+    terminal.run_lines("SET DATEFORMAT dmy\nGO", "Time: ");
+    terminal.run_lines(":import part.parquet dbo.old", "3 rows of part.parquet into dbo.old\n");
+    terminal.run_lines("SELECT dt, m FROM dbo.old WHERE dt IS NOT NULL\nGO", "| 2024-01-01 00:00:00.003 | -0.0001 |\n");
+    leave(terminal, 0);
+}
+
+/// Writes a file of one column of dates, by days from 1970.
+#[cfg(feature = "parquet")]
+fn parquet_of(folder: &Folder, name: &str, schema: &str, days: &[i32]) {
+    use parquet::{
+        column::writer::ColumnWriter, file::writer::SerializedFileWriter, schema::parser::parse_message_type,
+    };
+    let schema = parse_message_type(schema).expect("a schema");
+    let mut writer = SerializedFileWriter::new(Vec::new(), schema.into(), Default::default()).expect("a file");
+    if !days.is_empty() {
+        let mut group = writer.next_row_group().expect("a row group");
+        let mut column = group.next_column().expect("a column").expect("a column");
+        let ColumnWriter::Int32ColumnWriter(values) = column.untyped() else { panic!("dates are INT32") };
+        values.write_batch(days, None, None).expect("written");
+        column.close().expect("written");
+        group.close().expect("written");
+    }
+    folder.write(name, writer.into_inner().expect("written"));
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_that_cannot_be_loaded_says_its_row_and_its_column() {
+    let folder = Folder::new("parquet-errors");
+    let mut terminal = open(&folder);
+    folder.write("no.parquet", "id,word\n1,a\n");
+    terminal.run_lines(":import no.parquet", "no.parquet: this is no Parquet file\n");
+    terminal.run_lines(":import none.parquet", "No such file or directory");
+    parquet_of(&folder, "dates.parquet", "message m { required int32 day (DATE); }", &[0, 1, -800_000, 2]);
+    let error =
+        "dates.parquet, row 3: column day: a date, -800000 days from 1970-01-01, is not within the years 1 to 9999\n";
+    terminal.type_in(":import dates.parquet\n");
+    for text in [error, "Nothing of dates.parquet is loaded.\n", "1> "] {
+        terminal.wait_for(text);
+    }
+    terminal.run_lines("SELECT OBJECT_ID('dates') AS id\nGO", "| NULL |\n");
+    terminal.run_lines("BEGIN TRAN\nGO", "Time: ");
+    terminal.type_in(":import dates.parquet\n");
+    for text in [error, "The 2 rows before it are in the open transaction.\n", "1> "] {
+        terminal.wait_for(text);
+    }
+    terminal.run_lines("SELECT COUNT(*) AS n FROM dates\nROLLBACK\nGO", "| 2 |\n");
+    // What the table refuses is found by its row too.
+    parquet_of(&folder, "twice.parquet", "message m { required int32 day (DATE); }", &[5, 6, 6, 7]);
+    terminal.run_lines("CREATE TABLE days (day date PRIMARY KEY)\nBEGIN TRAN\nGO", "Time: ");
+    terminal.type_in(":import twice.parquet days\n");
+    for text in ["twice.parquet, row 3: Msg 2627, ", "The 2 rows before it are in the open transaction.\n", "1> "] {
+        terminal.wait_for(text);
+    }
+    terminal.run_lines("ROLLBACK\nGO", "Time: ");
+    parquet_of(&folder, "lists.parquet", "message m { required int32 a; repeated int32 many; }", &[]);
+    terminal
+        .run_lines(":import lists.parquet", "lists.parquet: column many has lists of values, and a table has no such");
+    parquet_of(&folder, "deep.parquet", "message m { required group both { required int32 a; } }", &[]);
+    terminal
+        .run_lines(":import deep.parquet", "deep.parquet: column both is nested, and a table has no such columns\n");
+    let mut damaged = std::fs::read(folder.path().join("twice.parquet")).expect("it is there");
+    damaged[6] ^= 0xff;
+    folder.write("damaged.parquet", damaged);
+    terminal.run_lines(":import damaged.parquet", "damaged.parquet, row 1: column day cannot be read: ");
+    leave(terminal, 1);
+}
+
+#[cfg(feature = "parquet")]
+#[test]
+fn parquet_is_written_whole_or_not_at_all() {
+    let folder = Folder::new("parquet-whole");
+    let mut terminal = open(&folder);
+    let query = ":export two.parquet SELECT 1 AS a, 'x', 2 AS a SELECT 2 AS other";
+    terminal.run_lines(query, "1 row in two.parquet: the first of 2 results\n");
+    terminal.run_lines(":import two.parquet", "1 row of two.parquet into the new table [two]\n");
+    terminal.run_lines("SELECT a, column2, column3 FROM two\nGO", "| 1 | x       |       2 |\n");
+    let before = std::fs::read(folder.path().join("two.parquet")).expect("it is there");
+    let query = ":export two.parquet SELECT 1 / (value - 3) AS a FROM GENERATE_SERIES(1, 5)";
+    terminal.run_lines(query, "two.parquet: it is not written, because the query has failed\n");
+    assert_eq!(std::fs::read(folder.path().join("two.parquet")).expect("it is there"), before);
+    terminal.run_lines(":export none.parquet PRINT 'a'", "none.parquet: the query has no result\n");
+    let query = ":export late.parquet SELECT CAST('2300-01-01' AS datetime2) AS a";
+    terminal.run_lines(query, "late.parquet: row 1, column a: a TIMESTAMP of nanoseconds");
+    terminal.run_lines(":export no/folder.parquet SELECT 1", "No such file or directory");
+    terminal.run_lines(":export empty.parquet SELECT 1 AS a WHERE 1 = 0", "0 rows in empty.parquet\n");
+    terminal.run_lines(":import empty.parquet", "0 rows of empty.parquet into the new table [empty]\n");
+    // More rows than a row group has.
+    let query =
+        ":export many.parquet SELECT value AS id, CAST(value AS varchar(10)) AS word FROM GENERATE_SERIES(1, 150000)";
+    terminal.run_lines(query, "150000 rows in many.parquet\n");
+    terminal.run_lines(":import many.parquet", "150000 rows of many.parquet into the new table [many]\n");
+    terminal.run_lines(
+        "SELECT COUNT(*) AS n, MIN(id) AS a, MAX(id) AS b FROM many WHERE id = word\nGO",
+        "| 150000 | 1 | 150000 |\n",
+    );
+    let files = std::fs::read_dir(folder.path()).expect("a folder").filter_map(Result::ok);
+    let names: Vec<String> = files.map(|file| file.file_name().to_string_lossy().into_owned()).collect();
+    assert!(!names.iter().any(|name| name.contains("partial") || name == "late.parquet"), "{names:?}");
     leave(terminal, 1);
 }
 

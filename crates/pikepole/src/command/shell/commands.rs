@@ -23,8 +23,8 @@ How results are shown
   \\o [FILE]            results go to a file; without one, back to the terminal
 
 Data
-  :import FILE [T]     loads a CSV file into a table, which is made when it is not there
-  :export FILE QUERY   writes a query's result to a CSV file
+  :import FILE [T]     loads a CSV or Parquet file into a table, which is made when it is not there
+  :export FILE QUERY   writes a query's result to a CSV or Parquet file
   \\watch [SECONDS]     runs the last batch again and again, until Ctrl-C
 
 Scripts

@@ -7,7 +7,7 @@
 //! | the commands that are the shell's own, and what they do | `commands`, `obey` |
 //! | what tab completes | `completion` |
 //! | what `\d` asks | `catalog` |
-//! | CSV files | `csv`, `transfer` |
+//! | CSV files and Parquet files | `transfer`, `csv`, `parquet` |
 
 mod catalog;
 mod commands;
@@ -16,6 +16,8 @@ mod csv;
 mod editor;
 mod interrupt;
 mod obey;
+#[cfg(feature = "parquet")]
+mod parquet;
 mod transfer;
 
 pub use interrupt::Interrupt;
