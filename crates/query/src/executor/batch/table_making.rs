@@ -31,7 +31,7 @@ enum Stage {
     /// Their batches that are not in the table yet, and the bytes of all.
     Read(std::vec::IntoIter<Gathered>, usize),
     /// The session reads; the keys so far where each is kept once.
-    Serial(Operator, Option<DistinctKeys>),
+    Serial(Operator, Option<Box<DistinctKeys>>),
 }
 
 impl PendingTable {
@@ -102,8 +102,8 @@ impl PendingTable {
 
     /// The stage in which the session reads.
     fn serial(&self, spool: &Spool, run: &mut Run<'_>) -> Result<Stage, Stop> {
-        let distinct =
-            self.is_distinct.then(|| DistinctKeys::new(spool.keys.iter().map(|key| key.collation).collect()));
+        let collations = spool.keys.iter().map(|key| key.collation);
+        let distinct = self.is_distinct.then(|| Box::new(DistinctKeys::new(collations.collect())));
         Ok(Stage::Serial(Operator::of_all_rows(&spool.input, run)?, distinct))
     }
 
