@@ -2,7 +2,7 @@
 
 use super::Client;
 use super::parallel::{roomy, waits_of};
-use pikepole_engine::WorkspaceLimits;
+use super::spill::limits;
 use pikepole_scheduler::chaos;
 
 /// Rows of more groups than are given in order, some of whose values are NULL or equal and yet differ.
@@ -19,10 +19,6 @@ const GROUPS: &[&str] = &[
     "SELECT t.k, x.s FROM (SELECT g, SUM(v) s FROM t GROUP BY g) x JOIN t ON t.g = x.g AND t.v = x.s",
     "SELECT COUNT(*), SUM(t.v) FROM t WHERE EXISTS (SELECT * FROM t u WHERE u.g = t.v)",
 ];
-
-fn limits(total_kb: u64) -> WorkspaceLimits {
-    WorkspaceLimits { total_bytes: total_kb << 10, first_bytes: 2 << 10, share_percent: 25, wait_ms: 500 }
-}
 
 fn lines(client: &mut Client, query: &str, degree: usize) -> Vec<String> {
     let mut lines = client.lines(&format!("{query} OPTION (MAXDOP {degree})"));

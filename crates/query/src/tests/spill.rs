@@ -56,7 +56,7 @@ const UNORDERED: &[&str] = &[
 ];
 
 /// So little that nothing of the tables fits into it.
-fn limits(total_kb: u64) -> WorkspaceLimits {
+pub(super) fn limits(total_kb: u64) -> WorkspaceLimits {
     WorkspaceLimits { total_bytes: total_kb << 10, first_bytes: 2 << 10, share_percent: 25, wait_ms: 500 }
 }
 
