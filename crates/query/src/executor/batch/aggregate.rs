@@ -8,7 +8,7 @@
 //! integers. All other values go to accumulators one by one. Over many rows workers aggregate a part each, and the parts are
 //! merged. A table that is read without workers is aggregated row by row.
 //!
-//! Where the session has no memory for all groups, workers make a share of them after the other, and read the rows again for each:
+//! Groups for which the session has no memory are made by workers a share at a time, and the rows are read again for each share:
 //!
 //! ```text
 //!   all groups ──no room──► share 0 of 4 ──► given ──► share 1 of 4 ──no room──► shares 1, 5, 9 and 13 of 16 ──► given ...
@@ -29,7 +29,7 @@ use super::group_keys::GroupKeys;
 use super::key_table::{RowKeys, Share};
 use super::operator::Operator;
 use super::sums::States;
-use crate::access::Stop;
+use crate::access::{Pace, Stop};
 use crate::executor::parallel::{self, Crew, Part, Worker};
 use crate::executor::spill::{Budget, Charge};
 use crate::executor::{Counts, Cursor, GROUPS_SORTED_MAX, Run};
@@ -163,6 +163,7 @@ pub(crate) struct AggregateCursor {
     /// The counts of the workers' runs.
     counts: Option<Arc<Counts>>,
     charge: Charge,
+    pace: Pace,
 }
 
 /// The maker of the groups where workers are not.
@@ -211,8 +212,8 @@ struct Work {
 }
 
 impl Work {
-    /// There is no room for so many groups.
-    fn is_full(&self, groups: usize) {
+    /// Notes that there is no room for so many groups.
+    fn note_full(&self, groups: usize) {
         self.full_at.fetch_max(groups.max(1), Ordering::Relaxed);
     }
 }
@@ -230,6 +231,7 @@ impl AggregateCursor {
             finer: None,
             counts: None,
             charge,
+            pace: Pace::default(),
         }
     }
 
@@ -308,6 +310,8 @@ impl AggregateCursor {
             if self.share.is_all() || self.others.iter().any(|share| share.has_row(key.clone())) {
                 return Ok(true);
             }
+            // Many that were given may lie one behind the other.
+            self.pace.step()?;
         }
     }
 
@@ -512,7 +516,7 @@ async fn fill((partial, charge): &mut Counted, worker: &mut Worker, part: &Part<
         }
         charge.set(partial.bytes());
         if !charge.settle_beyond(*free) {
-            part.rest.is_full(partial.keys.len());
+            part.rest.note_full(partial.keys.len());
         }
     }
 }

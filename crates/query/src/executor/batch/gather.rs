@@ -42,7 +42,7 @@ pub(super) struct Asked {
     pub(super) is_distinct: bool,
 }
 
-/// What workers share.
+/// The question that workers share, and the room for what they find.
 struct Wanted {
     asked: Asked,
     /// Memory of the session, which workers ask for more than so many bytes each.
