@@ -2,8 +2,8 @@
 
 use super::{DAY, DAYS_TO_1970, swapped, worded};
 use parquet::basic::{Compression, LogicalType, Repetition, TimeUnit, Type};
-use parquet::column::writer::ColumnWriter;
-use parquet::data_type::{ByteArray, FixedLenByteArray};
+use parquet::column::writer::{ColumnWriter, ColumnWriterImpl};
+use parquet::data_type::{ByteArray, DataType, FixedLenByteArray};
 use parquet::file::properties::WriterProperties;
 use parquet::file::writer::SerializedFileWriter;
 use parquet::schema::types::Type as Field;
@@ -200,30 +200,27 @@ impl ColumnBuffer {
         let levels = std::mem::take(&mut self.levels);
         let levels = (!self.is_required).then_some(levels.as_slice());
         match (writer, &mut self.values) {
-            (ColumnWriter::BoolColumnWriter(writer), Values::Bool(values)) => {
-                writer.write_batch(&std::mem::take(values), levels, None).map(drop)
-            }
-            (ColumnWriter::Int32ColumnWriter(writer), Values::Int32(values)) => {
-                writer.write_batch(&std::mem::take(values), levels, None).map(drop)
-            }
-            (ColumnWriter::Int64ColumnWriter(writer), Values::Int64(values)) => {
-                writer.write_batch(&std::mem::take(values), levels, None).map(drop)
-            }
-            (ColumnWriter::FloatColumnWriter(writer), Values::Float(values)) => {
-                writer.write_batch(&std::mem::take(values), levels, None).map(drop)
-            }
-            (ColumnWriter::DoubleColumnWriter(writer), Values::Double(values)) => {
-                writer.write_batch(&std::mem::take(values), levels, None).map(drop)
-            }
-            (ColumnWriter::ByteArrayColumnWriter(writer), Values::Bytes(values)) => {
-                writer.write_batch(&std::mem::take(values), levels, None).map(drop)
-            }
+            (ColumnWriter::BoolColumnWriter(writer), Values::Bool(values)) => write_all(writer, values, levels),
+            (ColumnWriter::Int32ColumnWriter(writer), Values::Int32(values)) => write_all(writer, values, levels),
+            (ColumnWriter::Int64ColumnWriter(writer), Values::Int64(values)) => write_all(writer, values, levels),
+            (ColumnWriter::FloatColumnWriter(writer), Values::Float(values)) => write_all(writer, values, levels),
+            (ColumnWriter::DoubleColumnWriter(writer), Values::Double(values)) => write_all(writer, values, levels),
+            (ColumnWriter::ByteArrayColumnWriter(writer), Values::Bytes(values)) => write_all(writer, values, levels),
             (ColumnWriter::FixedLenByteArrayColumnWriter(writer), Values::Fixed(values, _)) => {
-                writer.write_batch(&std::mem::take(values), levels, None).map(drop)
+                write_all(writer, values, levels)
             }
             _ => Err(parquet::errors::ParquetError::General(another_type())),
         }
     }
+}
+
+/// Writes values and forgets them.
+fn write_all<T: DataType>(
+    writer: &mut ColumnWriterImpl<'_, T>,
+    values: &mut Vec<T::T>,
+    levels: Option<&[i16]>,
+) -> parquet::errors::Result<()> {
+    writer.write_batch(&std::mem::take(values), levels, None).map(drop)
 }
 
 fn another_type() -> String {
