@@ -14,7 +14,6 @@ use crate::application_lock::ApplicationLocks;
 use crate::bulk::{FormatFiles, ReadAhead};
 use crate::cache::PlanCache;
 use crate::ddl::TemporaryProcedures;
-use crate::executor::parallel::WORKERS_MAX;
 use crate::executor::spill::Budget;
 use crate::expression::Fault;
 use crate::host::{Host, HostFuture};
@@ -28,8 +27,7 @@ use crate::state::SessionState;
 pub(crate) use memory::relieve;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_engine::{
-    Catalog, Database, Durability, IndexDefinition, MASTER, Mark, Module, Need, Server, Transaction, UserMessage,
-    awaited,
+    Catalog, Database, Durability, MASTER, Mark, Module, Need, Server, Transaction, UserMessage, awaited,
 };
 use pikepole_scheduler::{self as scheduler, Placement, TaskInfo};
 use pikepole_types::{Context, DateTime2, SqlError};
@@ -451,23 +449,6 @@ impl ExecutionContext {
     pub(crate) fn scheduler_of(&self, worker: usize) -> usize {
         let own = scheduler::current_scheduler().map_or(0, |own| own as usize);
         (own + worker) % self.server.schedulers().count()
-    }
-
-    /// Makes an index of a table, by workers where its rows are many.
-    ///
-    /// # Errors
-    /// As of [`Database::create_index`].
-    pub(crate) async fn build_index(
-        &mut self,
-        table: &pikepole_engine::Table,
-        definition: IndexDefinition,
-        degree: Option<u16>,
-    ) -> Result<(), Fault> {
-        let workers = self.degree(degree).min(WORKERS_MAX);
-        let schedulers: Vec<usize> = (0..workers).map(|worker| self.scheduler_of(worker)).collect();
-        let database = Arc::clone(&self.database);
-        database.create_index(&mut self.transaction, table, definition, &schedulers).await?;
-        Ok(())
     }
 
     /// Awaits a need. A wait for another session's lock obeys LOCK_TIMEOUT and ends when the batch is cancelled.

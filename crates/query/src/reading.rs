@@ -1,9 +1,11 @@
 //! The progress of a statement that reads large tables whole, for the views: by the pages that its scans have gone through of those that they
-//! have to, and by the rows of its operators where they are counted.
+//! have to, and by the rows of its operators where they are counted. A query does, and a definition that copies a table's rows.
 
 use std::collections::HashMap;
+use std::future::Future;
 use std::sync::Arc;
 
+use crate::activity::Activity;
 use crate::executor::{Counted, Profile};
 use crate::host::Host;
 use crate::plan::Statement;
@@ -14,7 +16,10 @@ use pikepole_engine::{ReadMeter, Table};
 /// A statement that runs.
 #[derive(Clone)]
 pub struct Reading {
-    plan: Arc<Statement>,
+    /// None: a definition.
+    plan: Option<Arc<Statement>>,
+    /// The large tables that it reads whole, once for each time that it does.
+    drivers: Vec<Arc<Table>>,
     meter: ReadMeter,
     profile: Option<Arc<Profile>>,
 }
@@ -46,14 +51,24 @@ impl std::fmt::Debug for Reading {
 
 impl Reading {
     pub(crate) fn new(plan: &Arc<Statement>, meter: &ReadMeter, profile: Option<&Arc<Profile>>) -> Reading {
-        Reading { plan: Arc::clone(plan), meter: meter.clone(), profile: profile.cloned() }
+        let (plan, drivers) = (Arc::clone(plan), plan.drivers.clone());
+        Reading { plan: Some(plan), drivers, meter: meter.clone(), profile: profile.cloned() }
+    }
+
+    /// Awaits a definition that copies the rows of `table`, and lets the views see how far it is.
+    pub(crate) async fn during<F: Future>(activity: &Activity, table: &Arc<Table>, definition: F) -> F::Output {
+        let meter = ReadMeter::default();
+        let _ends = Ends { activity, before: activity.reading() };
+        let drivers = vec![Arc::clone(table)];
+        activity.reads(Some(Reading { plan: None, drivers, meter: meter.clone(), profile: None }));
+        meter.awaiting(definition).await
     }
 
     /// Percent of the pages that scans are to go through. What comes after the last of them, as a sort, is not counted.
     pub fn percent(&self) -> f32 {
         // A table that is scanned twice has twice its pages to be read.
         let mut tables: HashMap<*const Table, (u64, u64)> = HashMap::new();
-        for table in &self.plan.drivers {
+        for table in &self.drivers {
             let passed = || table.reads(&self.meter).map_or(0, |reads| reads.rows.passed);
             let (_, whole) = tables.entry(Arc::as_ptr(table)).or_insert_with(|| (passed(), 0));
             *whole += table.pages_guessed();
@@ -63,11 +78,12 @@ impl Reading {
         done as f32 * 100.0 / whole.max(1) as f32
     }
 
-    /// The operators of its plan, from the top down; `program` is the text that it stands in.
+    /// The operators of its plan, from the top down; `program` is the text that it stands in. A definition has none.
     pub fn operators(&self, program: &Program, host: &dyn Host) -> Vec<RunningOperator> {
-        let shown = show::operators(&self.plan, &program.variables, host, self.profile.as_deref(), 0);
         let mut operators = Vec::new();
-        self.add(&shown, &mut operators);
+        if let Some(plan) = &self.plan {
+            self.add(&show::operators(plan, &program.variables, host, self.profile.as_deref(), 0), &mut operators);
+        }
         operators
     }
 
@@ -85,5 +101,17 @@ impl Reading {
             pages,
         });
         shown.inputs.iter().for_each(|input| self.add(input, operators));
+    }
+}
+
+/// What a session's reading was before a definition, which may be a trigger's. It comes back when the definition ends or is dropped.
+struct Ends<'a> {
+    activity: &'a Activity,
+    before: Option<Reading>,
+}
+
+impl Drop for Ends<'_> {
+    fn drop(&mut self) {
+        self.activity.reads(self.before.take());
     }
 }

@@ -18,7 +18,7 @@ impl Fixture {
 
     /// Makes a table of 3,000 rows, two in a page.
     fn make_large(&self, session: &mut Session) {
-        self.rows(session, "CREATE TABLE large (id int PRIMARY KEY, v int, filler char(4000))");
+        self.rows(session, "CREATE TABLE large (id int CONSTRAINT of_large PRIMARY KEY, v int, filler char(4000))");
         for first in (1..3_000).step_by(50) {
             let rows = format!("GENERATE_SERIES({first}, {})", first + 49);
             self.rows(
@@ -28,12 +28,16 @@ impl Fixture {
         }
     }
 
-    /// Begins a batch as a task of its own, up to where it waits.
-    fn begin(&self, mut session: Session, sql: &'static str) -> JoinHandle<Session> {
-        let running = self.server.schedulers().spawn(session.task_info(), Placement::LeastLoaded, async move {
+    fn spawn(&self, mut session: Session, sql: &'static str) -> JoinHandle<Session> {
+        self.server.schedulers().spawn(session.task_info(), Placement::LeastLoaded, async move {
             session.run(sql, &mut [], &mut Collected::default()).await;
             session
-        });
+        })
+    }
+
+    /// Begins a batch as a task of its own, up to where it waits.
+    fn begin(&self, session: Session, sql: &'static str) -> JoinHandle<Session> {
+        let running = self.spawn(session, sql);
         self.server.schedulers().run_until_idle();
         running
     }
@@ -354,6 +358,34 @@ fn the_pages_of_indexes_are_shown_by_level() {
         JOIN sys.dm_db_partition_stats AS p ON p.object_id = s.object_id AND p.index_id = s.index_id
         AND p.used_page_count >= s.page_count AND p.used_page_count < s.page_count * 2";
     assert_eq!(fixture.rows(&mut session, pages), ["1"]);
+}
+
+#[test]
+fn how_far_a_definition_is_that_copies_a_large_table_is_seen() {
+    /// Far more than it takes.
+    const LOOKS: usize = 50_000;
+    let fixture = Fixture::new(18);
+    let (mut session, mut watcher) = (fixture.session(), fixture.session());
+    fixture.make_large(&mut session);
+    let request =
+        format!("SELECT CAST(percent_complete AS int) FROM sys.dm_exec_requests WHERE session_id = {}", session.id());
+    for sql in [
+        "CREATE INDEX by_v ON large (v)",
+        "ALTER INDEX by_v ON large REBUILD",
+        "DROP INDEX large.by_v; ALTER TABLE large DROP CONSTRAINT of_large",
+        "ALTER TABLE large ALTER COLUMN v bigint NOT NULL",
+        "ALTER TABLE large ADD twice AS v * 2 PERSISTED",
+    ] {
+        let running = fixture.spawn(session, sql);
+        let mut look = || fixture.rows(&mut watcher, &request).pop().map_or(0, |percent| percent.parse().unwrap_or(0));
+        let seen: Vec<i32> = (0..LOOKS).map(|_| look()).take_while(|_| !running.is_finished()).collect();
+        let middle = seen.iter().filter(|percent| (5..95).contains(*percent)).count();
+        assert!(middle > 3, "{sql}: {seen:?}");
+        session = fixture.server.schedulers().block_on(running).expect("it ends");
+        let after = fixture.begin(session, "WAITFOR DELAY '00:00:01'");
+        assert_eq!(fixture.rows(&mut watcher, &request), ["0"], "it is the next batch's no more");
+        session = fixture.server.schedulers().block_on(after).expect("it ends");
+    }
 }
 
 #[test]

@@ -138,6 +138,12 @@ impl ReadMeter {
         call()
     }
 
+    /// Awaits `future` and counts what its polls read.
+    pub async fn awaiting<F: Future>(&self, future: F) -> F::Output {
+        let mut future = std::pin::pin!(future);
+        std::future::poll_fn(|context| self.during(|| future.as_mut().poll(context))).await
+    }
+
     /// The meter of the call that the thread is in: for the workers that it starts.
     pub fn current() -> Option<ReadMeter> {
         METER.with_borrow(|metered| metered.as_ref().map(|metered| metered.meter.clone()))

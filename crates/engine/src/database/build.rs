@@ -13,7 +13,7 @@ use std::sync::Arc;
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
 use pikepole_scheduler::{self as scheduler, JoinHandle, Placement, TaskInfo};
-use pikepole_storage::{InsertOutcome, LogContext, TreeCursor};
+use pikepole_storage::{InsertOutcome, LogContext, ReadMeter, TreeCursor};
 use pikepole_transaction::TransactionId;
 use pikepole_types::{RowError, SqlError, Value};
 
@@ -50,6 +50,8 @@ struct Build {
     /// The least part that failed; those beyond it are not wanted.
     failed: AtomicUsize,
     trees: NewTrees,
+    /// Counts what the workers read, if the statement has one.
+    meter: Option<ReadMeter>,
 }
 
 /// Entries of one tree.
@@ -130,6 +132,7 @@ impl Builders<'_> {
             next: AtomicUsize::new(0),
             failed: AtomicUsize::new(usize::MAX),
             trees: NewTrees::of(old, new, database.may_fill_unlogged(old)),
+            meter: ReadMeter::current(),
         });
         let info = TaskInfo { session_id: Some(tx.session_id()), command: "CREATE INDEX" };
         let start = |(child, &on)| scheduler::spawn_worker(info, Placement::On(on), Arc::clone(&build).work(child));
@@ -159,7 +162,11 @@ impl Builders<'_> {
 impl Build {
     async fn work(self: Arc<Self>, mut child: Transaction) -> Left {
         let mut at = 0;
-        let result = self.fill(&mut child, &mut at).await;
+        let filled = self.fill(&mut child, &mut at);
+        let result = match &self.meter {
+            Some(meter) => meter.awaiting(filled).await,
+            None => filled.await,
+        };
         if result.is_err() {
             self.failed.fetch_min(at, Ordering::Relaxed);
         }

@@ -13,6 +13,7 @@ use crate::bind::{self, ColumnDefaults, Names};
 use crate::errors;
 use crate::expression::{Env, Expr, Fault};
 use crate::host::Host;
+use crate::reading::Reading;
 use crate::settings::NullDefault;
 use pikepole_contention::sync::Mutex;
 use pikepole_engine::{ColumnDefinition, LockEscalation, NewColumn};
@@ -166,8 +167,10 @@ impl Definer<'_> {
             tree::AlterIndexAction::Rebuild => {
                 let table = self.set_ignores_duplicates(&table, alter).await?;
                 let table = self.set_storage_of_indexes(table, alter).await?;
+                let activity = Arc::clone(&self.context.activity);
                 let (database, tx) = self.context.engine();
-                Ok(database.rebuild_indexes(tx, &table, name.map(tree::Name::as_str)).await?)
+                let rebuilt = database.rebuild_indexes(tx, &table, name.map(tree::Name::as_str));
+                Ok(Reading::during(&activity, &table, rebuilt).await?)
             }
         }
     }
@@ -569,8 +572,10 @@ impl Definer<'_> {
             let has_rowversion = columns.iter().any(|column| column.rowversion);
             in_memory::check_types(columns.iter().map(|column| &column.definition), has_rowversion)?;
         }
+        let activity = Arc::clone(&self.context.activity);
         let (database, tx) = self.context.engine();
-        database.alter_columns(tx, &table.engine, columns, &convert).await?;
+        let altered = database.alter_columns(tx, &table.engine, columns, &convert);
+        Reading::during(&activity, &table.engine, altered).await?;
         Ok(())
     }
 }

@@ -592,7 +592,7 @@ impl Definer<'_> {
             let is_heap = table.engine.is_in_memory();
             let definition =
                 key.for_table(is_heap || table.engine.indexes.iter().any(pikepole_engine::Index::is_clustered));
-            self.context.build_index(&table.engine, definition, degree).await?;
+            self.build_index(&table.engine, definition, degree).await?;
             self.warn_of_keys(name, &table.engine.indexes)?;
             let before = &table.engine.indexes;
             let built = self.table_of(name)?;

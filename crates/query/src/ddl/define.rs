@@ -214,7 +214,7 @@ impl Definer<'_> {
             database.add_hypothetical_index(tx, &table.engine, &definition).await?;
             return Ok(());
         }
-        self.context.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await?;
+        self.build_index(&table.engine, definition, table_definition::degree(&create.options)?).await?;
         self.warn_of_keys(&create.table, &table.engine.indexes)?;
         self.partition_index(&create.table, &create.name.text, create.on.as_ref()).await
     }

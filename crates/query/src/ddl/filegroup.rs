@@ -4,6 +4,7 @@ use super::Definer;
 use crate::access::Table;
 use crate::errors;
 use crate::expression::Fault;
+use crate::reading::Reading;
 use pikepole_engine::{Catalog, Database, FilegroupChange, FilegroupContents, TableRecord};
 use pikepole_tsql::{self as tree, ObjectName};
 use pikepole_types::SqlError;
@@ -156,8 +157,10 @@ impl Definer<'_> {
     ) -> Result<(), Fault> {
         let to = moved_to(options);
         placed(&self.filegroups_of(table_name), to)?;
+        let activity = Arc::clone(&self.context.activity);
         let (database, tx) = self.context.engine();
-        database.drop_index(tx, &table.engine, &index.text, constraint).await?;
+        let dropped = database.drop_index(tx, &table.engine, &index.text, constraint);
+        Reading::during(&activity, &table.engine, dropped).await?;
         self.move_rows(table_name, to).await
     }
 

@@ -51,11 +51,15 @@ pub(crate) use temporary::of_elements;
 pub(crate) use temporary_procedure::TemporaryProcedures;
 
 use crate::context::ExecutionContext;
+use crate::executor::parallel::WORKERS_MAX;
 use crate::expression::{Env, Fault};
 use crate::host::{Host, HostFuture};
 use crate::output::Output;
 use crate::program::Variable;
+use crate::reading::Reading;
+use pikepole_engine::{IndexDefinition, Table};
 use pikepole_types::{Context, Value};
+use std::sync::Arc;
 
 /// Says whether a condition over tables holds.
 pub(crate) type Holds = for<'a> fn(
@@ -86,6 +90,23 @@ impl Definer<'_> {
     /// The line of the definition.
     fn line(&self) -> u32 {
         self.line
+    }
+
+    /// Makes an index of a table, by workers where its rows are many.
+    ///
+    /// # Errors
+    /// As of [`Database::create_index`](pikepole_engine::Database::create_index).
+    async fn build_index(
+        &mut self,
+        table: &Arc<Table>,
+        definition: IndexDefinition,
+        degree: Option<u16>,
+    ) -> Result<(), Fault> {
+        let workers = self.context.degree(degree).min(WORKERS_MAX);
+        let schedulers: Vec<usize> = (0..workers).map(|worker| self.context.scheduler_of(worker)).collect();
+        let (activity, database) = (Arc::clone(&self.context.activity), Arc::clone(self.context.database()));
+        let made = database.create_index(self.context.engine().1, table, definition, &schedulers);
+        Ok(Reading::during(&activity, table, made).await.map(drop)?)
     }
 
     /// The expressions' view.
