@@ -72,6 +72,12 @@ impl PrefixMaker {
         self.is_off
     }
 
+    /// True if its prefixes and those of another maker compare as the rows do.
+    pub fn agrees(&self, other: &PrefixMaker) -> bool {
+        let is_same = |(own, other): (&Key, &Key)| own.kind.zip(other.kind).is_none_or(|(own, other)| own == other);
+        !self.is_off && !other.is_off && self.keys.iter().zip(&other.keys).all(is_same)
+    }
+
     /// The prefix of a row with these values of the keys.
     pub fn prefix(&mut self, values: &[Value]) -> u128 {
         if self.is_off {

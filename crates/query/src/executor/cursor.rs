@@ -24,7 +24,9 @@ use super::profile::{CountedCursor, Making};
 use super::sort::SortCursor;
 use crate::access::{HostCall, Pace, ScanCursor, Stop};
 use crate::errors;
-use crate::executor::batch::{AggregateCursor, BatchCursor, FilteredScan, GatherCursor, Operator, Otherwise};
+use crate::executor::batch::{
+    AggregateCursor, BatchCursor, FilteredScan, GatherCursor, Operator, Otherwise, SharedSort,
+};
 use crate::expression::{Expr, Fault, Integer};
 use crate::plan::{Aggregate, Node, Registers, Scan};
 use pikepole_scheduler::chaos::{self, Site};
@@ -144,7 +146,16 @@ impl Cursor {
                     None => serial,
                 }
             }
-            Node::Sort { input, .. } => Cursor::Sort(Box::new(SortCursor::new(new(input)))),
+            Node::Sort { input, keys, .. } => {
+                let shared = if making.gathers { SharedSort::operator_of(input, keys) } else { None };
+                match shared {
+                    Some(shared) => {
+                        let counts = making.profile.map(|profile| profile.counts(node));
+                        Cursor::Sort(Box::new(SortCursor::new(again(input), Some(SharedSort::new(shared, counts)))))
+                    }
+                    None => Cursor::Sort(Box::new(SortCursor::new(new(input), None))),
+                }
+            }
             Node::Number { input, .. } => Cursor::Number(Box::new(NumberCursor::new(new(input)))),
             Node::Top { input, .. } => {
                 Cursor::Top(Box::new(TopCursor { input: new(input), started: false, skip: 0, left: 0 }))

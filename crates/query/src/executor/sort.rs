@@ -17,6 +17,7 @@ use std::collections::VecDeque;
 use std::sync::Arc;
 
 use super::Run;
+use super::batch::SharedSort;
 use super::cursor::Cursor;
 use super::kept_rows::KeptRows;
 use crate::access::{Pace, Stop};
@@ -29,6 +30,8 @@ const ROWS_CUT_MIN: usize = 64;
 
 /// The state of a [`Node::Sort`].
 pub(crate) struct SortCursor {
+    /// Workers that sort, where the rows are theirs to make.
+    shared: Option<Box<SharedSort>>,
     input: Cursor,
     stage: Stage,
     /// How many rows are asked for.
@@ -59,6 +62,8 @@ struct Place {
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Stage {
+    /// Workers sort, or it is not known yet that they do not.
+    Shared,
     /// Rows come into memory.
     Reading,
     /// They are written as a run; `last`: no more will come.
@@ -81,10 +86,11 @@ struct Runs {
 }
 
 impl SortCursor {
-    pub(crate) fn new(input: Cursor) -> SortCursor {
+    pub(crate) fn new(input: Cursor, shared: Option<SharedSort>) -> SortCursor {
         SortCursor {
+            shared: shared.map(Box::new),
             input,
-            stage: Stage::Reading,
+            stage: Stage::Shared,
             wanted: usize::MAX,
             last_wanted: None,
             row: Vec::new(),
@@ -100,6 +106,7 @@ impl SortCursor {
 
     pub(crate) fn open(&mut self) {
         self.drop_rows();
+        self.shared.iter_mut().for_each(|shared| shared.open());
         self.input.open();
     }
 
@@ -107,11 +114,12 @@ impl SortCursor {
         self.drop_rows();
         // Room of megabytes is for one statement.
         (self.rows, self.order) = (KeptRows::default(), Vec::new());
+        self.shared.iter_mut().for_each(|shared| shared.forget());
         self.input.forget();
     }
 
     fn drop_rows(&mut self) {
-        self.stage = Stage::Reading;
+        self.stage = Stage::Shared;
         self.wanted = usize::MAX;
         self.last_wanted = None;
         self.rows.clear();
@@ -136,6 +144,14 @@ impl SortCursor {
     ) -> Result<bool, Stop> {
         loop {
             match self.stage {
+                Stage::Shared => {
+                    if let Some(shared) = &mut self.shared
+                        && let Some(given) = shared.next(node, (keys, carry, self.wanted), run)?
+                    {
+                        return Ok(given);
+                    }
+                    self.stage = Stage::Reading;
+                }
                 Stage::Reading => self.read(node, keys, carry, run)?,
                 Stage::Writing { last } => self.write_run(last, run)?,
                 Stage::Merging => self.merge_runs(keys, run)?,
@@ -305,7 +321,8 @@ fn prefix_maker(keys: &[SortKey]) -> PrefixMaker {
     PrefixMaker::new(keys.iter().map(|key| (key.descending, key.collation)))
 }
 
-fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value]) -> Ordering {
+/// How rows with these values of the keys are ordered.
+pub(super) fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value]) -> Ordering {
     for (key, (a, b)) in keys.iter().zip(a.iter().zip(b)) {
         let ordering = key.order(a, b);
         let ordering = if key.descending { ordering.reverse() } else { ordering };

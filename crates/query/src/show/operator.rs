@@ -5,7 +5,7 @@
 
 use super::expression::{SlotNames, comparison, table_parts};
 use crate::access::{KeyColumn, Table};
-use crate::executor::batch::{AggregateCursor, GatherCursor, Operator, aggregates_can_share};
+use crate::executor::batch::{AggregateCursor, GatherCursor, Operator, SharedSort, aggregates_can_share};
 use crate::executor::parallel::{InsertWork, ROWS_MIN, WORKERS_MAX, WorkerRun, can_share, may_run_elsewhere};
 use crate::executor::{Counted, Profile, ROWS_BEFORE};
 use crate::expression::{Expr, Predicate};
@@ -295,7 +295,13 @@ impl Shower<'_> {
                 self.group(self.gathered(rows, node, input, shares), keys, aggregates)
             }
             Node::Sort { input, keys, .. } => {
-                Shown::of("Sort").clause("ORDER BY", self.names.keys(keys)).over(below(input))
+                let is_shared = self.gathers.get() && SharedSort::operator_of(input, keys).is_some();
+                let rows = if is_shared { self.again(input, executions) } else { below(input) };
+                let sort = Shown::of("Sort").clause("ORDER BY", self.names.keys(keys)).over(rows);
+                match is_shared {
+                    true => self.gathered(sort, node, probe_side(input), || can_share(input, &self.plan.live)),
+                    false => sort,
+                }
             }
             Node::Number { input, partition, functions, .. } => {
                 let named =

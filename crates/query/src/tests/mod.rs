@@ -24,6 +24,7 @@ mod optimizer;
 mod output;
 mod parallel;
 mod parallel_joins;
+mod parallel_sorts;
 mod parallel_union;
 mod queries;
 mod random_queries;

@@ -629,10 +629,10 @@ fn scans_by_workers_agree() {
         "SELECT d, COUNT(DISTINCT v) FROM {t} GROUP BY d",
         "SELECT COUNT(DISTINCT d), MIN(n) FROM {t}",
     ];
-    // An order, a part of the rows, what cannot be merged.
+    // A part of the rows, what cannot be merged.
     let serial = [
         "SELECT COUNT(*) FROM {t} WHERE 1 = 0",
-        "SELECT COUNT(*), SUM(n) FROM (SELECT TOP (500) n FROM {t} ORDER BY n) AS x",
+        "SELECT COUNT(*), SUM(n) FROM (SELECT TOP (500) n FROM {t}) AS x",
         "SELECT d, SUM(CAST(n AS float)), MAX(s) FROM {t} GROUP BY d",
         "SELECT COUNT(DISTINCT d), MIN(s) FROM {t}",
         "SELECT SUM(CAST(n AS float)) FROM {t}",

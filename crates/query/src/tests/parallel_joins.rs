@@ -4,7 +4,7 @@ use super::Client;
 use super::parallel::{roomy, waits_of};
 
 /// A table that workers share, one of many rows for each key, one of some, one with a row for each key, and a small one.
-fn with_joined_tables(client: &mut Client) {
+pub(super) fn with_joined_tables(client: &mut Client) {
     client.quiet(
         "CREATE TABLE facts (id int NOT NULL PRIMARY KEY, k int, k2 bigint, price decimal(12, 2) NOT NULL, day date, mark varchar(10), filler char(400) NOT NULL)
          INSERT facts SELECT value, NULLIF(value * 7919 % 501, 500), value % 23, value % 1000 * 0.25, DATEADD(day, value % 2000, '2020-01-01'),

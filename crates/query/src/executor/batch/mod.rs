@@ -43,6 +43,7 @@ mod lookup;
 mod operator;
 mod product;
 mod scan;
+mod sorted_runs;
 mod sums;
 mod table_making;
 mod vector;
@@ -54,6 +55,7 @@ pub(crate) use filtered_scan::FilteredScan;
 pub(crate) use gather::GatherCursor;
 pub(crate) use operator::Operator;
 use pikepole_types::Value;
+pub(crate) use sorted_runs::SharedSort;
 pub(crate) use vector::{Code, Vector, VectorBuilder};
 
 /// Rows of a batch, at most.

@@ -331,6 +331,28 @@ impl VectorBuilder {
         debug_assert!(taken, "made for it");
     }
 
+    /// Adds a row of a column.
+    pub(crate) fn push_row(&mut self, vector: &Vector, row: usize) {
+        let is_pushed = match (vector, &mut self.state) {
+            (Vector::Coded(added_code, added), Building::Coded { code, codes }) if added_code == code => {
+                codes.push(added.value(row));
+                true
+            }
+            (Vector::Texts(added), texts @ Building::Texts { .. }) => {
+                texts.push_text(added.get(row).unwrap_or_default())
+            }
+            _ => false,
+        };
+        if is_pushed {
+            note(&mut self.valid, self.rows, !vector.is_null(row));
+            self.rows += 1;
+        } else {
+            let mut value = Value::Null;
+            vector.read(row, &mut value);
+            self.push(&value);
+        }
+    }
+
     /// Adds all rows of a column.
     pub(crate) fn append(&mut self, vector: &Vector, rows: usize) {
         let is_empty = self.rows == 0;
@@ -506,6 +528,13 @@ mod tests {
             for (row, value) in column.iter().chain(&column).enumerate() {
                 twice.read(row, &mut out);
                 assert_eq!(&out, value, "row {row} of {column:?}, twice");
+            }
+            let mut rows = VectorBuilder::new();
+            (0..column.len()).chain([0]).for_each(|row| rows.push_row(&vector, row));
+            let rows = rows.finish();
+            for (row, value) in column.iter().chain(&column[..1]).enumerate() {
+                rows.read(row, &mut out);
+                assert_eq!(&out, value, "row {row} of {column:?}, by the row");
             }
             let last = u32::try_from(column.len() - 1).expect("a short column");
             vector.take(&[last, 0]).read(0, &mut out);
