@@ -362,16 +362,7 @@ impl AggregateCursor {
                     }
                 }
                 Stage::Parallel((crew, part)) => {
-                    let Some((left, result)) = crew.outcome() else {
-                        return Err(Stop::Team(crew.team()));
-                    };
-                    if let Some(counts) = &self.counts {
-                        counts.add_workers(crew.runs());
-                    }
-                    let (parts, children): (Vec<Counted>, Vec<Option<Transaction>>) = left.into_iter().unzip();
-                    let (database, tx) = run.engine()?;
-                    database.merge_children(tx, children.into_iter().flatten().collect());
-                    result?;
+                    let parts = crew.made(self.counts.as_deref(), run)?;
                     // Relaxed: the workers have ended, which the team's lock has told.
                     match part.rest.full_at.load(Ordering::Relaxed) {
                         0 => Stage::Merging(parts),

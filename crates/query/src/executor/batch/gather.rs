@@ -87,14 +87,13 @@ impl Gathering {
     ///
     /// # Errors
     /// The need to wait for the workers; the first of their errors.
-    pub(super) fn outcome(&mut self, charge: &mut Charge, run: &mut Run<'_>) -> Result<Option<Vec<Gathered>>, Stop> {
-        let Some((left, result)) = self.crew.outcome() else {
-            return Err(Stop::Team(self.crew.team()));
-        };
-        let (counted, children): (Vec<Counted>, Vec<Option<Transaction>>) = left.into_iter().unzip();
-        let (database, tx) = run.engine()?;
-        database.merge_children(tx, children.into_iter().flatten().collect());
-        result?;
+    pub(super) fn outcome(
+        &mut self,
+        charge: &mut Charge,
+        counts: Option<&Counts>,
+        run: &mut Run<'_>,
+    ) -> Result<Option<Vec<Gathered>>, Stop> {
+        let counted = self.crew.made(counts, run)?;
         // Relaxed: the workers have ended, which the team's lock has told.
         if self.part.rest.is_full.load(Ordering::Relaxed) {
             return Ok(None);
@@ -237,10 +236,7 @@ impl GatherCursor {
                     started.map_or(Stage::Serial, Stage::Workers)
                 }
                 Stage::Workers(gathering) => {
-                    let gathered = gathering.outcome(&mut self.charge, run)?;
-                    if let Some(counts) = &self.counts {
-                        counts.add_workers(gathering.crew.runs());
-                    }
+                    let gathered = gathering.outcome(&mut self.charge, self.counts.as_deref(), run)?;
                     gathered.map_or(Stage::Serial, Stage::Gathered)
                 }
                 Stage::Gathered(gathered) => match self.charge.settle(run)? {

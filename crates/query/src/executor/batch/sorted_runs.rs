@@ -389,16 +389,7 @@ impl SharedSort {
                     None => Stage::Serial,
                 },
                 Stage::Workers(crew, part) => {
-                    let Some((left, result)) = crew.outcome() else {
-                        return Err(Stop::Team(crew.team()));
-                    };
-                    if let Some(counts) = &self.counts {
-                        counts.add_workers(crew.runs());
-                    }
-                    let (counted, children): (Vec<Counted>, Vec<Option<Transaction>>) = left.into_iter().unzip();
-                    let (database, tx) = run.engine()?;
-                    database.merge_children(tx, children.into_iter().flatten().collect());
-                    result?;
+                    let counted = crew.made(self.counts.as_deref(), run)?;
                     // Relaxed: the workers have ended, which the team's lock has told.
                     match part.rest.is_full.load(atomic::Ordering::Relaxed) {
                         true => Stage::Serial,

@@ -57,7 +57,7 @@ impl PendingTable {
                         None => self.serial(spool, run)?,
                     }
                 }
-                Stage::Workers(gathering) => match gathering.outcome(charge, run)? {
+                Stage::Workers(gathering) => match gathering.outcome(charge, None, run)? {
                     Some(read) => Stage::Read(read.into_iter(), charge.bytes()),
                     None => self.serial(spool, run)?,
                 },

@@ -12,11 +12,14 @@ use std::task::{Context, Poll, Waker};
 
 use super::worker::Tally;
 use super::{Dispenser, PacketList, Worker, WorkerRun};
+use crate::access::Stop;
 use crate::errors;
+use crate::executor::{Counts, Run};
 use crate::expression::Fault;
 use pikepole_contention::WaitType;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
+use pikepole_engine::Transaction;
 use pikepole_scheduler::{self as scheduler, JoinHandle, Placement, TaskInfo};
 
 /// Workers that a session waits for.
@@ -181,6 +184,26 @@ impl<T: Send + 'static> Crew<T> {
     /// What the session awaits.
     pub(crate) fn team(&self) -> Arc<Team> {
         Arc::clone(&self.team)
+    }
+}
+
+impl<T: Send + 'static> Crew<(T, Option<Transaction>)> {
+    /// What workers have made that read tables in children of the session's transaction, once all have ended.
+    ///
+    /// # Errors
+    /// The need to wait for the workers; the first of their errors.
+    pub(crate) fn made(&mut self, counts: Option<&Counts>, run: &mut Run<'_>) -> Result<Vec<T>, Stop> {
+        let Some((left, result)) = self.outcome() else {
+            return Err(Stop::Team(self.team()));
+        };
+        if let Some(counts) = counts {
+            counts.add_workers(self.runs());
+        }
+        let (made, children): (Vec<T>, Vec<Option<Transaction>>) = left.into_iter().unzip();
+        let (database, tx) = run.engine()?;
+        database.merge_children(tx, children.into_iter().flatten().collect());
+        result?;
+        Ok(made)
     }
 }
 
