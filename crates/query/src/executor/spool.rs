@@ -5,8 +5,8 @@
 //!   Spool opened the 2nd time    rows are made once more and kept, with a table from keys' hashes to rows
 //!   from then on                 rows are looked up
 //! ```
-//! So an inner side that is read once costs nothing more, and one that is read for every outer row is read twice in all. Groups and joined
-//! rows are kept at once: to make them costs more than to keep them. As they are made once, workers may make them.
+//! So an inner side that is read once costs nothing more, and one that is read for every outer row is read twice in all. Groups, joined and
+//! sorted rows are kept at once: to make them costs more than to keep them. As they are made once, workers may make them.
 
 use super::Run;
 use super::cursor::Cursor;
@@ -14,7 +14,7 @@ use super::profile::Making;
 use crate::access::{Pace, Stop};
 use crate::executor::spill::{RowStore, equal};
 use crate::expression::{Expr, Fault};
-use crate::plan::{Node, Spool};
+use crate::plan::{More, Node, Spool};
 use pikepole_types::Value;
 
 pub(super) fn values<'e>(exprs: impl Iterator<Item = &'e Expr>, run: &mut Run<'_>) -> Result<Vec<Value>, Fault> {
@@ -51,8 +51,15 @@ pub(crate) struct SpoolCursor {
 /// True for rows that are more than read.
 fn is_made(node: &Node) -> bool {
     match node {
-        Node::Group { .. } | Node::Join { .. } => true,
-        Node::Filter { input, .. } | Node::Compute { input, .. } => is_made(input),
+        Node::Group { .. } | Node::Join { .. } | Node::Sort { .. } => true,
+        Node::Filter { input, .. }
+        | Node::Compute { input, .. }
+        | Node::Number { input, .. }
+        | Node::Top { input, .. } => is_made(input),
+        Node::More(more) => match &**more {
+            More::Windows(windows) => is_made(&windows.input),
+            _ => false,
+        },
         _ => false,
     }
 }

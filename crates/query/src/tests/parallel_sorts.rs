@@ -85,3 +85,20 @@ fn plans_show_that_workers_sort() {
         assert_eq!(physical, expected[usize::from(!is_shared)..], "{plan}");
     }
 }
+
+#[test]
+fn what_is_sorted_to_be_looked_up_is_sorted_once() {
+    let mut client = roomy();
+    with_joined_tables(&mut client);
+    client.context.settings.statistics_xml = true;
+    for derived in [
+        "SELECT n AS id, ROW_NUMBER() OVER (PARTITION BY k2 ORDER BY worth) AS r FROM many",
+        "SELECT n AS id, SUM(worth) OVER (PARTITION BY k2 ORDER BY n) AS r FROM many",
+        "SELECT TOP (500) n AS id, k AS r FROM many ORDER BY worth",
+    ] {
+        let query = format!("SELECT f.grp, d.r FROM few AS f LEFT JOIN ({derived}) AS d ON d.id = f.grp");
+        let lines = client.lines(&query);
+        let plan = lines.iter().find(|line| line.contains("<ShowPlanXML")).expect("a plan");
+        assert!(plan.contains("PhysicalOp=\"Sort\"") && !plan.contains("ActualExecutions=\"2\""), "{plan}");
+    }
+}
