@@ -104,7 +104,7 @@ impl Reading {
     }
 }
 
-/// What a session's reading was before a definition, which may be a trigger's. It comes back when the definition ends or is dropped.
+/// The session's reading before a definition, which may be a trigger's. It comes back when the definition ends or is dropped.
 struct Ends<'a> {
     activity: &'a Activity,
     before: Option<Reading>,

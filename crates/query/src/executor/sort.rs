@@ -1,4 +1,5 @@
-//! Sorts: in memory, and what does not fit there as sorted runs on tapes that are merged.
+//! Sorts: in memory, and what does not fit there as sorted runs on tapes that are merged. Rows that workers can make are sorted by them
+//! where there is room ([`SharedSort`]); all of this is what the session does otherwise.
 //!
 //! ```text
 //!   rows ──► memory ──full──► sorted ──► run on a tape        more runs than are merged at once: as many as that
@@ -321,7 +322,7 @@ fn prefix_maker(keys: &[SortKey]) -> PrefixMaker {
     PrefixMaker::new(keys.iter().map(|key| (key.descending, key.collation)))
 }
 
-/// How rows with these values of the keys are ordered.
+/// The order of rows with these values of the keys.
 pub(super) fn compare_keys(keys: &[SortKey], a: &[Value], b: &[Value]) -> Ordering {
     for (key, (a, b)) in keys.iter().zip(a.iter().zip(b)) {
         let ordering = key.order(a, b);

@@ -30,6 +30,8 @@ const SORTS: &[&str] = &[
     "SELECT id, RANK() OVER (PARTITION BY k2 ORDER BY k DESC), SUM(price) OVER (PARTITION BY k2 ORDER BY day) FROM facts",
     "SELECT f.id, m.n FROM facts f JOIN many m ON m.k = f.k AND m.k2 = f.k2 ORDER BY m.worth, f.day",
     "SELECT TOP (20) f.id, m.n, m.name FROM facts f LEFT JOIN many m ON m.k = f.k ORDER BY m.name, f.price DESC",
+    "SELECT u.id, u.k FROM (SELECT id, k FROM facts UNION ALL SELECT id, k2 FROM facts WHERE k > 9) u ORDER BY u.k",
+    "SELECT TOP (30) u.id, u.k FROM (SELECT id, k FROM facts UNION ALL SELECT -id, k2 FROM facts) u ORDER BY u.k DESC",
     "SELECT id, 100 / (id - 2000) FROM facts ORDER BY 100 / (id - 1000), k",
     "SELECT x.k, x.s FROM (SELECT k2 * 1000 + k AS k, SUM(price) AS s FROM facts GROUP BY k2 * 1000 + k) x ORDER BY x.s, x.k",
 ];

@@ -16,8 +16,8 @@
 //! Both kinds of operators can stand anywhere in a plan: a batch operator reads a row cursor through an adapter and the other
 //! way round. [`Operator::of`] decides which parts of a plan run in batches: those that make rows in bulk (cross joins of
 //! lists, series), and joins without a key to look up. A table is read in batches where workers share it, see [`Operator::of_scan`], also
-//! below joins whose rows are grouped, see [`Operator::of_groups`], or all kept, see [`GatherCursor`], and where conditions are tested on
-//! all of its rows, see [`FilteredScan`].
+//! below joins whose rows are grouped, see [`Operator::of_groups`], sorted, see [`SharedSort`], or all kept, see [`GatherCursor`], and
+//! where conditions are tested on all of its rows, see [`FilteredScan`].
 //!
 //! Invariants
 //! - expressions give the same values and errors in both: what has no loop of its own over columns runs row by row through

@@ -4,8 +4,8 @@
 //!   worker 0:  batches ──► keys, first bytes of them ──► pieces, sorted ──► one ──► its rows, in order ──┐
 //!   worker 1:  batches ──► keys, first bytes of them ──► pieces, sorted ──► one ──► its rows, in order ──┴──► session: merged
 //! ```
-//! What is sorted are the places of rows, each with the first bytes of its keys ([`PrefixMaker`]). A worker sorts a piece as soon as its rows
-//! have come, and merges pieces of about the same size: so it never works for long without looking whether others wait for its
+//! A worker sorts the places of its rows, each with the first bytes of its keys ([`PrefixMaker`]): a piece as soon as its rows
+//! have come. It merges pieces of about the same size: so it never works for long without looking whether others wait for its
 //! scheduler. Graefe, "Implementing sorting in database systems" (2006), has both. The rows stay in their batches until all have come; then
 //! the worker puts them in order, column by column: the session would wait for memory with each row that it gave from here and there.
 //!
@@ -313,7 +313,7 @@ struct Work {
     keys: Vec<SortKey>,
     /// The columns that are given.
     carry: Vec<usize>,
-    /// How many rows are asked for.
+    /// The number of rows that are asked for.
     wanted: usize,
     /// Memory of the session, which workers ask for more than so many bytes each.
     budget: Option<Arc<Budget>>,

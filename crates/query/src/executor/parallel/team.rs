@@ -188,7 +188,7 @@ impl<T: Send + 'static> Crew<T> {
 }
 
 impl<T: Send + 'static> Crew<(T, Option<Transaction>)> {
-    /// What workers have made that read tables in children of the session's transaction, once all have ended.
+    /// The results of workers that read tables in children of the session's transaction, once all have ended.
     ///
     /// # Errors
     /// The need to wait for the workers; the first of their errors.
