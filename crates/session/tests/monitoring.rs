@@ -156,8 +156,19 @@ fn the_cache_counts_each_time_that_a_text_is_looked_up() {
     assert_eq!(sorted, wanted);
     let sent = format!("SELECT event_type, event_info FROM sys.dm_exec_input_buffer({}, NULL)", session.id());
     assert_eq!(fixture.rows(&mut other, &sent), ["RPC Event|SELECT @a AS counted"]);
+    let uses = |session: &mut Session| {
+        let rows = fixture.rows(session, CACHED);
+        rows.iter().find_map(|row| row.strip_prefix("Proc|")?.split('|').next()?.parse::<u32>().ok())
+    };
+    // Calls of one instruction are counted together.
+    fixture.rows(&mut session, "DECLARE @i int = 0; WHILE @i < 1500 BEGIN EXEC p; SET @i += 1 END");
+    assert_eq!(uses(&mut other), Some(1_503));
     fixture.rows(&mut other, "DBCC FREEPROCCACHE");
-    assert!(!fixture.rows(&mut other, CACHED).iter().any(|row| row.starts_with("Proc")));
+    assert_eq!(uses(&mut other), None);
+    let dropped_between =
+        "DECLARE @i int = 0; WHILE @i < 4 BEGIN EXEC p; IF @i = 1 DBCC FREEPROCCACHE; SET @i += 1 END";
+    fixture.rows(&mut session, dropped_between);
+    assert_eq!(uses(&mut other), Some(2));
 }
 
 #[test]
