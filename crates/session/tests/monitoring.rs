@@ -160,7 +160,7 @@ fn the_cache_counts_each_time_that_a_text_is_looked_up() {
         let rows = fixture.rows(session, CACHED);
         rows.iter().find_map(|row| row.strip_prefix("Proc|")?.split('|').next()?.parse::<u32>().ok())
     };
-    // Calls of one instruction are counted together.
+    // Each call of a loop counts, also of a program that has gone from the cache in between.
     fixture.rows(&mut session, "DECLARE @i int = 0; WHILE @i < 1500 BEGIN EXEC p; SET @i += 1 END");
     assert_eq!(uses(&mut other), Some(1_503));
     fixture.rows(&mut other, "DBCC FREEPROCCACHE");
