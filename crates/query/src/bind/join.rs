@@ -19,7 +19,10 @@ use crate::optimizer::rules::join_order::{Member, Place};
 use crate::optimizer::rules::outer_to_inner_join::simplified;
 use crate::optimizer::rules::predicate_pushdown::{plain, push_down};
 use crate::optimizer::{Rule, RuleSet};
-use crate::plan::{FullJoin, JoinKey, JoinKind, KeyRange, LiveSlots, More, Node, Registers, Scan, Spool};
+use crate::plan::{
+    CommonRows, FullJoin, JoinKey, JoinKind, KeyRange, LiveSlots, More, Node, Registers, Scan, Sharing, Spool,
+    WholeRows,
+};
 use pikepole_types::{Collation, Value};
 
 /// A source's rows before the conditions are spread over the sources.
@@ -30,6 +33,8 @@ pub(crate) enum Leaf {
     Rows(Node),
     /// A query whose values still have to be copied to the source's registers.
     Derived(Bound),
+    /// The same for a common table that the statement names more than once, and its number.
+    Common(usize, Bound),
     /// A query without a plan yet.
     Open(Box<OpenQuery>),
     /// The row of a recursive common table that its members go on from, which stands in these registers.
@@ -100,7 +105,7 @@ impl JoinTree {
             JoinTree::Leaf(_, Leaf::Table(_) | Leaf::Work(_)) => {}
             JoinTree::Leaf(_, Leaf::Rows(node)) => node.touched().each(visit),
             JoinTree::Leaf(_, Leaf::Open(query)) => query.visit_read(visit),
-            JoinTree::Leaf(_, Leaf::Derived(bound)) => {
+            JoinTree::Leaf(_, Leaf::Derived(bound) | Leaf::Common(_, bound)) => {
                 bound.node.touched().each(visit);
                 bound.values.iter().for_each(|value| value.visit_slots(visit));
             }
@@ -343,7 +348,7 @@ impl Binder<'_> {
         available: &mut Vec<Registers>,
     ) -> Node {
         let (is_made, is_joined) = match &tree {
-            JoinTree::Leaf(_, Leaf::Derived(_) | Leaf::Open(_)) => (true, false),
+            JoinTree::Leaf(_, Leaf::Derived(_) | Leaf::Common(..) | Leaf::Open(_)) => (true, false),
             JoinTree::Leaf(source, _) => (self.scope().early.iter().any(|test| test.is_dear_of(*source)), false),
             _ => (true, true),
         };
@@ -453,11 +458,12 @@ impl Binder<'_> {
             Leaf::Rows(node @ Node::Virtual { .. }) => spooled(node, source, &mut mine, &ready),
             Leaf::Rows(node) => node,
             Leaf::Derived(bound) => {
-                let bound = match self.active_rules.has(Rule::PredicatePushdown) {
-                    true => with_conditions(bound, source.registers, &mut mine, variables, self.active_rules),
-                    false => bound,
-                };
+                let (bound, _) = with_conditions(bound, source.registers, &mut mine, variables, self.active_rules);
                 spooled(derived_node(source, bound), source, &mut mine, &ready)
+            }
+            Leaf::Common(number, whole) => {
+                let rows = common_rows(number, source, whole, &mut mine, &ready);
+                spooled(rows, source, &mut mine, &ready)
             }
             Leaf::Open(query) => self.open_node(source, *query, keeps, &mut mine, &ready),
             Leaf::Work(_) => Node::One,
@@ -516,28 +522,49 @@ pub(crate) fn kept_by(node: Node, keys: Vec<JoinKey>, own: &[Registers]) -> Node
     Node::More(Box::new(More::Spool(Spool { input: node, keys, carry })))
 }
 
-/// A planned query with those of the conditions on its columns, which stand in `own`, that move down into it: see [`push_down`].
+/// A planned query with those of the conditions on its columns, which stand in `own`, that move down into it: see [`push_down`]. They are
+/// taken out of `mine`, and returned, too.
 fn with_conditions(
     mut bound: Bound,
     own: Registers,
     mine: &mut Vec<Predicate>,
     variables: usize,
     rules: RuleSet,
-) -> Bound {
-    let mut taken = Vec::new();
-    mine.retain(|condition| {
-        let values = &bound.values;
-        let below = |slot: usize| match own.range().contains(&slot) {
-            true => values.get(slot - own.first).and_then(plain),
-            false => (slot < variables).then_some(Expr::Slot(slot)),
-        };
+) -> (Bound, Vec<Predicate>) {
+    if !rules.has(Rule::PredicatePushdown) {
+        return (bound, Vec::new());
+    }
+    let below = |slot: usize| match own.range().contains(&slot) {
+        true => bound.values.get(slot - own.first).and_then(plain),
+        false => (slot < variables).then_some(Expr::Slot(slot)),
+    };
+    let mut within = Vec::new();
+    let taken = mine.extract_if(.., |condition| {
         let moved = moved(condition, &below);
-        let stays = moved.is_none();
-        taken.extend(moved);
-        stays
+        let is_taken = moved.is_some();
+        within.extend(moved);
+        is_taken
     });
-    bound.node = push_down(bound.node, taken, variables, rules);
-    bound
+    let taken = taken.collect();
+    bound.node = push_down(bound.node, within, variables, rules);
+    (bound, taken)
+}
+
+/// The rows of a common table of this number, with those of the conditions on its columns that move into them.
+fn common_rows(number: usize, source: &Source, whole: Bound, mine: &mut Vec<Predicate>, ready: &Ready<'_>) -> Node {
+    let registers = source.registers;
+    let read = source.wanted().into_iter().map(|column| registers.first + column).collect();
+    let all = Source { used: Vec::new(), ..source.clone() };
+    let (bound, conditions) = with_conditions(whole.clone(), registers, mine, ready.variables, ready.rules);
+    let (input, other) = match conditions.is_empty() {
+        true => (derived_node(&all, bound), None),
+        false => {
+            let whole = WholeRows { node: derived_node(&all, whole), conditions };
+            (derived_node(source, bound), Some(Box::new(whole)))
+        }
+    };
+    let sharing = Sharing::Open(other);
+    Node::More(Box::new(More::Common(CommonRows { number, input, registers, read, sharing })))
 }
 
 /// The rows of a table: by a range of a key, or from a spool.

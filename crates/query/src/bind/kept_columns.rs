@@ -131,7 +131,7 @@ impl Leaf {
         }
         columns.truncate(kept);
         match self {
-            Leaf::Derived(bound) => {
+            Leaf::Derived(bound) | Leaf::Common(_, bound) => {
                 bound.columns.truncate(kept);
                 bound.values.truncate(kept);
             }

@@ -184,7 +184,7 @@ impl Slots {
                 let from = self.computed([&nodes.receiver].into_iter().chain(&nodes.inputs));
                 self.fill_all(nodes.registers, from.as_ref());
             }
-            More::Spool(_) | More::Full(_) | More::Top(_) | More::Next(_) => {}
+            More::Spool(_) | More::Full(_) | More::Top(_) | More::Common(_) | More::Next(_) => {}
         }
     }
 

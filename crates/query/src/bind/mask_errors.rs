@@ -137,7 +137,7 @@ impl Slots {
                 self.exprs(rows.flat_map(|(_, row)| row));
             }
             More::Split(split) => self.exprs([&mut split.text, &mut split.separator]),
-            More::Next(_) => {}
+            More::Common(_) | More::Next(_) => {}
             More::Document(document) => self.exprs(&mut document.values),
             More::OpenJson(open) => self.exprs([&mut open.json].into_iter().chain(&mut open.path)),
             More::Nodes(nodes) => self.exprs([&mut nodes.receiver].into_iter().chain(nodes.inputs.iter_mut())),

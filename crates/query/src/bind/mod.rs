@@ -10,6 +10,7 @@ mod change;
 mod check_option;
 mod clr;
 mod collate;
+mod common_table;
 mod condition;
 mod current;
 mod data_type;
@@ -96,6 +97,7 @@ use crate::access::CatalogView;
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::optimizer::rules::aggregate_decorrelation::decorrelate;
+use crate::optimizer::rules::common_table_spool::share_common_tables;
 use crate::optimizer::rules::memoize::memo_key;
 use crate::optimizer::rules::semi_join_reduction::narrow;
 use crate::optimizer::{Rule, RuleSet};
@@ -198,6 +200,8 @@ pub(crate) struct Binder<'a> {
     slots: usize,
     /// How many views are being expanded within each other.
     views: usize,
+    /// How many views and common tables have been expanded.
+    expansions: usize,
     /// The number of subqueries around that are being planned both ways: see [`crate::optimizer::rules::join_decorrelation`].
     pub(crate) planned_twice: usize,
     /// How many expressions and conditions are being bound within each other.
@@ -256,6 +260,8 @@ pub(crate) struct Binder<'a> {
     target_found: Option<target::TargetRows>,
     /// How many subqueries of expressions are being bound within each other.
     subqueries: usize,
+    /// How many common tables have numbers.
+    common_tables: usize,
     /// The recursive common tables being bound, innermost last.
     recursions: Vec<recursive::Recursion>,
     /// CHECK and FOREIGN KEY constraints are passed over.
@@ -294,6 +300,9 @@ pub(crate) struct Binder<'a> {
 
 /// Views expand within each other no deeper than this.
 const VIEW_DEPTH_MAX: usize = 32;
+/// A statement expands no more of them, and of common tables, than this: one that names two others twice each, which do so, too, and so on,
+/// would have a plan of any size.
+const EXPANSIONS_MAX: usize = 4_096;
 
 /// Expressions and conditions nest no deeper than this. What is bound is also evaluated and dropped by recursion, on a
 /// scheduler's thread with its 2 MB of stack; the worst kind of nesting takes some 5 KB a level.
@@ -311,6 +320,17 @@ impl Bound {
     pub(crate) fn of_known_types(mut self) -> Bound {
         of_known_types(&mut self.columns);
         self
+    }
+
+    /// True if its rows are always the same ones while a statement runs: see [`Node::is_fixed`].
+    fn is_fixed(&self, variables: usize) -> bool {
+        let mut filled = LiveSlots::default();
+        self.node.visit_filled(&mut |slot| filled.add(slot));
+        let mut is_fixed = self.node.is_fixed(variables);
+        self.values
+            .iter()
+            .for_each(|value| value.visit_slots(&mut |slot| is_fixed &= slot < variables || filled.has(slot)));
+        is_fixed
     }
 }
 
@@ -330,6 +350,7 @@ impl<'a> Binder<'a> {
             guards: Vec::new(),
             slots: first_register,
             views: 0,
+            expansions: 0,
             planned_twice: 0,
             depth: 0,
             parameters: Vec::new(),
@@ -360,6 +381,7 @@ impl<'a> Binder<'a> {
             target_permissions: Vec::new(),
             target_found: None,
             subqueries: 0,
+            common_tables: 0,
             recursions: Vec::new(),
             passes_constraints: false,
             passes_triggers: false,
@@ -511,6 +533,7 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn finish(mut self, mut source: Node, mut action: Action) -> Statement {
         self.leave_out_late_rules(&mut source);
+        share_common_tables(&mut source, self.active_rules.has(Rule::CommonTableSpool));
         if self.active_rules.has(Rule::AggregateDecorrelation) {
             let changes_rows = matches!(action, Action::Update(_) | Action::Delete(_) | Action::Change(_));
             decorrelate(&mut source, !changes_rows, &mut || self.register());

@@ -139,7 +139,11 @@ impl Binder<'_> {
     }
 
     fn push_insert_scope(&mut self, insert: &tree::Insert) -> Result<(), Fault> {
-        let common = self.with_clause(&insert.with)?;
+        let body = match &insert.source {
+            tree::InsertSource::Query(query) => Some(&query.body),
+            _ => None,
+        };
+        let common = self.with_clause(&insert.with, body)?;
         self.scopes.push(Scope { common, ..Scope::default() });
         Ok(())
     }

@@ -79,7 +79,7 @@ impl Binder<'_> {
                 return Ok((Leaf::Derived(bound), columns));
             }
         };
-        let common = self.with_clause(&query.with)?;
+        let common = self.with_clause(&query.with, Some(&query.body))?;
         let outside = std::mem::take(&mut self.pending);
         self.scopes.push(Scope { common, ..Scope::default() });
         let source = self.source_select(select);
@@ -175,7 +175,7 @@ fn finds_by(tree: &JoinTree, sources: &[Source], slot: usize) -> bool {
             match leaf {
                 Leaf::Table(table) => leads_key(table, slot - registers.first),
                 Leaf::Open(query) => query.below(slot - registers.first).is_some_and(|slot| query.finds_by(slot)),
-                Leaf::Rows(_) | Leaf::Derived(_) | Leaf::Work(_) => false,
+                Leaf::Rows(_) | Leaf::Derived(_) | Leaf::Common(..) | Leaf::Work(_) => false,
             }
         }
         JoinTree::Join { left, right, kind, .. } => {

@@ -61,7 +61,7 @@ impl Binder<'_> {
         Self::refuse_for(query, "ASSIGNMENT")?;
         self.options(&query.options)?;
         self.plan_hints(&query.options)?;
-        let common = self.with_clause(&query.with)?;
+        let common = self.with_clause(&query.with, None)?;
         self.scopes.push(Scope { common, ..Scope::default() });
         self.allow_numbers(1);
         let (node, items) = self.select(select, query)?;
@@ -109,7 +109,7 @@ impl Binder<'_> {
 
     /// A query: its scope is gone when this returns.
     pub(crate) fn query(&mut self, query: &tree::Query) -> Result<Bound, Fault> {
-        let common = self.with_clause(&query.with)?;
+        let common = self.with_clause(&query.with, Some(&query.body))?;
         let outside = std::mem::take(&mut self.pending);
         self.scopes.push(Scope { common, ..Scope::default() });
         let bound = self.query_in_scope(query);

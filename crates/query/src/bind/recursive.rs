@@ -2,6 +2,7 @@
 
 use std::rc::Rc;
 
+use super::common_table::{names_in, names_in_source};
 use super::join::Leaf;
 use super::scope::{CommonTable, SourceColumn};
 use super::source::{infos, rename};
@@ -29,46 +30,7 @@ pub(crate) struct Recursion {
 
 /// Whether a common table refers to itself.
 pub(crate) fn is_recursive(table: &tree::CommonTable) -> bool {
-    refers(&table.query.body, &table.name)
-}
-
-fn refers(body: &tree::QueryBody, name: &tree::Name) -> bool {
-    match body {
-        tree::QueryBody::Select(select) => {
-            select.from.iter().any(|source| source_refers(source, name)) || subquery_refers(select, name)
-        }
-        tree::QueryBody::SetOperation(chain) => {
-            refers(&chain.first, name) || chain.rest.iter().any(|(_, body)| refers(body, name))
-        }
-        tree::QueryBody::Part(part) => refers(&part.body, name),
-        tree::QueryBody::Values(_) => false,
-    }
-}
-
-/// Whether a subquery of an expression refers to it, which is an error that only a recursive table has.
-fn subquery_refers(select: &tree::Select, name: &tree::Name) -> bool {
-    fn part_refers(part: tree::Part<'_>, name: &tree::Name) -> bool {
-        if let tree::Part::Query(query) = part {
-            return refers(&query.body, name);
-        }
-        let mut found = false;
-        part.each(&mut |inner| found |= part_refers(inner, name));
-        found
-    }
-    let items = select.items.iter().filter_map(super::query::item_value).map(tree::Part::Expr);
-    let conditions = select.filter.iter().chain(&select.having).map(tree::Part::Condition);
-    items.chain(conditions).any(|part| part_refers(part, name))
-}
-
-fn source_refers(source: &tree::TableSource, name: &tree::Name) -> bool {
-    match source {
-        tree::TableSource::Table(table) => table.name.schema.is_none() && name.is(&table.name.name.text),
-        tree::TableSource::Join(join) => source_refers(&join.left, name) || source_refers(&join.right, name),
-        tree::TableSource::Derived(derived) => refers(&derived.query.body, name),
-        tree::TableSource::Pivot(pivot) => source_refers(&pivot.source, name),
-        tree::TableSource::Unpivot(unpivot) => source_refers(&unpivot.source, name),
-        tree::TableSource::Function(_) | tree::TableSource::Bulk(_) | tree::TableSource::Variable { .. } => false,
-    }
+    names_in(&table.query.body, &table.name) > 0
 }
 
 /// Whether the recursive reference stands where a join may leave NULLs for it, or at the side an outer join keeps.
@@ -77,9 +39,9 @@ fn is_under_outer_join(source: &tree::TableSource, name: &tree::Name) -> bool {
         return false;
     };
     let here = match join.kind {
-        tree::JoinKind::Left | tree::JoinKind::OuterApply => source_refers(&join.right, name),
-        tree::JoinKind::Right => source_refers(&join.left, name),
-        tree::JoinKind::Full => source_refers(source, name),
+        tree::JoinKind::Left | tree::JoinKind::OuterApply => names_in_source(&join.right, name) > 0,
+        tree::JoinKind::Right => names_in_source(&join.left, name) > 0,
+        tree::JoinKind::Full => names_in_source(source, name) > 0,
         tree::JoinKind::Inner | tree::JoinKind::Cross | tree::JoinKind::CrossApply => false,
     };
     here || is_under_outer_join(&join.left, name) || is_under_outer_join(&join.right, name)
@@ -168,12 +130,12 @@ impl Binder<'_> {
             body => (body, [].as_slice()),
         };
         // The members are the last ones; what is before them is the anchor.
-        let anchors = rest.iter().rposition(|(_, body)| !refers(body, name)).map_or(0, |last| last + 1);
+        let anchors = rest.iter().rposition(|(_, body)| names_in(body, name) == 0).map_or(0, |last| last + 1);
         let (anchors, members) = rest.split_at(anchors);
         if rest.is_empty() || members.iter().any(|(op, _)| *op != tree::SetOperator::UnionAll) {
             return Err(Box::new(SqlError::recursive_without_union_all(&name.text)));
         }
-        if refers(first, name) || anchors.iter().any(|(_, body)| refers(body, name)) {
+        if names_in(first, name) > 0 || anchors.iter().any(|(_, body)| names_in(body, name) > 0) {
             return Err(Box::new(match anchors {
                 [] => SqlError::recursive_without_anchor(&name.text),
                 _ => SqlError::anchor_in_recursive_part(&name.text),

@@ -207,22 +207,30 @@ pub(crate) struct GroupingSets {
 /// A common table of a WITH clause.
 #[derive(Debug, Clone)]
 pub(crate) struct CommonTable {
-    /// All tables of its WITH clause, in order.
-    pub(crate) all: Rc<[Rc<tree::CommonTable>]>,
+    /// All tables of its WITH clause, in order, with their numbers.
+    all: Rc<[(Rc<tree::CommonTable>, Option<usize>)]>,
     /// Which of them it is.
-    pub(crate) index: usize,
+    index: usize,
     pub(crate) tree: Rc<tree::CommonTable>,
+    /// Its number in the statement, if that names it more than once.
+    pub(crate) number: Option<usize>,
 }
 
 impl CommonTable {
-    /// The tables of a WITH clause.
-    pub(crate) fn list(tables: &[tree::CommonTable]) -> Vec<CommonTable> {
-        let all: Rc<[Rc<tree::CommonTable>]> = tables.iter().cloned().map(Rc::new).collect();
+    /// The tables of a WITH clause, in order, with the numbers of those that are named more than once.
+    pub(crate) fn list(tables: impl Iterator<Item = (tree::CommonTable, Option<usize>)>) -> Vec<CommonTable> {
+        let all: Rc<[_]> = tables.map(|(tree, number)| (Rc::new(tree), number)).collect();
         CommonTable::of(&all, all.len())
     }
 
-    fn of(all: &Rc<[Rc<tree::CommonTable>]>, count: usize) -> Vec<CommonTable> {
-        (0..count).map(|index| CommonTable { all: Rc::clone(all), index, tree: Rc::clone(&all[index]) }).collect()
+    fn of(all: &Rc<[(Rc<tree::CommonTable>, Option<usize>)]>, count: usize) -> Vec<CommonTable> {
+        let table = |(index, (tree, number)): (usize, &(Rc<tree::CommonTable>, Option<usize>))| CommonTable {
+            all: Rc::clone(all),
+            index,
+            tree: Rc::clone(tree),
+            number: *number,
+        };
+        all.iter().take(count).enumerate().map(table).collect()
     }
 
     /// The tables this one can refer to.

@@ -10,7 +10,7 @@ use super::kept_columns::name_columns;
 use super::open_query::can_fail;
 use super::scope::{Clause, CommonTable, Source, SourceColumn};
 use super::virtual_column::VirtualColumns;
-use super::{Binder, Scope, VIEW_DEPTH_MAX, conjuncts, of_known_types};
+use super::{Binder, EXPANSIONS_MAX, Scope, VIEW_DEPTH_MAX, conjuncts, of_known_types};
 use crate::access::{Column, Table};
 use crate::errors;
 use crate::expression::{Fault, Predicate};
@@ -508,11 +508,23 @@ impl Binder<'_> {
             let mut scope = Scope { barrier: true, ..Scope::default() };
             scope.common = common.earlier();
             binder.scopes.push(scope);
+            let was_undetermined = std::mem::take(&mut binder.is_undetermined);
             let source = binder.source_query(&table.query);
+            let is_undetermined = std::mem::replace(&mut binder.is_undetermined, was_undetermined);
+            binder.is_undetermined |= is_undetermined;
             binder.scopes.pop();
             let (leaf, columns) = source?;
             let mut columns = infos(&columns);
             rename(&mut columns, &table.columns, &table.name.text)?;
+            let leaf = match (leaf, common.number) {
+                // Rows that read others outside are not those of another name, nor are those that are other ones each time.
+                (Leaf::Derived(bound), Some(number))
+                    if !is_undetermined && bound.is_fixed(binder.names.variables.len()) =>
+                {
+                    Leaf::Common(number, bound)
+                }
+                (leaf, _) => leaf,
+            };
             Ok((leaf, columns))
         })
     }
@@ -546,6 +558,10 @@ impl Binder<'_> {
         if self.views >= VIEW_DEPTH_MAX {
             return Err(Box::new(SqlError::nesting_level_exceeded(VIEW_DEPTH_MAX)));
         }
+        if self.expansions >= EXPANSIONS_MAX {
+            return Err(Box::new(SqlError::no_query_plan()));
+        }
+        self.expansions += 1;
         self.views += 1;
         let result = body(self);
         self.views -= 1;

@@ -464,7 +464,7 @@ impl Binder<'_> {
     /// A scope for a statement that changes rows.
     pub(super) fn push_change_scope(&mut self, with: &tree::With) -> Result<(), Fault> {
         let clause = super::scope::Clause::Where;
-        let common = self.with_clause(with)?;
+        let common = self.with_clause(with, None)?;
         self.scopes.push(Scope { common, clause, ..Scope::default() });
         Ok(())
     }

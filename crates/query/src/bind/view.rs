@@ -25,7 +25,7 @@ impl Binder<'_> {
             return Ok((self.target(&insert.target)?, insert.columns.clone()));
         };
         self.target_wanted = insert.columns.iter().map(|name| name.text.clone()).collect();
-        let common = self.with_clause(&insert.with)?;
+        let common = self.with_clause(&insert.with, None)?;
         let common = common.into_iter().find(|common| name.schema.is_none() && name.name.is(&common.tree.name.text));
         let (columns, exposed) = match common {
             Some(common) => {

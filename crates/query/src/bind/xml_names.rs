@@ -1,6 +1,7 @@
 //! Names in documents of XML: what prefixes stand for, which names are refused, and how others are written.
 
 use super::Binder;
+use super::common_table::names_of;
 use super::scope::CommonTable;
 use crate::expression::Fault;
 use crate::xml_text::escape_xml;
@@ -12,11 +13,16 @@ use std::fmt::Write;
 const NIL_SPACE: &str = " xmlns:xsi=\"http://www.w3.org/2001/XMLSchema-instance\"";
 
 impl Binder<'_> {
-    /// The common tables of a WITH clause. What it says of prefixes holds until the statement's end, but not in views and functions.
+    /// The common tables of a WITH clause, with numbers for those that the query with this body names more than once; without a body none
+    /// has one. What the clause says of prefixes holds until the statement's end, but not in views and functions.
     ///
     /// # Errors
     /// 6869 to 6875 for prefixes that cannot be declared so.
-    pub(super) fn with_clause(&mut self, with: &tree::With) -> Result<Vec<CommonTable>, Fault> {
+    pub(super) fn with_clause(
+        &mut self,
+        with: &tree::With,
+        body: Option<&tree::QueryBody>,
+    ) -> Result<Vec<CommonTable>, Fault> {
         if !with.namespaces.is_empty() {
             self.namespaces = declared(&with.namespaces)?;
         }
@@ -25,7 +31,15 @@ impl Binder<'_> {
                 return Err(Box::new(SqlError::common_table_twice(&table.name.text)));
             }
         }
-        Ok(CommonTable::list(&with.tables))
+        let names = body.map_or_else(|| vec![0; with.tables.len()], |body| names_of(&with.tables, body));
+        let numbered = with.tables.iter().zip(names).map(|(table, names)| {
+            let number = (names > 1).then(|| {
+                self.common_tables += 1;
+                self.common_tables
+            });
+            (table.clone(), number)
+        });
+        Ok(CommonTable::list(numbered))
     }
 
     /// The declarations that the outermost elements of a document have, the last one first.

@@ -12,6 +12,7 @@
 
 mod apply;
 pub(crate) mod batch;
+mod common_table;
 mod cursor;
 mod document;
 mod document_explicit;
@@ -35,6 +36,7 @@ mod spool;
 mod windows;
 mod xml_nodes;
 
+pub(crate) use common_table::SharedTables;
 pub(crate) use cursor::{Cursor, row_bounds};
 pub(crate) use group::GROUPS_SORTED_MAX;
 pub(crate) use memo::ROWS_BEFORE;
@@ -70,6 +72,8 @@ pub(crate) struct Run<'a> {
     pub(crate) around: Around<'a>,
     pub(crate) functions: &'a mut Context,
     pub(crate) virtual_rows: &'a [Arc<Vec<Vec<Value>>>],
+    /// What names of common tables have made; nothing where they share nothing.
+    pub(crate) shared: Option<&'a SharedTables>,
     /// The slots that the statement reads.
     pub(crate) live: &'a LiveSlots,
     /// `OPTION (MAXDOP n)`.

@@ -1,6 +1,7 @@
 //! The cursors of [`More`]: which is which, and those that are short.
 
 use super::Run;
+use super::common_table::CommonCursor;
 use super::cursor::{Cursor, bound};
 use super::document::DocumentCursor;
 use super::full_join::FullCursor;
@@ -26,6 +27,7 @@ pub(crate) enum MoreCursor {
     Expand(ExpandState),
     Windows(WindowCursor),
     Recursive(RecursiveCursor),
+    Common(CommonCursor),
     Split(SplitCursor),
     /// Whether the number has been given.
     Next(bool),
@@ -45,6 +47,7 @@ impl MoreCursor {
             More::Expand(expand) => MoreCursor::Expand(ExpandState::new(Cursor::new(&expand.input, making))),
             More::Windows(windows) => MoreCursor::Windows(WindowCursor::new(Cursor::new(&windows.input, making))),
             More::Recursive(recursive) => MoreCursor::Recursive(RecursiveCursor::new(recursive, making)),
+            More::Common(common) => MoreCursor::Common(CommonCursor::new(common, making)),
             More::Split(_) => MoreCursor::Split(SplitCursor::default()),
             More::Next(_) => MoreCursor::Next(false),
             More::Document(document) => {
@@ -67,6 +70,7 @@ impl MoreCursor {
             }
             MoreCursor::Windows(windows) => windows.open(),
             MoreCursor::Recursive(recursive) => recursive.open(),
+            MoreCursor::Common(common) => common.open(),
             MoreCursor::Split(split) => *split = SplitCursor::default(),
             MoreCursor::Next(given) => *given = false,
             MoreCursor::Document(document) => document.open(),
@@ -87,6 +91,7 @@ impl MoreCursor {
             MoreCursor::Expand(expand) => expand.input.forget(),
             MoreCursor::Windows(windows) => windows.forget(),
             MoreCursor::Recursive(recursive) => recursive.forget(),
+            MoreCursor::Common(common) => common.forget(),
             MoreCursor::Split(split) => *split = SplitCursor::default(),
             MoreCursor::Next(given) => *given = false,
             MoreCursor::Document(document) => document.forget(),
@@ -112,6 +117,7 @@ impl MoreCursor {
             (MoreCursor::Expand(cursor), More::Expand(expand)) => cursor.next(expand, run),
             (MoreCursor::Windows(cursor), More::Windows(windows)) => cursor.next(windows, run),
             (MoreCursor::Recursive(cursor), More::Recursive(recursive)) => cursor.next(recursive, run),
+            (MoreCursor::Common(cursor), More::Common(common)) => cursor.next(common, run),
             (MoreCursor::Split(cursor), More::Split(split)) => cursor.next(split, run),
             (MoreCursor::Next(given), More::Next(next)) => next_number(given, next, run),
             (MoreCursor::Document(cursor), More::Document(document)) => cursor.next(document, run),

@@ -207,6 +207,7 @@ fn further(more: &More) -> Size {
             Size { rows: input.rows * expand.sets.len() as f64, ..input }
         }
         More::Windows(windows) => of(&windows.input),
+        More::Common(common) => of(&common.input),
         More::Recursive(_) | More::OpenJson(_) | More::Nodes(_) | More::Split(_) => Size::rows(UNKNOWN_ROWS),
         More::Next(_) => Size::rows(1.0),
         More::Document(document) => Size { rows: 1.0, ..of(&document.input) },

@@ -158,7 +158,7 @@ impl Relation {
                 let found = if cardinality::is_at_hand(node) { Found::List } else { Found::Anew };
                 plain(found, size.rows, size.cost + size.once)
             }
-            JoinTree::Leaf(_, Leaf::Derived(bound)) => {
+            JoinTree::Leaf(_, Leaf::Derived(bound) | Leaf::Common(_, bound)) => {
                 let size = cardinality::of(&bound.node);
                 let found = match is_short_list(&bound.node) {
                     true => Found::List,

@@ -39,6 +39,7 @@ pub(crate) enum Rule {
     SemiJoinReduction,
     ConstantSortKeys,
     SortElimination,
+    CommonTableSpool,
     AggregateDecorrelation,
     Memoize,
     Parallelism,
@@ -135,6 +136,13 @@ pub(crate) const RULES: &[RuleEntry] = &[
         Rule::SortElimination,
         "SortElimination",
         "After access paths are chosen, because they give rows an order (bind::query).",
+    ),
+    entry(
+        Rule::CommonTableSpool,
+        "CommonTableSpool",
+        "When the whole plan is there, because that says which conditions each name of a common table has within its rows, and what \
+         these rows cost without them; before aggregates are decorrelated, which changes what stands around such a name \
+         (rules::common_table_spool, executor::common_table).",
     ),
     entry(
         Rule::AggregateDecorrelation,

@@ -53,6 +53,8 @@ impl Node {
             Node::More(more) => match &**more {
                 // How often its members run is not known.
                 More::Recursive(_) => {}
+                // What makes its rows is counted with the first name.
+                More::Common(common) if !common.is_first() => {}
                 more => more.inputs().into_iter().for_each(|input| input.visit_drivers(visit)),
             },
         }

@@ -18,8 +18,8 @@ pub use explicit::{ExplicitColumn, ExplicitForm, ExplicitTag};
 pub use live::LiveSlots;
 pub use modify::{Branch, BranchAction, BranchRows, Change, OutputInto, OutputPlan, Through};
 pub use more::{
-    Expand, Frame, FrameEnd, FullJoin, JoinKey, More, NextNumber, Recursive, Split, Spool, TopCount, WideTop,
-    WindowFunction, Windows,
+    CommonRows, Expand, Frame, FrameEnd, FullJoin, JoinKey, More, NextNumber, Recursive, Sharing, Split, Spool,
+    TopCount, WholeRows, WideTop, WindowFunction, Windows,
 };
 
 pub use trigger::{FiringEvent, Instead, Triggers};

@@ -22,6 +22,8 @@ pub enum More {
     Windows(Windows),
     /// A recursive common table.
     Recursive(Recursive),
+    /// A common table that is named more than once.
+    Common(CommonRows),
     /// STRING_SPLIT.
     Split(Split),
     /// NEXT VALUE FOR: one row with a number.
@@ -232,6 +234,49 @@ pub struct Recursive {
     pub depth_max: Option<u32>,
 }
 
+/// The rows of a common table where the statement names it. Those that share them ([`Sharing::Shared`]) make them once in a run.
+#[derive(Debug, Clone)]
+pub struct CommonRows {
+    /// Which common table of the statement it is.
+    pub number: usize,
+    /// The rows, in `registers`.
+    pub input: Node,
+    /// The columns.
+    pub registers: Registers,
+    /// Those that are read here.
+    pub read: Vec<usize>,
+    /// How it has its rows.
+    pub sharing: Sharing,
+}
+
+/// How the rows of a common table are had.
+#[derive(Debug, Clone)]
+pub enum Sharing {
+    /// Not decided yet: `input` would be made for this name alone, and the other rows for all; none where conditions have left out none.
+    Open(Option<Box<WholeRows>>),
+    /// The name that is read first makes them, the others read what it has made.
+    Shared {
+        /// True for the first name in the plan, with which what makes the rows counts once.
+        is_first: bool,
+    },
+}
+
+/// What a common table would be if its rows were shared.
+#[derive(Debug, Clone)]
+pub struct WholeRows {
+    /// All its rows.
+    pub node: Node,
+    /// Conditions that `input` has within it, which would be tested on the rows.
+    pub conditions: Vec<Predicate>,
+}
+
+impl CommonRows {
+    /// False for a name behind the first one of those that share their rows.
+    pub(crate) fn is_first(&self) -> bool {
+        !matches!(self.sharing, Sharing::Shared { is_first: false })
+    }
+}
+
 impl WindowFunction {
     fn visit_exprs(&self, visit: &mut dyn FnMut(&Expr)) {
         match self {
@@ -292,6 +337,7 @@ impl More {
             More::Recursive(recursive) => {
                 recursive.anchors.iter().chain(&recursive.members).map(|(node, _)| node).collect()
             }
+            More::Common(common) => vec![&common.input],
             More::Document(document) => vec![&document.input],
             More::Split(_) | More::Next(_) | More::OpenJson(_) | More::Nodes(_) => Vec::new(),
         }
@@ -308,6 +354,7 @@ impl More {
             More::Recursive(recursive) => {
                 recursive.anchors.iter_mut().chain(&mut recursive.members).map(|(node, _)| node).collect()
             }
+            More::Common(common) => vec![&mut common.input],
             More::Document(document) => vec![&mut document.input],
             More::Split(_) | More::Next(_) | More::OpenJson(_) | More::Nodes(_) => Vec::new(),
         }
@@ -360,6 +407,11 @@ impl More {
                 values.for_each(|value| value.visit_slots(visit));
                 recursive.work.range().for_each(visit);
             }
+            More::Common(common) => match common.sharing {
+                // Other names may read what this one does not.
+                Sharing::Shared { .. } => common.registers.range().for_each(visit),
+                Sharing::Open(_) => {}
+            },
             More::Split(split) => {
                 split.text.visit_slots(visit);
                 split.separator.visit_slots(visit);
@@ -399,6 +451,7 @@ impl More {
                 windows.functions.iter().for_each(|(_, slot)| visit(*slot));
             }
             More::Recursive(recursive) => recursive.registers.range().for_each(visit),
+            More::Common(common) => common.read.iter().for_each(|slot| visit(*slot)),
             More::Split(split) => split.registers.range().for_each(visit),
             More::Next(next) => visit(next.slot),
             More::Document(document) => visit(document.slot),
@@ -411,7 +464,17 @@ impl More {
 impl Node {
     /// Calls `visit` with this operator and every one below it.
     pub fn visit_nodes(&self, visit: &mut dyn FnMut(&Node)) {
-        visit(self);
+        self.visit_nodes_while(&mut |node| {
+            visit(node);
+            true
+        });
+    }
+
+    /// The same, but for those below one for which `visit` is false.
+    pub(crate) fn visit_nodes_while(&self, visit: &mut dyn FnMut(&Node) -> bool) {
+        if !visit(self) {
+            return;
+        }
         match self {
             Node::One
             | Node::Scan(_)
@@ -426,17 +489,17 @@ impl Node {
             | Node::Group { input, .. }
             | Node::Sort { input, .. }
             | Node::Number { input, .. }
-            | Node::Top { input, .. } => input.visit_nodes(visit),
+            | Node::Top { input, .. } => input.visit_nodes_while(visit),
             Node::Join { left, right, .. } => {
-                left.visit_nodes(visit);
-                right.visit_nodes(visit);
+                left.visit_nodes_while(visit);
+                right.visit_nodes_while(visit);
             }
             Node::Apply { input, subquery, .. } => {
-                input.visit_nodes(visit);
-                subquery.visit_nodes(visit);
+                input.visit_nodes_while(visit);
+                subquery.visit_nodes_while(visit);
             }
-            Node::Concat { inputs, .. } => inputs.iter().for_each(|(node, _)| node.visit_nodes(visit)),
-            Node::More(more) => more.inputs().into_iter().for_each(|node| node.visit_nodes(visit)),
+            Node::Concat { inputs, .. } => inputs.iter().for_each(|(node, _)| node.visit_nodes_while(visit)),
+            Node::More(more) => more.inputs().into_iter().for_each(|node| node.visit_nodes_while(visit)),
         }
     }
 

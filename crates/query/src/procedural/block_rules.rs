@@ -103,7 +103,7 @@ impl Machine<'_> {
                 cursor.open();
                 cursor
             });
-            let mut run = self.run_view(&state.virtual_rows, plan);
+            let mut run = self.run_view(&state.virtual_rows, &state.shared, plan);
             let asked = cursor.evaluate(asks, &mut run);
             self.scratch = std::mem::take(&mut run.scratch);
             if let Err(stop) = asked {

@@ -66,7 +66,7 @@ pub use transaction::RAISED_MIN;
 use crate::access::Stop;
 use crate::context::ExecutionContext;
 use crate::ddl::Definer;
-use crate::executor::{Around, Run};
+use crate::executor::{Around, Run, SharedTables};
 use crate::expression::{Env, Expr, Fault, integer_of};
 use crate::host::{Host, HostFuture, TableRows};
 use crate::output::{CapturedRows, ColumnInfo, Done, DoneKind, Output};
@@ -500,12 +500,18 @@ impl Machine<'_> {
 
     /// The operators' view of the machine.
     #[inline]
-    pub(crate) fn run_view<'b>(&'b mut self, virtual_rows: &'b [Arc<Vec<Vec<Value>>>], plan: &'b Statement) -> Run<'b> {
+    pub(crate) fn run_view<'b>(
+        &'b mut self,
+        virtual_rows: &'b [Arc<Vec<Vec<Value>>>],
+        shared: &'b SharedTables,
+        plan: &'b Statement,
+    ) -> Run<'b> {
         Run {
             slots: &mut self.frame.slots,
             around: Around::Session { context: self.context, host: self.host },
             functions: &mut self.functions,
             virtual_rows,
+            shared: Some(shared),
             live: &plan.live,
             degree_wanted: plan.degree,
             null_eliminated: false,

@@ -359,7 +359,7 @@ impl Machine<'_> {
         let Some(work) = InsertWork::of(insert).filter(|_| self.context.settings.row_count == 0) else {
             return Ok(Bulk::Row);
         };
-        let mut run = self.run_view(&state.virtual_rows, plan);
+        let mut run = self.run_view(&state.virtual_rows, &state.shared, plan);
         let info = run.worker_info("INSERT");
         let Some(mut workers) = parallel::workers(operator, &plan.source, &mut run)? else {
             return Ok(Bulk::Row);

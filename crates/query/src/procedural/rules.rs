@@ -173,7 +173,7 @@ impl Machine<'_> {
             calls.cursor.open();
             calls.under_way = true;
         }
-        let mut run = self.run_view(&state.virtual_rows, plan);
+        let mut run = self.run_view(&state.virtual_rows, &state.shared, plan);
         let called = calls.cursor.evaluate(node, &mut run);
         self.scratch = std::mem::take(&mut run.scratch);
         calls.under_way = called.is_err();

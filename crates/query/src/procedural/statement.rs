@@ -17,7 +17,7 @@ use super::{Machine, Pause};
 use crate::access::{CatalogStamp, HostCall, Stop};
 use crate::bind::{self, Names};
 use crate::executor::Cursor;
-use crate::executor::{Making, Profile};
+use crate::executor::{Making, Profile, SharedTables};
 use crate::expression::{Expr, Fault};
 use crate::output::{Done, DoneKind};
 use crate::plan::{Action, Statement, Told, VirtualSource};
@@ -58,6 +58,8 @@ pub(crate) struct StatementState {
     phase: Phase,
     pub(crate) rows: u64,
     pub(crate) virtual_rows: Vec<Arc<Vec<Vec<Value>>>>,
+    /// What the names of common tables have made.
+    pub(crate) shared: SharedTables,
     virtual_ready: bool,
     pub(super) out: Vec<Value>,
     pub(crate) modify: ModifyState,
@@ -113,10 +115,8 @@ impl StatementState {
     /// Back to the beginning, buffers kept.
     pub(crate) fn reset(&mut self) {
         // Rows that a statement kept which did not come to its end are those of its snapshot.
-        if self.phase != Phase::Idle
-            && let Some(cursor) = &mut self.cursor
-        {
-            cursor.forget();
+        if self.phase != Phase::Idle {
+            self.forget_kept();
         }
         self.phase = Phase::Idle;
         self.virtual_ready = false;
@@ -178,9 +178,15 @@ impl StatementState {
         self.change.reset();
         self.output.reset();
         self.firing.reset();
+        self.forget_kept();
+    }
+
+    /// Lets go of the rows that operators keep.
+    fn forget_kept(&mut self) {
         if let Some(cursor) = &mut self.cursor {
             cursor.forget();
         }
+        self.shared.clear();
     }
 
     /// Empties what an earlier run of the plan may have left: of the parts that this plan uses, since most use few of them.
@@ -593,9 +599,7 @@ impl Machine<'_> {
             state.rows = state.output.inserted();
         }
         state.forget_rows(plan);
-        if let Some(cursor) = &mut state.cursor {
-            cursor.forget();
-        }
+        state.forget_kept();
         self.tell_eliminated(state);
         self.tell_failed_arithmetic();
         if state.modify.left_out {

@@ -43,7 +43,7 @@ impl Machine<'_> {
         if let Some(found) = cursor.next_of_one() {
             return Ok(found);
         }
-        let mut run = self.run_view(&state.virtual_rows, plan);
+        let mut run = self.run_view(&state.virtual_rows, &state.shared, plan);
         let found = cursor.give(&plan.source, &mut run, |_| Ok(true));
         let eliminated = run.null_eliminated;
         self.scratch = std::mem::take(&mut run.scratch);
@@ -61,7 +61,7 @@ impl Machine<'_> {
         let Some(cursor) = &mut state.modify.again else {
             return Ok(());
         };
-        let mut run = self.run_view(&state.virtual_rows, plan);
+        let mut run = self.run_view(&state.virtual_rows, &state.shared, plan);
         let evaluated = cursor.evaluate(node, &mut run);
         let eliminated = run.null_eliminated;
         self.scratch = std::mem::take(&mut run.scratch);

@@ -350,6 +350,13 @@ impl Shower<'_> {
                 // However often it is opened, what is below it runs once.
                 shown.over(self.again(&spool.input, Some(1.0)))
             }
+            More::Common(common) => {
+                // What makes the rows is shown once: with the name that stands first, or the one that has made them.
+                let made = self.profile.and_then(|profile| profile.of(&common.input));
+                let shows = common.is_first() || made.is_some_and(|made| made.openings > 0);
+                let shown = Shown::new("Table Spool", "Lazy Spool");
+                if shows { shown.over(self.node(&common.input, Some(1.0))) } else { shown }
+            }
             More::Full(join) => {
                 let mut shown = match join.keys.as_slice() {
                     [] => Shown::new("Nested Loops", "Full Outer Join"),
@@ -372,11 +379,10 @@ impl Shower<'_> {
             }
             More::Windows(windows) => self.windows(windows).over(below(&windows.input)),
             More::Recursive(recursive) => self.recursive(recursive, executions),
-            More::Split(split) => function(&format!(
-                "string_split({},{})",
-                self.names.text(&split.text),
-                self.names.text(&split.separator)
-            )),
+            More::Split(split) => {
+                let operands = [&split.text, &split.separator].map(|operand| self.names.text(operand));
+                function(&format!("string_split({})", operands.join(",")))
+            }
             More::Next(next) => {
                 let sequence = format!("{}.{}", bracketed(&next.sequence.schema), bracketed(&next.sequence.name));
                 Shown::of("Compute Scalar").define([(self.names.slot(next.slot), format!("NEXT VALUE FOR {sequence}"))])

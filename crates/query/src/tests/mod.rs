@@ -2,6 +2,7 @@
 
 mod batch;
 mod bulk_insert;
+mod common_tables;
 mod crash;
 mod cursors;
 mod definitions;

@@ -154,16 +154,55 @@ pub(super) fn for_queries(usual: u64, visit: impl FnMut(&mut Client, &mut Chance
 }
 
 fn rows_query_of_all(chance: &mut Chance) -> String {
-    rows_query(chance, 2).replace("UPPER(", "LOWER(")
+    let (with, rows) = rows_of_all(chance);
+    with + &rows
+}
+
+/// A WITH clause, where there is one, and the query behind it.
+fn rows_of_all(chance: &mut Chance) -> (String, String) {
+    let (with, rows) = match chance.one_in(6) {
+        true => common_query(chance),
+        false => (String::new(), rows_query(chance, 2)),
+    };
+    (with.replace("UPPER(", "LOWER("), rows.replace("UPPER(", "LOWER("))
+}
+
+/// A query that names a common table more than once.
+fn common_query(chance: &mut Chance) -> (String, String) {
+    let mut with = format!("WITH c AS ({})", rows_query(chance, 1));
+    if chance.one_in(3) {
+        with += ", e AS (SELECT x0.b AS k, MAX(x0.a) AS a, x0.b, MIN(x1.c) AS c FROM c AS x0 JOIN c AS x1 ON x1.b = x0.b GROUP BY x0.b)";
+    }
+    let mut named = || if with.contains(" e AS ") && chance.one_in(2) { "e" } else { "c" };
+    let (x, y) = (named(), named());
+    let both = ["x".to_owned(), "y".to_owned()];
+    let on = conditions(chance, &both, 1);
+    let (first, second) = (loose_conditions(chance, &both[..1]), loose_conditions(chance, &both[1..]));
+    let columns = "x.k, y.a, x.b, y.c";
+    let rows = match chance.below(6) {
+        0 => format!("SELECT {columns} FROM {x} AS x JOIN {y} AS y ON {on} WHERE {first}"),
+        1 => format!("SELECT {columns} FROM {x} AS x LEFT JOIN {y} AS y ON {on} AND {second} WHERE {first}"),
+        2 => format!(
+            "SELECT x.k, x.a, x.b, x.c FROM {x} AS x WHERE {first} UNION ALL SELECT y.k, y.a, y.b, y.c FROM {y} AS y WHERE {second}"
+        ),
+        3 => format!(
+            "SELECT x.k, x.a, x.b, x.c FROM {x} AS x WHERE x.a >= (SELECT MIN(y.a) FROM {y} AS y WHERE y.b = x.b AND {second})"
+        ),
+        4 => format!(
+            "SELECT x.k, x.a, x.b, x.c FROM {x} AS x WHERE {first} AND EXISTS (SELECT * FROM {y} AS y WHERE {on})"
+        ),
+        _ => format!("SELECT x.k, x.a, x.b, x.c FROM {x} AS x WHERE x.b IN (SELECT y.k FROM {y} AS y WHERE {second})"),
+    };
+    (with + " ", rows)
 }
 
 /// The same of tables that hundreds of rows are in, as groups of few rows: workers and batches take part in them.
 pub(super) fn for_queries_of_many_rows(usual: u64, visit: impl FnMut(&mut Client, &mut Chance, &Made)) {
     let query = |chance: &mut Chance| {
-        let rows = rows_query_of_all(chance);
+        let (with, rows) = rows_of_all(chance);
         let by = chance.pick(&["b", "b", "c", "k"]);
         format!(
-            "SELECT COUNT(*) AS k, SUM(CAST(d.a AS bigint)) AS a, d.{by}, MAX(d.c) AS c FROM ({rows}) AS d GROUP BY d.{by}"
+            "{with}SELECT COUNT(*) AS k, SUM(CAST(d.a AS bigint)) AS a, d.{by}, MAX(d.c) AS c FROM ({rows}) AS d GROUP BY d.{by}"
         )
     };
     for_queries_of(usual, many_rows, query, visit);

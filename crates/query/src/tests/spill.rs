@@ -52,6 +52,9 @@ const UNORDERED: &[&str] = &[
     "SELECT g, h FROM a EXCEPT SELECT g, h FROM b",
     "SELECT a.k, b.k FROM a FULL JOIN b ON b.g = a.g",
     "SELECT a.k, b.k, a.h FROM a FULL JOIN b ON b.g = a.g AND b.h = a.h AND a.v > 3",
+    "WITH c AS (SELECT k % 900 AS k, h, COUNT(*) n, SUM(v) v FROM a GROUP BY k % 900, h) SELECT x.k, y.n, y.v FROM c x JOIN c y ON y.k = x.k + 1 WHERE x.n > 0",
+    "WITH c AS (SELECT k, g, ROW_NUMBER() OVER (PARTITION BY g ORDER BY h, k) r FROM a) SELECT x.k, y.k, z.k FROM c x JOIN c y ON y.g = x.g AND y.r = x.r + 1 LEFT JOIN c z ON z.g = x.g AND z.r = y.r + 1",
+    "WITH c AS (SELECT g, h, MAX(k) k FROM a GROUP BY g, h), e AS (SELECT h, COUNT(*) n FROM c GROUP BY h) SELECT x.h, y.n FROM e x JOIN e y ON y.n >= x.n WHERE x.h IN (SELECT h FROM c)",
     "SELECT x.g, COUNT(*), SUM(x.n) FROM (SELECT g, h, COUNT(*) n FROM a GROUP BY g, h) x JOIN b ON b.g = x.g GROUP BY x.g",
 ];
 

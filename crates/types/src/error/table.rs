@@ -838,6 +838,7 @@ error_table! {
     8183 16 1 constraint_needs_persisted() "Only UNIQUE or PRIMARY KEY constraints can be created on computed columns, while CHECK, FOREIGN KEY, and NOT NULL constraints require that computed columns be persisted.";
     8196 16 1 row_guid_column_twice() "Duplicate column specified as ROWGUIDCOL.";
     8197 16 4 trigger_target_invalid(object) "The object '{object}' does not exist or is invalid for this operation.";
+    8623 16 1 no_query_plan() "The query processor ran out of internal resources and could not produce a query plan. This is a rare event and only expected for extremely complex queries or queries that reference a very large number of tables or partitions. Please simplify the query. If you believe you have received this message in error, contact Customer Support Services for more information.";
     8645 17 1 memory_grant_timeout(pool) "A timeout occurred while waiting for memory resources to execute the query in resource pool '{pool}'. Rerun the query.";
     8672 16 1 merge_row_twice() "The MERGE statement attempted to UPDATE or DELETE the same row more than once. This happens when a target row matches more than one source row. A MERGE statement cannot UPDATE/DELETE the same row of the target table multiple times. Refine the ON clause to ensure a target row matches at most one source row, or use the GROUP BY clause to group the source rows.";
     8711 16 1 orders_of_aggregates_differ() "Multiple ordered aggregate functions in the same scope have mutually incompatible orderings.";

@@ -8,7 +8,6 @@ use super::{BATCH_ROWS, Batch};
 use crate::access::Stop;
 use crate::executor::Run;
 use crate::executor::parallel::Dispenser;
-use crate::plan::Registers;
 use pikepole_scheduler as scheduler;
 use pikepole_types::Value;
 
@@ -46,8 +45,12 @@ impl KeptRows {
         self.last
     }
 
-    /// The next rows.
-    pub(crate) fn next(&mut self, registers: Registers, run: &mut Run<'_>) -> Result<Option<Batch>, Stop> {
+    /// The next rows: of their columns those at these places, for these slots, as far as somebody reads them.
+    pub(crate) fn next(
+        &mut self,
+        columns: impl Iterator<Item = (usize, usize)>,
+        run: &mut Run<'_>,
+    ) -> Result<Option<Batch>, Stop> {
         if self.range.is_empty()
             && let Some(dispenser) = &self.dispenser
         {
@@ -65,7 +68,7 @@ impl KeptRows {
         (self.last, self.range.start) = (start, end);
         let mut batch = Batch::new(rows.len());
         batch.first = start;
-        for (place, slot) in registers.range().enumerate().filter(|(_, slot)| run.live.has(*slot)) {
+        for (place, slot) in columns.filter(|(_, slot)| run.live.has(*slot)) {
             let mut column = VectorBuilder::new();
             rows.iter().for_each(|row| column.push(&row[place]));
             batch.set(slot, column.finish());

@@ -27,6 +27,7 @@
 //! - rows come in the order in which the row operators give them.
 
 mod aggregate;
+mod common_table;
 mod concat;
 mod condition;
 mod cursor;

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use super::aggregate::GroupRows;
+use super::common_table::CommonBatches;
 use super::concat::Concat;
 use super::evaluate::{evaluate, filter};
 use super::hash_join::HashJoin;
@@ -18,7 +19,7 @@ use crate::bulk::FileRows;
 use crate::executor::parallel::{Dispenser, KEPT_ROWS_MIN, Ordinals, RANGE_ROWS, ROWS_MIN};
 use crate::executor::{Cursor, Making, Run, row_bounds};
 use crate::expression::{Expr, Fault, Integer, Width};
-use crate::plan::{LiveSlots, Node, Numbering};
+use crate::plan::{CommonRows, LiveSlots, More, Node, Numbering, Sharing};
 use arrow_array::Int64Array;
 use pikepole_scheduler::chaos::{self, Site};
 
@@ -30,6 +31,8 @@ pub(crate) enum Operator {
     File(Box<FileRows>),
     /// Rows that are there already.
     Kept(KeptRows),
+    /// Rows of a common table.
+    Common(CommonBatches),
     /// Rows of a table that workers share.
     Scan(Box<ScanRows>),
     /// Groups that workers share.
@@ -114,6 +117,7 @@ impl Operator {
                 Operator::Scan(Box::new(if is_branch { ScanRows::branch() } else { ScanRows::default() }))
             }
             Node::Kept { rows, .. } => Operator::Kept(KeptRows::new(rows)),
+            Node::More(more) if is_shared(more) => Operator::Common(CommonBatches::default()),
             Node::Group { input, keys, aggregates } => {
                 Operator::Groups(Box::new(GroupRows::of(input, keys, aggregates)?))
             }
@@ -162,7 +166,7 @@ impl Operator {
     /// Whether workers that run it read tables, and so need transactions of their own.
     pub(crate) fn reads_table(&self) -> bool {
         match self {
-            Operator::Scan(_) | Operator::Groups(_) => true,
+            Operator::Scan(_) | Operator::Groups(_) | Operator::Common(_) => true,
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.reads_table(),
             Operator::Top(top) => top.input.reads_table(),
             Operator::ListJoin(join) => join.left().reads_table(),
@@ -178,9 +182,12 @@ impl Operator {
     pub(crate) fn is_shareable(&self) -> bool {
         match self {
             Operator::FromRows(_) => false,
-            Operator::Product(_) | Operator::File(_) | Operator::Kept(_) | Operator::Scan(_) | Operator::Groups(_) => {
-                true
-            }
+            Operator::Product(_)
+            | Operator::File(_)
+            | Operator::Kept(_)
+            | Operator::Common(_)
+            | Operator::Scan(_)
+            | Operator::Groups(_) => true,
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.is_shareable(),
             Operator::ListJoin(join) => join.left().is_shareable(),
             Operator::HashJoin(join) => join.left().is_shareable(),
@@ -240,6 +247,7 @@ impl Operator {
             // A file is read once, batch after batch.
             Operator::File(_) => {}
             Operator::Kept(rows) => rows.open(),
+            Operator::Common(rows) => rows.open(),
             Operator::Scan(rows) => rows.open(),
             Operator::Groups(rows) => rows.open(),
             Operator::Filter(input) | Operator::Compute(input) => input.open(),
@@ -263,6 +271,7 @@ impl Operator {
     pub(crate) fn forget(&mut self) {
         match self {
             Operator::Product(_) | Operator::File(_) | Operator::Kept(_) | Operator::Scan(_) => {}
+            Operator::Common(rows) => rows.forget(),
             Operator::Groups(rows) => rows.forget(),
             Operator::FromRows(rows) => rows.cursor.forget(),
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.forget(),
@@ -291,6 +300,10 @@ impl Operator {
                 Ok(Some(guessed.loose()))
             }
             (Operator::Kept(rows), _) => Ok(Some(Ordinals::below(rows.all().end, RANGE_ROWS, KEPT_ROWS_MIN))),
+            (Operator::Common(rows), Node::More(more)) => match &**more {
+                More::Common(common) => rows.prepare(common, run),
+                _ => Ok(None),
+            },
             (Operator::Scan(rows), Node::Scan(scan)) => rows.prepare(scan, run),
             (Operator::Groups(rows), _) => rows.prepare(node, run),
             (Operator::Filter(operator), Node::Filter { input, .. }) => {
@@ -318,6 +331,7 @@ impl Operator {
             Operator::Product(product) => Operator::Product(product.fork(dispenser)),
             Operator::File(rows) => Operator::File(Box::new(rows.fork(dispenser))),
             Operator::Kept(rows) => Operator::Kept(rows.fork(dispenser)),
+            Operator::Common(rows) => Operator::Common(rows.fork(dispenser)),
             Operator::Scan(rows) => Operator::Scan(Box::new(rows.fork(dispenser))),
             Operator::Groups(rows) => Operator::Groups(Box::new(rows.fork(dispenser))),
             Operator::Filter(input) => Operator::Filter(Box::new(input.fork(dispenser)?)),
@@ -350,6 +364,7 @@ impl Operator {
             Operator::Product(product) => product.ordinal(),
             Operator::File(rows) => rows.ordinal(),
             Operator::Kept(rows) => rows.ordinal(),
+            Operator::Common(rows) => rows.ordinal(),
             Operator::Scan(rows) => rows.ordinal(),
             Operator::Groups(rows) => rows.ordinal(),
             Operator::Filter(input) | Operator::Compute(input) | Operator::Number { input, .. } => input.ordinal(),
@@ -390,7 +405,11 @@ impl Operator {
             (Operator::Product(product), _) => product.next(node, run),
             (Operator::FromRows(rows), _) => rows.next(node, run),
             (Operator::File(rows), _) => rows.next(),
-            (Operator::Kept(rows), Node::Kept { registers, .. }) => rows.next(*registers, run),
+            (Operator::Kept(rows), Node::Kept { registers, .. }) => rows.next(registers.range().enumerate(), run),
+            (Operator::Common(rows), Node::More(more)) => match &**more {
+                More::Common(common) => rows.next(common, run),
+                _ => Ok(None),
+            },
             (Operator::Scan(rows), Node::Scan(scan)) => rows.next(scan, run),
             (Operator::Groups(rows), _) => rows.next(node, run),
             (Operator::Filter(operator), Node::Filter { input, predicate }) => loop {
@@ -431,6 +450,11 @@ impl Operator {
 /// Numbers that follow from the place of a row alone.
 fn is_plain<K>(partition: &[K], order: &[K], functions: &[(Numbering, usize)]) -> bool {
     partition.is_empty() && order.is_empty() && functions.iter().all(|(function, _)| *function == Numbering::Row)
+}
+
+/// True for a common table that its names share.
+fn is_shared(more: &More) -> bool {
+    matches!(more, More::Common(CommonRows { sharing: Sharing::Shared { .. }, .. }))
 }
 
 fn is_product_or_list(node: &Node) -> bool {

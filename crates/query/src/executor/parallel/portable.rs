@@ -1,7 +1,7 @@
 //! Which plans can run without their session.
 
 use crate::expression::{Expr, Integer, Predicate};
-use crate::plan::{More, Node, Test};
+use crate::plan::{More, Node, Sharing, Test};
 
 /// Functions that give another result each time, but read nothing of the session except the statement's clock.
 const CLOCKS: [&str; 5] = ["GETDATE", "GETUTCDATE", "SYSDATETIME", "SYSDATETIMEOFFSET", "SYSUTCDATETIME"];
@@ -37,9 +37,10 @@ pub(crate) fn may_run_elsewhere(node: &Node) -> bool {
         }
         // The session has them made before, by workers of their own.
         Node::Group { .. } => true,
-        // The session makes what is looked into.
+        // The session makes what is looked into, and what is shared.
         Node::More(more) => match more.as_ref() {
             More::Spool(spool) => spool.keys.iter().all(|key| key.outer.is_portable()),
+            More::Common(common) => matches!(common.sharing, Sharing::Shared { .. }),
             _ => false,
         },
         Node::Virtual { .. } | Node::Call { .. } | Node::Apply { .. } | Node::Sort { .. } => false,

@@ -91,6 +91,7 @@ impl Worker {
             around: Around::Worker { state: &self.state, engine },
             functions: &mut self.functions,
             virtual_rows: &[],
+            shared: None,
             live: &part.live,
             degree_wanted: Some(1),
             null_eliminated: false,

@@ -91,4 +91,58 @@ impl RowList {
     pub(crate) fn clear(&mut self) {
         *self = RowList::default();
     }
+
+    /// The rows, when they are finished, for any number of readers.
+    pub(crate) fn into_shared(self) -> SharedList {
+        SharedList { rows: Arc::new(self.rows), tape: self.tape, _charge: self.charge }
+    }
+}
+
+/// Rows that several read, each from the first one on.
+pub(crate) struct SharedList {
+    rows: Arc<Vec<Vec<Value>>>,
+    tape: Option<Arc<Tape>>,
+    /// Counts the rows as long as they are kept.
+    _charge: Charge,
+}
+
+impl SharedList {
+    /// The rows, if all of them are in memory.
+    pub(crate) fn in_memory(&self) -> Option<&Arc<Vec<Vec<Value>>>> {
+        self.tape.is_none().then_some(&self.rows)
+    }
+}
+
+/// Reads a list.
+pub(crate) struct ListReader {
+    list: Arc<SharedList>,
+    next: usize,
+    reader: Option<TapeReader>,
+}
+
+impl ListReader {
+    /// From the first row on.
+    pub(crate) fn new(list: &Arc<SharedList>) -> ListReader {
+        ListReader { list: Arc::clone(list), next: 0, reader: None }
+    }
+
+    /// Back to the first row.
+    pub(crate) fn rewind(&mut self) {
+        (self.next, self.reader) = (0, None);
+    }
+
+    /// Has `take` use the next row: it may fail, but not pause. None at the end.
+    ///
+    /// # Errors
+    /// [`Stop::Memory`] when it must be read first.
+    pub(crate) fn take<R>(&mut self, take: impl FnOnce(&[Value]) -> Result<R, Fault>) -> Result<Option<R>, Stop> {
+        if let Some(row) = self.list.rows.get(self.next) {
+            self.next += 1;
+            return Ok(Some(take(row)?));
+        }
+        let Some(tape) = &self.list.tape else {
+            return Ok(None);
+        };
+        self.reader.get_or_insert_with(|| TapeReader::new(tape)).take(|row| take(&row))
+    }
 }

@@ -29,7 +29,7 @@ mod tape;
 pub(crate) mod fault;
 
 pub(crate) use budget::{Budget, Charge, MemoryWait, POOL};
-pub(crate) use list::RowList;
+pub(crate) use list::{ListReader, RowList, SharedList};
 pub(crate) use merge::{Merge, TAPES_MAX as RUNS_MERGED_MAX};
 pub(crate) use partitions::{LEVELS_MAX, Partitions};
 pub(crate) use regroup::Regroup;

@@ -140,6 +140,7 @@ impl Steady {
             }
             Node::More(more) => match more.as_ref() {
                 More::Spool(spool) => self.walk(&spool.input),
+                More::Common(common) => self.walk(&common.input),
                 More::Top(top) => self.walk(&top.input),
                 More::Windows(windows) => self.walk(&windows.input),
                 _ => {}

@@ -1,0 +1,116 @@
+//! Common tables whose rows are made once for all their names.
+//!
+//! ```text
+//!   WITH c AS (SELECT .. GROUP BY ..)                for each name             for all
+//!   SELECT .. FROM c AS a JOIN c AS b ..      c, of b = 5, by a seek      c, made once and kept
+//!   WHERE b.key = 5                            c, whole                    b = 5 tested on its rows
+//! ```
+//! A name that conditions leave little of is cheaper for itself, so it is a matter of cost: of all names together, with the conditions that
+//! have moved into each, against that of the whole rows and of reading them once for each name. All names of a table share its rows, or none.
+
+use crate::bind::filtered;
+use crate::optimizer::cardinality::{Size, of};
+use crate::plan::{More, Node, Sharing};
+
+/// What it costs to keep a row and, for each name, to read it, in rows read of a table.
+const KEPT: f64 = 2.0;
+const READ: f64 = 1.0;
+/// What it costs to group a row or to compute what is over a window of rows, and to sort it, likewise. Elsewhere they are left out, where both sides of a choice have the same.
+const GROUPED: f64 = 1.0;
+const SORTED: f64 = 5.0;
+
+/// What is known of a common table.
+#[derive(Clone, Copy)]
+struct Tally {
+    number: usize,
+    names: usize,
+    /// What its names cost for themselves, together.
+    apart: f64,
+    /// What its rows cost once, and how many there are.
+    whole: f64,
+    rows: f64,
+}
+
+/// Decides for each common table of a plan. A later one of a WITH clause comes before those that it may name: what is made once has the
+/// names within it once.
+pub(crate) fn share_common_tables(plan: &mut Node, is_on: bool) {
+    loop {
+        let (mut open, mut met) = (Vec::new(), Vec::new());
+        gather(plan, &mut met, &mut open);
+        let Some(last) = open.iter().max_by_key(|tally: &&Tally| tally.number) else { return };
+        settle(plan, last.number, is_on && last.is_shared());
+    }
+}
+
+impl Tally {
+    fn is_shared(&self) -> bool {
+        let read = self.rows * (KEPT + READ * self.names as f64);
+        self.names > 1 && self.whole + read < self.apart
+    }
+}
+
+/// The tables that are open, but for those within other ones, and within rows that an earlier name makes.
+fn gather(node: &Node, met: &mut Vec<usize>, open: &mut Vec<Tally>) {
+    node.visit_nodes_while(&mut |node| {
+        let Node::More(more) = node else { return true };
+        let More::Common(common) = &**more else { return true };
+        match &common.sharing {
+            Sharing::Shared { .. } => {
+                let is_first = !met.contains(&common.number);
+                met.push(common.number);
+                is_first
+            }
+            Sharing::Open(other) => {
+                let (apart, whole) = (work(&common.input), other.as_ref().map_or(&common.input, |other| &other.node));
+                match open.iter_mut().find(|tally| tally.number == common.number) {
+                    Some(tally) => (tally.names, tally.apart) = (tally.names + 1, tally.apart + apart),
+                    None => {
+                        let Size { rows, .. } = of(whole);
+                        open.push(Tally { number: common.number, names: 1, apart, whole: work(whole), rows });
+                    }
+                }
+                false
+            }
+        }
+    });
+}
+
+/// What all rows of a plan cost once.
+fn work(node: &Node) -> f64 {
+    let mut work = of(node).total();
+    node.visit_nodes(&mut |node| {
+        work += match node {
+            Node::Group { input, .. } => of(input).rows * GROUPED,
+            Node::Sort { input, .. } => of(input).rows * SORTED,
+            Node::More(more) => match &**more {
+                More::Windows(windows) => of(&windows.input).rows * GROUPED,
+                _ => 0.0,
+            },
+            _ => 0.0,
+        };
+    });
+    work
+}
+
+/// Puts what was decided for a table in the place of its names, wherever they stand.
+fn settle(plan: &mut Node, number: usize, is_shared: bool) {
+    let mut is_first = true;
+    plan.visit_nodes_mut(&mut |node| {
+        let Node::More(more) = node else { return };
+        let More::Common(common) = &mut **more else { return };
+        let Sharing::Open(other) = &mut common.sharing else { return };
+        if common.number != number {
+            return;
+        }
+        if !is_shared {
+            *node = std::mem::replace(&mut common.input, Node::One);
+            return;
+        }
+        let mut conditions = Vec::new();
+        if let Some(whole) = other.take() {
+            (common.input, conditions) = (whole.node, whole.conditions);
+        }
+        common.sharing = Sharing::Shared { is_first: std::mem::take(&mut is_first) };
+        *node = filtered(std::mem::replace(node, Node::One), conditions);
+    });
+}
