@@ -711,6 +711,19 @@ impl Statement {
     pub fn is_outgrown(&self) -> bool {
         self.sizes.iter().any(TableSize::is_outgrown)
     }
+
+    /// True if all rows may be made before the first one is used: what is done with a row changes none of the others. Variables that take
+    /// values of rows are not read by what makes the rows then.
+    pub(crate) fn may_gather(&self) -> bool {
+        match &self.action {
+            Action::Select { .. } | Action::Insert(_) => true,
+            Action::Assign { assignments, .. } => {
+                let read = self.source.touched();
+                assignments.iter().all(|(slot, _)| !read.has(*slot))
+            }
+            Action::Instead(_) | Action::Change(_) | Action::Update(_) | Action::Delete(_) => false,
+        }
+    }
 }
 
 impl Action {

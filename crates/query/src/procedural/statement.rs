@@ -246,7 +246,7 @@ impl StatementState {
         self.profile = profiled.then(Arc::default);
         // Rows are changed where the scan stands that has found them.
         let regroups = !matches!(plan.action, Action::Update(_) | Action::Delete(_));
-        let gathers = matches!(plan.action, Action::Select { .. } | Action::Insert(_));
+        let gathers = plan.may_gather();
         let making = Making { live: &plan.live, profile: self.profile.as_deref(), regroups, gathers, tells: false };
         self.cursor = Some(Cursor::new(&plan.source, making));
         self.modify = ModifyState::new(&plan);

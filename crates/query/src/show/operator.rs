@@ -166,7 +166,7 @@ pub(crate) fn operators(
     degree: usize,
 ) -> Shown {
     let names = SlotNames::new(plan, variables, host);
-    let gathers = Cell::new(matches!(plan.action, Action::Select { .. } | Action::Insert(_)));
+    let gathers = Cell::new(plan.may_gather());
     let shower = Shower { plan, names, profile, degree, host, in_batches: Cell::new(false), gathers };
     let source = shower.node(&plan.source, Some(1.0));
     shower.action(source)

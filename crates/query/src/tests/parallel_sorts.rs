@@ -1,5 +1,6 @@
 //! Sorts by workers give what the session's own give, in the same order.
 
+use super::Client;
 use super::parallel::{roomy, waits_of};
 use super::parallel_joins::with_joined_tables;
 use super::spill::limits;
@@ -71,6 +72,33 @@ fn sorts_by_workers_start_over_with_each_statement() {
     let before = client.lines("EXEC sorted");
     client.quiet("UPDATE facts SET price = 9999 WHERE id = 17");
     assert_ne!(client.lines("EXEC sorted"), before);
+}
+
+#[test]
+fn rows_that_variables_take_are_sorted_by_workers() {
+    let mut client = roomy();
+    with_joined_tables(&mut client);
+    let run = |client: &mut Client, query: &str, degree: usize| {
+        client.value(&format!(
+            "DECLARE @v int = 7, @n bigint = 0; {query} OPTION (MAXDOP {degree}); SELECT CONCAT(@v, ' ', @n)"
+        ))
+    };
+    for (query, is_shared) in [
+        ("SELECT @v = id FROM facts ORDER BY price, id", true),
+        ("SELECT @v = id, @n += 1 FROM facts ORDER BY k DESC, id", true),
+        (
+            "SELECT @v = f.id FROM facts AS f JOIN many AS m ON m.k = f.k AND m.k2 = f.k2 ORDER BY m.worth, f.day, f.id",
+            true,
+        ),
+        // Later rows may see what earlier ones have left.
+        ("SELECT @v = id FROM facts WHERE id <> @v ORDER BY price, id", false),
+        ("SELECT @n += @v, @v = id FROM facts ORDER BY k2 + @v % 2, id", false),
+    ] {
+        let serial = run(&mut client, query, 1);
+        let before = waits_of(&client, "CXCONSUMER");
+        assert_eq!(run(&mut client, query, 3), serial, "{query}");
+        assert_eq!(waits_of(&client, "CXCONSUMER") > before, is_shared, "{query}");
+    }
 }
 
 #[test]
