@@ -86,15 +86,15 @@ fn each_run_has_rows_of_its_own() {
     client.quiet(SALES);
     let query = "SELECT COUNT(*) FROM daily AS a JOIN daily AS b ON b.part = a.part AND b.day = a.day";
     let in_loop = format!(
-        "DECLARE @day int = 0, @all int = 0, @n int;
+        "DECLARE @day int = 0, @pairs TABLE (n int);
          WHILE @day < 5
          BEGIN
            DELETE sale WHERE day = @day;
            WITH daily AS (SELECT day, part, COUNT(*) AS n FROM sale WHERE day < @day + 3 GROUP BY day, part)
-           SELECT @n = ({query});
-           SELECT @all += @n, @day += 1;
+           INSERT @pairs {query};
+           SET @day += 1;
          END
-         SELECT @all"
+         SELECT SUM(n) FROM @pairs"
     );
     assert_eq!(client.value(&in_loop), "70");
     client.quiet(&format!("CREATE PROCEDURE pairs AS {DAILY}{query}"));
