@@ -218,15 +218,15 @@ impl PlanCache {
         self.find(&Wanted::Procedure { database, object_id }, Some(text))
     }
 
-    /// Counts a use of a procedure that is known from an earlier one. False: it is not kept any more.
-    pub(crate) fn use_procedure(&self, database: i32, program: &Arc<Program>) -> bool {
+    /// Counts uses of a procedure that is known from an earlier one. False: it is not kept, or as one of another database.
+    pub(crate) fn count_uses(&self, database: i32, program: &Arc<Program>, uses: u64) -> bool {
         let Some(object_id) = program.procedure.as_ref().map(|procedure| procedure.object_id) else { return false };
         let wanted = Wanted::Procedure { database, object_id };
         let hash = self.hasher.hash_one(&wanted);
         let mut shard = self.shard(hash).lock().unwrap_or_else(|e| e.into_inner());
         let entry = shard.find_mut(hash, |entry| entry.key.wanted() == wanted);
         let entry = entry.filter(|entry| Arc::ptr_eq(&entry.program, program));
-        entry.map(|entry| entry.uses += 1).is_some()
+        entry.map(|entry| entry.uses += uses).is_some()
     }
 
     /// Keeps a compiled procedure.

@@ -49,6 +49,9 @@ impl ChangeWriter {
 
     fn op(&mut self, kind: u64, number: u64) {
         let op = number << KIND_BITS | kind;
+        if varint_len(op) == 1 {
+            return self.bytes.push(op as u8);
+        }
         let start = self.bytes.len();
         self.bytes.resize(start + varint_len(op), 0);
         put_varint(&mut self.bytes[start..], op);

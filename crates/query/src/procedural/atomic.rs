@@ -21,7 +21,7 @@ pub(crate) struct AtomicBlock {
     begun: Begun,
     delayed: bool,
     /// The settings of its caller.
-    outside: Box<Settings>,
+    outside: Settings,
 }
 
 /// The part of a transaction that an atomic block is.
@@ -50,8 +50,7 @@ impl Machine<'_> {
         }
         atomic.check_parameters(&self.frame.program, &self.frame.slots)?;
         let inside = atomic.settings(&self.context.settings);
-        let outside = Box::new(std::mem::replace(&mut self.context.settings, inside));
-        self.inform_of_settings();
+        let outside = self.put_settings(inside);
         let begun = if self.context.functions > 0 {
             Begun::Nothing
         } else if is_open {
@@ -83,16 +82,18 @@ impl Machine<'_> {
     /// The settings are those of the block's caller again.
     fn leave_atomic_block(&mut self) -> Option<Begun> {
         let AtomicBlock { begun, outside, .. } = self.frame.atomic.take()?;
-        self.context.settings = *outside;
-        self.inform_of_settings();
+        self.put_settings(outside);
         Some(begun)
     }
 
-    fn inform_of_settings(&mut self) {
+    /// Has other settings in force.
+    pub(super) fn put_settings(&mut self, settings: Settings) -> Settings {
+        let former = std::mem::replace(&mut self.context.settings, settings);
         let settings = &self.context.settings;
         settings.inform(&mut self.functions);
         let isolation = settings.isolation;
         self.context.set_isolation(isolation);
+        former
     }
 
     /// Undoes the block of the current frame, which an error leaves. One that ends the transaction ends it all the same.

@@ -49,6 +49,9 @@ pub(crate) const NESTING_MAX: i32 = 32;
 /// Parameters of a call that are counted in place.
 const FEW_PARAMETERS: usize = 32;
 
+/// Calls of a known procedure that the cache is told of at once.
+const USES_MAX: u64 = 1000;
+
 /// Characters of a text that an error about its parameters quotes.
 const QUOTED_TEXT_MAX: usize = 4_000;
 
@@ -105,31 +108,48 @@ impl Machine<'_> {
         Ok(())
     }
 
-    /// Keeps what the instruction at the program counter calls.
+    /// Keeps what the instruction at the program counter calls, if it is a procedure of the current database: the version of that one's catalog
+    /// tells of changes.
     fn note_callee(&mut self, program: &Arc<Program>, name: &Arc<ObjectName>) {
         let at = self.frame.pc;
         let stamp = self.context.catalog_stamp();
+        let dropped = self.context.plans.dropped();
+        if !self.context.plans.count_uses(stamp.database, program, 0) {
+            return;
+        }
         let known = KnownCallee {
             at,
             catalog: (stamp.database, stamp.version),
             serial: self.context.security_serial(),
+            dropped,
+            uses: 0,
             program: Arc::clone(program),
             name: Arc::clone(name),
         };
-        self.frame.callees.retain(|known| known.at != at);
-        self.frame.callees.push(known);
+        match self.frame.callees.iter_mut().find(|known| known.at == at) {
+            Some(former) => {
+                former.count_uses(&self.context.plans);
+                *former = known;
+            }
+            None => self.frame.callees.push(known),
+        }
     }
 
     /// Calls what the same instruction has called before, without looking its name up. False: it has called none, or something has changed.
     pub(super) fn call_known(&mut self, call: &Execute) -> Result<bool, Fault> {
         let at = self.frame.pc;
-        let Some(known) = self.frame.callees.iter().find(|known| known.at == at) else { return Ok(false) };
         let stamp = self.context.catalog_stamp();
+        let serial = self.context.security_serial();
+        let Some(known) = self.frame.callees.iter_mut().find(|known| known.at == at) else { return Ok(false) };
         let is_same = known.catalog == (stamp.database, stamp.version)
-            && known.serial == self.context.security_serial()
-            && self.context.plans.use_procedure(stamp.database, &known.program);
+            && known.serial == serial
+            && known.dropped == self.context.plans.dropped();
         if !is_same {
             return Ok(false);
+        }
+        known.uses += 1;
+        if known.uses >= USES_MAX {
+            known.count_uses(&self.context.plans);
         }
         let (program, name) = (Arc::clone(&known.program), Arc::clone(&known.name));
         self.call_as_named(program, call, name)?;
@@ -608,16 +628,13 @@ impl Machine<'_> {
         }
         self.context.end_module_context(frame.caller_context);
         self.context.end_scope(level);
-        if let Some(settings) = frame.settings.take() {
-            let isolation = settings.isolation;
-            let have_changed = self.context.settings != settings;
-            self.context.settings = settings;
-            self.context.settings.inform(&mut self.functions);
-            self.context.set_isolation(isolation);
-            if have_changed {
-                self.host.settings_changed(self.context);
-            }
+        if let Some(settings) = frame.settings.take()
+            && self.context.settings != settings
+        {
+            self.put_settings(settings);
+            self.host.settings_changed(self.context);
         }
+        frame.count_calls(&self.context.plans);
         self.context.spare_frames.give(frame);
     }
 

@@ -8,6 +8,7 @@ use super::definition_trigger::Defining;
 use super::function::Called;
 use super::statement::StatementState;
 use super::trigger::TriggerFrame;
+use crate::cache::PlanCache;
 use crate::program::Program;
 use crate::runs::Call;
 use crate::settings::Settings;
@@ -81,9 +82,22 @@ pub(crate) struct KnownCallee {
     pub(crate) catalog: (i32, u64),
     /// The state of the session's permissions.
     pub(crate) serial: u64,
+    /// The number of the cache that changes when a program goes from it.
+    pub(crate) dropped: u64,
+    /// Calls that the cache has not been told of.
+    pub(crate) uses: u64,
     pub(crate) program: Arc<Program>,
     /// The name that the call has, without a database.
     pub(crate) name: Arc<ObjectName>,
+}
+
+impl KnownCallee {
+    /// Tells the cache of the calls that it has not been told of: it has a lock, which sessions that call one procedure would take in turns.
+    pub(crate) fn count_uses(&mut self, plans: &PlanCache) {
+        if self.uses > 0 {
+            plans.count_uses(self.catalog.0, &self.program, std::mem::take(&mut self.uses));
+        }
+    }
 }
 
 /// See [`Frame::alone`].
@@ -140,6 +154,11 @@ impl Frame {
         self.trigger = None;
         self.function = None;
         self.reset_statements();
+    }
+
+    /// Tells the cache of the calls that the frame has made.
+    pub(crate) fn count_calls(&mut self, plans: &PlanCache) {
+        self.callees.iter_mut().for_each(|known| known.count_uses(plans));
     }
 
     /// No statement of the frame is under way any more.

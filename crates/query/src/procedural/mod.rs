@@ -473,7 +473,8 @@ impl Machine<'_> {
         self.context.rest();
         self.return_arguments();
         let nothing = self.context.spare_frames.empty();
-        let frame = std::mem::replace(&mut self.frame, nothing);
+        let mut frame = std::mem::replace(&mut self.frame, nothing);
+        frame.count_calls(&self.context.plans);
         self.context.spare_frames.give(frame);
         if memory::task_heap().large > KEPT_BYTES_MAX {
             // The next batch may be long in coming, and may be of another kind.
