@@ -86,7 +86,7 @@ fn each_run_has_rows_of_its_own() {
     client.quiet(SALES);
     let query = "SELECT COUNT(*) FROM daily AS a JOIN daily AS b ON b.part = a.part AND b.day = a.day";
     let in_loop = format!(
-        "DECLARE @day int = 0, @pairs TABLE (n int);
+        "DECLARE @day int = 0; DECLARE @pairs TABLE (n int);
          WHILE @day < 5
          BEGIN
            DELETE sale WHERE day = @day;

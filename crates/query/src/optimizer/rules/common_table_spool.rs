@@ -15,8 +15,10 @@ use crate::plan::{More, Node, Sharing};
 /// What it costs to keep a row and, for each name, to read it, in rows read of a table.
 const KEPT: f64 = 2.0;
 const READ: f64 = 1.0;
-/// What it costs to group a row or to compute what is over a window of rows, and to sort it, likewise. Elsewhere they are left out, where both sides of a choice have the same.
+/// What it costs to group a row, for itself and for each key, and to compute what is over a window of rows, and to sort a row, likewise.
+/// Elsewhere they are left out: both sides of a choice have them.
 const GROUPED: f64 = 1.0;
+const IN_WINDOW: f64 = 2.0;
 const SORTED: f64 = 5.0;
 
 /// What is known of a common table.
@@ -80,10 +82,10 @@ fn work(node: &Node) -> f64 {
     let mut work = of(node).total();
     node.visit_nodes(&mut |node| {
         work += match node {
-            Node::Group { input, .. } => of(input).rows * GROUPED,
+            Node::Group { input, keys, .. } => of(input).rows * GROUPED * (1 + keys.len()) as f64,
             Node::Sort { input, .. } => of(input).rows * SORTED,
             Node::More(more) => match &**more {
-                More::Windows(windows) => of(&windows.input).rows * GROUPED,
+                More::Windows(windows) => of(&windows.input).rows * IN_WINDOW,
                 _ => 0.0,
             },
             _ => 0.0,
