@@ -1,8 +1,8 @@
-//! How often the tables of a WITH clause are named.
+//! Counts of the names of common tables.
 
 use pikepole_tsql as tree;
 
-/// How often each table would be bound: once for each name in `body`, in which the clause stands, and in those tables behind it that are
+/// For each table, the number of times that it would be bound: once for each name in `body`, in which the clause stands, and in those tables behind it that are
 /// bound, as often as these are.
 pub(super) fn names_of(tables: &[tree::CommonTable], body: &tree::QueryBody) -> Vec<usize> {
     let mut names: Vec<usize> = tables.iter().map(|table| names_in(body, &table.name)).collect();
@@ -15,7 +15,7 @@ pub(super) fn names_of(tables: &[tree::CommonTable], body: &tree::QueryBody) -> 
     names
 }
 
-/// How often a query names a table, as far as FROM and the subqueries of its list, WHERE and HAVING do.
+/// The number of times that a query names a table, as far as FROM and the subqueries of its list, WHERE and HAVING do.
 pub(super) fn names_in(body: &tree::QueryBody, name: &tree::Name) -> usize {
     match body {
         tree::QueryBody::Select(select) => {

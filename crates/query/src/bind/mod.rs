@@ -200,7 +200,7 @@ pub(crate) struct Binder<'a> {
     slots: usize,
     /// How many views are being expanded within each other.
     views: usize,
-    /// How many views and common tables have been expanded.
+    /// The number of views and common tables that have been expanded.
     expansions: usize,
     /// The number of subqueries around that are being planned both ways: see [`crate::optimizer::rules::join_decorrelation`].
     pub(crate) planned_twice: usize,
@@ -260,7 +260,7 @@ pub(crate) struct Binder<'a> {
     target_found: Option<target::TargetRows>,
     /// How many subqueries of expressions are being bound within each other.
     subqueries: usize,
-    /// How many common tables have numbers.
+    /// The last number of a common table.
     common_tables: usize,
     /// The recursive common tables being bound, innermost last.
     recursions: Vec<recursive::Recursion>,

@@ -15,7 +15,7 @@ use crate::access::{Pace, Stop};
 use crate::plan::{CommonRows, Sharing};
 use pikepole_contention::sync::{Arc, Mutex};
 
-/// What the names of a statement's common tables have made in one run, by the tables' numbers.
+/// The rows that names of a statement's common tables have made in one run, by the tables' numbers.
 #[derive(Default)]
 pub(crate) struct SharedTables(Mutex<Vec<(usize, Arc<SharedList>)>>);
 

@@ -72,7 +72,7 @@ pub(crate) struct Run<'a> {
     pub(crate) around: Around<'a>,
     pub(crate) functions: &'a mut Context,
     pub(crate) virtual_rows: &'a [Arc<Vec<Vec<Value>>>],
-    /// What names of common tables have made; nothing where they share nothing.
+    /// The rows of common tables that names have made; none where they share nothing.
     pub(crate) shared: Option<&'a SharedTables>,
     /// The slots that the statement reads.
     pub(crate) live: &'a LiveSlots,

@@ -237,7 +237,7 @@ pub struct Recursive {
 /// The rows of a common table where the statement names it. Those that share them ([`Sharing::Shared`]) make them once in a run.
 #[derive(Debug, Clone)]
 pub struct CommonRows {
-    /// Which common table of the statement it is.
+    /// The number of the common table in the statement.
     pub number: usize,
     /// The rows, in `registers`.
     pub input: Node,
@@ -245,11 +245,11 @@ pub struct CommonRows {
     pub registers: Registers,
     /// Those that are read here.
     pub read: Vec<usize>,
-    /// How it has its rows.
+    /// The way it has its rows.
     pub sharing: Sharing,
 }
 
-/// How the rows of a common table are had.
+/// The way that a name of a common table has its rows.
 #[derive(Debug, Clone)]
 pub enum Sharing {
     /// Not decided yet: `input` would be made for this name alone, and the other rows for all; none where conditions have left out none.
@@ -261,7 +261,7 @@ pub enum Sharing {
     },
 }
 
-/// What a common table would be if its rows were shared.
+/// A common table as it would be if its rows were shared.
 #[derive(Debug, Clone)]
 pub struct WholeRows {
     /// All its rows.

@@ -58,7 +58,7 @@ pub(crate) struct StatementState {
     phase: Phase,
     pub(crate) rows: u64,
     pub(crate) virtual_rows: Vec<Arc<Vec<Vec<Value>>>>,
-    /// What the names of common tables have made.
+    /// The rows of common tables that names have made.
     pub(crate) shared: SharedTables,
     virtual_ready: bool,
     pub(super) out: Vec<Value>,

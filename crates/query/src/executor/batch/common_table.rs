@@ -14,7 +14,7 @@ use crate::plan::CommonRows;
 /// Gives the rows in batches, once the session has made them: where they are in memory, and many.
 #[derive(Default)]
 pub(crate) struct CommonBatches {
-    /// Makes them, if nobody has.
+    /// Makes them, unless another name has.
     cursor: Option<Box<CommonCursor>>,
     made: Option<(Arc<SharedList>, KeptRows)>,
 }

@@ -45,7 +45,7 @@ impl KeptRows {
         self.last
     }
 
-    /// The next rows: of their columns those at these places, for these slots, as far as somebody reads them.
+    /// The next rows: of their columns those at these places, for these slots, as far as they are read.
     pub(crate) fn next(
         &mut self,
         columns: impl Iterator<Item = (usize, usize)>,

@@ -12,23 +12,23 @@ use crate::bind::filtered;
 use crate::optimizer::cardinality::{Size, of};
 use crate::plan::{More, Node, Sharing};
 
-/// What it costs to keep a row and, for each name, to read it, in rows read of a table.
+/// The cost to keep a row and, for each name, to read it, in rows read of a table.
 const KEPT: f64 = 2.0;
 const READ: f64 = 1.0;
-/// What it costs to group a row, for itself and for each key, and to compute what is over a window of rows, and to sort a row, likewise.
+/// The cost to group a row, for itself and for each key, and to compute what is over a window of rows, and to sort a row, likewise.
 /// Elsewhere they are left out: both sides of a choice have them.
 const GROUPED: f64 = 1.0;
 const IN_WINDOW: f64 = 2.0;
 const SORTED: f64 = 5.0;
 
-/// What is known of a common table.
+/// A common table that is open, and its costs.
 #[derive(Clone, Copy)]
 struct Tally {
     number: usize,
     names: usize,
-    /// What its names cost for themselves, together.
+    /// The cost of all names, each for itself.
     apart: f64,
-    /// What its rows cost once, and how many there are.
+    /// The cost of making its rows once, and their number.
     whole: f64,
     rows: f64,
 }
@@ -77,7 +77,7 @@ fn gather(node: &Node, met: &mut Vec<usize>, open: &mut Vec<Tally>) {
     });
 }
 
-/// What all rows of a plan cost once.
+/// The cost of all rows of a plan.
 fn work(node: &Node) -> f64 {
     let mut work = of(node).total();
     node.visit_nodes(&mut |node| {
