@@ -37,8 +37,7 @@ struct Tally {
 /// names within it once.
 pub(crate) fn share_common_tables(plan: &mut Node, is_on: bool) {
     loop {
-        let (mut open, mut met) = (Vec::new(), Vec::new());
-        gather(plan, &mut met, &mut open);
+        let open = open_tables(plan);
         let Some(last) = open.iter().max_by_key(|tally: &&Tally| tally.number) else { return };
         settle(plan, last.number, is_on && last.is_shared());
     }
@@ -52,16 +51,13 @@ impl Tally {
 }
 
 /// The tables that are open, but for those within other ones, and within rows that an earlier name makes.
-fn gather(node: &Node, met: &mut Vec<usize>, open: &mut Vec<Tally>) {
-    node.visit_nodes_while(&mut |node| {
+fn open_tables(plan: &Node) -> Vec<Tally> {
+    let mut open: Vec<Tally> = Vec::new();
+    plan.visit_nodes_while(&mut |node| {
         let Node::More(more) = node else { return true };
         let More::Common(common) = &**more else { return true };
         match &common.sharing {
-            Sharing::Shared { .. } => {
-                let is_first = !met.contains(&common.number);
-                met.push(common.number);
-                is_first
-            }
+            Sharing::Shared { is_first } => *is_first,
             Sharing::Open(other) => {
                 let (apart, whole) = (work(&common.input), other.as_ref().map_or(&common.input, |other| &other.node));
                 match open.iter_mut().find(|tally| tally.number == common.number) {
@@ -75,6 +71,7 @@ fn gather(node: &Node, met: &mut Vec<usize>, open: &mut Vec<Tally>) {
             }
         }
     });
+    open
 }
 
 /// The cost of all rows of a plan.
