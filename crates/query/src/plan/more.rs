@@ -243,7 +243,7 @@ pub struct CommonRows {
     pub input: Node,
     /// The columns.
     pub registers: Registers,
-    /// Those that are read here.
+    /// The slots of the columns that are read here.
     pub read: Vec<usize>,
     /// The way it has its rows.
     pub sharing: Sharing,

@@ -49,7 +49,7 @@ pub(crate) const NESTING_MAX: i32 = 32;
 /// Parameters of a call that are counted in place.
 const FEW_PARAMETERS: usize = 32;
 
-/// Calls of a known procedure that the cache is told of at once.
+/// Calls of a known procedure that the cache counts in one go.
 const USES_MAX: u64 = 1000;
 
 /// Characters of a text that an error about its parameters quotes.

@@ -11,7 +11,7 @@ CREATE TABLE sale (k int NOT NULL PRIMARY KEY, day int NOT NULL, part int NOT NU
 INSERT sale SELECT value, value / 100, value % 7, value FROM GENERATE_SERIES(1, 2000);";
 const DAILY: &str = "WITH daily AS (SELECT day, part, SUM(price) AS total FROM sale GROUP BY day, part) ";
 
-/// How a query reads: tables by name, `daily` for a name of rows that others share and `daily:` for the one they are shown with.
+/// The reads of a query: tables by name, `daily` for a name of rows that others share and `daily:` for the one they are shown with.
 fn reads(client: &mut Client, query: &str) -> String {
     let mut reads = Vec::new();
     plan(client, query).source.visit_nodes_while(&mut |node| match node {
@@ -109,6 +109,27 @@ fn each_run_has_rows_of_its_own() {
     // What is inserted is not read: the rows are those of the statement's begin.
     client.quiet(&format!("{DAILY}INSERT sale SELECT 6000 + a.day * 10 + a.part, a.day, b.part, 1 FROM daily AS a JOIN daily AS b ON b.day = a.day AND b.part = a.part"));
     assert_eq!(client.value("SELECT COUNT(*) FROM sale WHERE k >= 6000"), client.value("EXEC pairs"));
+}
+
+#[test]
+fn rows_of_a_row_outside_are_not_shared() {
+    let mut client = Client::alone();
+    client.quiet(SALES);
+    client.quiet(
+        "CREATE FUNCTION pairs(@day int) RETURNS TABLE AS RETURN (
+           WITH daily AS (SELECT part, COUNT(*) AS n FROM sale WHERE day = @day GROUP BY part)
+           SELECT SUM(a.n * b.n) AS s FROM daily AS a JOIN daily AS b ON b.part <= a.part)",
+    );
+    let applied = "SELECT CONCAT(d.value, '=', f.s) FROM GENERATE_SERIES(0, 20) AS d CROSS APPLY pairs(d.value) AS f";
+    let alone = |day: i32| format!("{day}={}", client.value(&format!("SELECT s FROM pairs({day})")));
+    let mut alone: Vec<String> = (0..=20).map(alone).collect();
+    let mut rows = client.lines(applied);
+    rows.retain(|row| row.contains('='));
+    rows.sort();
+    alone.sort();
+    assert_eq!(rows, alone);
+    let sum = |row: &String| row.split('=').nth(1).map(str::to_owned);
+    assert!(alone.iter().any(|row| sum(row) != sum(&alone[0])), "the days differ: {alone:?}");
 }
 
 #[test]

@@ -7,6 +7,10 @@
 //! ```
 //! A name that conditions leave little of is cheaper for itself, so it is a matter of cost: of all names together, with the conditions that
 //! have moved into each, against that of the whole rows and of reading them once for each name. All names of a table share its rows, or none.
+//!
+//! The binder numbers the tables that can be shared (`bind::source`). It leaves out those that only choose among rows, because each name takes
+//! its conditions there; those whose rows differ each time or read a row outside; recursive ones, whose cost is not known; and those of
+//! statements that change rows or assign variables, because these may read what they change.
 
 use crate::bind::filtered;
 use crate::optimizer::cardinality::{Size, of};
