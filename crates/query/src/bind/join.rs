@@ -13,6 +13,7 @@ use super::{Binder, Bound, filtered};
 use crate::access::Table;
 use crate::expression::{Comparison, Expr, Integer, Predicate, Width};
 use crate::optimizer::cardinality;
+use crate::optimizer::rules::common_table_spool::PlanSize;
 use crate::optimizer::rules::early_semi_join::{give_back, take_early, tested};
 use crate::optimizer::rules::index_seek::key_range;
 use crate::optimizer::rules::join_order::{Member, Place};
@@ -199,6 +200,9 @@ pub(crate) fn equality_of_sides(condition: &Predicate) -> Option<Sides> {
         _ => None,
     }
 }
+
+/// Operators of second plans of common tables in a statement, at most: each level of tables that name others would double them.
+const COPIED_OPERATORS_MAX: usize = 10_000;
 
 /// Rows of joins that are kept, where they would be made for each row of another side.
 const KEPT_ROWS_MAX: f64 = 100_000.0;
@@ -462,7 +466,7 @@ impl Binder<'_> {
                 spooled(derived_node(source, bound), source, &mut mine, &ready)
             }
             Leaf::Common(number, whole) => {
-                let rows = common_rows(number, source, whole, &mut mine, &ready);
+                let rows = common_rows(number, source, whole, &mut mine, &ready, &mut self.copied_operators);
                 spooled(rows, source, &mut mine, &ready)
             }
             Leaf::Open(query) => self.open_node(source, *query, keeps, &mut mine, &ready),
@@ -484,21 +488,26 @@ fn has(node: &Node, is_of_kind: fn(&Node) -> bool) -> bool {
 }
 
 fn reads_rows(node: &Node) -> bool {
-    matches!(node, Node::Scan(_) | Node::Group { .. } | Node::Virtual { .. } | Node::More(_))
+    match node {
+        Node::Scan(_) | Node::Group { .. } | Node::Virtual { .. } => true,
+        // A name of a common table: below it are the rows.
+        Node::More(more) => !matches!(**more, More::Common(_)),
+        _ => false,
+    }
 }
 
 /// True if rows cost more to make than to read.
 fn makes_rows(node: &Node) -> bool {
-    matches!(
-        node,
+    match node {
         Node::Join { .. }
-            | Node::Apply { .. }
-            | Node::Group { .. }
-            | Node::Sort { .. }
-            | Node::Number { .. }
-            | Node::Virtual { .. }
-            | Node::More(_)
-    )
+        | Node::Apply { .. }
+        | Node::Group { .. }
+        | Node::Sort { .. }
+        | Node::Number { .. }
+        | Node::Virtual { .. } => true,
+        Node::More(more) => !matches!(**more, More::Common(_)),
+        _ => false,
+    }
 }
 
 /// True if so few rows are expected that they may be kept: joins of all rows with all make more than memory has room for, at little cost.
@@ -550,20 +559,36 @@ fn with_conditions(
     (bound, taken)
 }
 
-/// The rows of a common table of this number, with those of the conditions on its columns that move into them.
-fn common_rows(number: usize, source: &Source, whole: Bound, mine: &mut Vec<Predicate>, ready: &Ready<'_>) -> Node {
+/// The rows of a common table of this number, with those of the conditions on its columns that move into them. Their number of operators
+/// is added to `copied` where the name has them twice.
+fn common_rows(
+    number: usize,
+    source: &Source,
+    whole: Bound,
+    mine: &mut Vec<Predicate>,
+    ready: &Ready<'_>,
+    copied: &mut usize,
+) -> Node {
+    let operators = PlanSize::of(&whole.node).operators;
+    let has_room = *copied + operators <= COPIED_OPERATORS_MAX;
+    let copy = has_room.then(|| whole.clone());
+    let (bound, conditions) = with_conditions(whole, source.registers, mine, ready.variables, ready.rules);
+    let all = source.with_all_columns();
+    if conditions.is_empty() {
+        return common_node(number, source, derived_node(&all, bound), None);
+    }
+    let own = derived_node(source, bound);
+    let Some(whole) = copy else { return own };
+    *copied += operators;
+    let whole = WholeRows { node: derived_node(&all, whole), conditions };
+    common_node(number, source, own, Some(whole))
+}
+
+/// A name of the common table of this number, which has `input` for itself, or shares `whole`, or `input` where that is whole.
+pub(crate) fn common_node(number: usize, source: &Source, input: Node, whole: Option<WholeRows>) -> Node {
     let registers = source.registers;
     let read = source.wanted().into_iter().map(|column| registers.first + column).collect();
-    let all = Source { used: Vec::new(), ..source.clone() };
-    let (bound, conditions) = with_conditions(whole.clone(), registers, mine, ready.variables, ready.rules);
-    let (input, other) = match conditions.is_empty() {
-        true => (derived_node(&all, bound), None),
-        false => {
-            let whole = WholeRows { node: derived_node(&all, whole), conditions };
-            (derived_node(source, bound), Some(Box::new(whole)))
-        }
-    };
-    let sharing = Sharing::Open(other);
+    let sharing = Sharing::Open(whole.map(Box::new));
     Node::More(Box::new(More::Common(CommonRows { number, input, registers, read, sharing })))
 }
 

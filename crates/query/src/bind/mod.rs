@@ -202,6 +202,8 @@ pub(crate) struct Binder<'a> {
     views: usize,
     /// The number of views and common tables that have been expanded.
     expansions: usize,
+    /// The number of operators of plans that names of common tables have beside their own.
+    copied_operators: usize,
     /// The number of subqueries around that are being planned both ways: see [`crate::optimizer::rules::join_decorrelation`].
     pub(crate) planned_twice: usize,
     /// How many expressions and conditions are being bound within each other.
@@ -351,6 +353,7 @@ impl<'a> Binder<'a> {
             slots: first_register,
             views: 0,
             expansions: 0,
+            copied_operators: 0,
             planned_twice: 0,
             depth: 0,
             parameters: Vec::new(),

@@ -9,7 +9,7 @@
 //! keys. Groups, windows, TOP and what else makes other rows of rows are planned at once, and conditions stay outside. So do those
 //! that can fail for a value, as `CAST(v.text AS int) = 5`: the query may leave out the rows for which they would.
 
-use super::join::{JoinTree, Leaf, Ready, derived_node, spooled};
+use super::join::{JoinTree, Leaf, Ready, common_node, derived_node, spooled};
 use super::scope::{Scope, Source};
 use super::select::no_tail;
 use super::{Binder, Bound};
@@ -30,6 +30,8 @@ pub(crate) struct OpenQuery {
     pub(crate) values: Vec<Expr>,
     /// The first register of what it is made of.
     pub(crate) first: usize,
+    /// The number of the common table that it is, if its rows can be those of other names, too.
+    pub(crate) number: Option<usize>,
 }
 
 impl OpenQuery {
@@ -99,7 +101,7 @@ impl Binder<'_> {
         if is_plain && let Some(from) = selected.from.take() {
             let scope = std::mem::take(self.scope());
             let values = selected.items.values.into_iter().map(|value| value.expr).collect();
-            let query = OpenQuery { scope, from, conditions: selected.conditions, values, first };
+            let query = OpenQuery { scope, from, conditions: selected.conditions, values, first, number: None };
             return Ok((Leaf::Open(Box::new(query)), selected.items.columns));
         }
         let (node, items) = self.plan_select(select, &no_tail(), selected)?;
@@ -135,14 +137,23 @@ impl Binder<'_> {
             within.extend(moved);
             stays
         });
-        let OpenQuery { scope, from, mut conditions, values, .. } = query;
+        let OpenQuery { scope, from, mut conditions, values, number, .. } = query;
+        let is_whole = !by_row && within.is_empty();
         conditions.append(&mut within);
         let outside = std::mem::take(&mut self.pending);
         self.scopes.push(scope);
         let node = self.rows(Some(from), conditions);
         self.scopes.pop();
         self.pending = outside;
-        spooled(derived_node(source, Bound { node, columns: Vec::new(), values }), source, mine, ready)
+        let bound = Bound { node, columns: Vec::new(), values };
+        let rows = match number {
+            // A name with conditions of its own has its own rows.
+            Some(number) if is_whole && bound.is_fixed(self.names.variables.len()) => {
+                common_node(number, source, derived_node(&source.with_all_columns(), bound), None)
+            }
+            _ => derived_node(source, bound),
+        };
+        spooled(rows, source, mine, ready)
     }
 }
 

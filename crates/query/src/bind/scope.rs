@@ -114,6 +114,11 @@ impl Source {
         (0..self.used.len()).filter(|column| self.used[*column]).collect()
     }
 
+    /// The same source, of which all columns are read.
+    pub(crate) fn with_all_columns(&self) -> Source {
+        Source { used: Vec::new(), ..self.clone() }
+    }
+
     /// Whether `qualifier.` means this source.
     pub(crate) fn answers_to(&self, qualifier: &tree::ObjectName) -> bool {
         if !qualifier.name.is(&self.alias) {

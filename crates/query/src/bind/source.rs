@@ -523,6 +523,10 @@ impl Binder<'_> {
                 {
                     Leaf::Common(number, bound)
                 }
+                (Leaf::Open(mut query), Some(number)) if !is_undetermined => {
+                    query.number = Some(number);
+                    Leaf::Open(query)
+                }
                 (leaf, _) => leaf,
             };
             Ok((leaf, columns))

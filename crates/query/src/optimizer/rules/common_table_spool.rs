@@ -8,13 +8,16 @@
 //! A name that conditions leave little of is cheaper for itself, so it is a matter of cost: of all names together, with the conditions that
 //! have moved into each, against that of the whole rows and of reading them once for each name. All names of a table share its rows, or none.
 //!
-//! The binder numbers the tables that can be shared (`bind::source`). It leaves out those that only choose among rows, because each name takes
-//! its conditions there; those whose rows differ each time or read a row outside; recursive ones, whose cost is not known; and those of
-//! statements that change rows or assign variables, because these may read what they change.
+//! Of a table that only chooses among rows, as a join does, a name with conditions always has rows of its own: there, these lead to keys and
+//! to other joins (`bind::open_query`). The names without any can share.
+//!
+//! The binder numbers the tables that can be shared (`bind::source`). It leaves out those whose rows differ each time or read a row outside;
+//! recursive ones, whose cost is not known; and those of statements that change rows or assign variables, because these may read what they
+//! change.
 
 use crate::bind::filtered;
 use crate::optimizer::cardinality::{Size, of};
-use crate::plan::{More, Node, Sharing};
+use crate::plan::{CommonRows, More, Node, Sharing};
 
 /// The cost to keep a row and, for each name, to read it, in rows read of a table.
 const KEPT: f64 = 2.0;
@@ -95,25 +98,75 @@ fn work(node: &Node) -> f64 {
     work
 }
 
-/// Puts what was decided for a table in the place of its names, wherever they stand.
+/// Puts what was decided for a table in the place of its names, wherever they stand. Columns are computed where a name reads them: where
+/// the rows are shared, where any name does.
 fn settle(plan: &mut Node, number: usize, is_shared: bool) {
+    let mut read = Vec::new();
+    plan.visit_nodes_mut(&mut |node| {
+        let Some(common) = open_name(node, number).filter(|_| is_shared) else { return };
+        read.extend(common.read.iter().map(|slot| slot - common.registers.first));
+    });
     let mut is_first = true;
     plan.visit_nodes_mut(&mut |node| {
-        let Node::More(more) = node else { return };
-        let More::Common(common) = &mut **more else { return };
-        let Sharing::Open(other) = &mut common.sharing else { return };
-        if common.number != number {
-            return;
-        }
+        let Some(common) = open_name(node, number) else { return };
         if !is_shared {
+            keep_columns(&mut common.input, |slot| common.read.contains(&slot));
             *node = std::mem::replace(&mut common.input, Node::One);
             return;
         }
         let mut conditions = Vec::new();
-        if let Some(whole) = other.take() {
+        let shared = Sharing::Shared { is_first: std::mem::take(&mut is_first) };
+        if let Sharing::Open(Some(whole)) = std::mem::replace(&mut common.sharing, shared) {
             (common.input, conditions) = (whole.node, whole.conditions);
         }
-        common.sharing = Sharing::Shared { is_first: std::mem::take(&mut is_first) };
+        let first = common.registers.first;
+        keep_columns(&mut common.input, |slot| read.contains(&(slot - first)));
         *node = filtered(std::mem::replace(node, Node::One), conditions);
     });
+}
+
+/// The size of a plan.
+#[derive(Default)]
+pub(crate) struct PlanSize {
+    /// Its operators, with those of the rows that its names may share.
+    pub(crate) operators: usize,
+    /// Of these, names of common tables.
+    pub(crate) names: usize,
+}
+
+impl PlanSize {
+    /// That of a plan in which nothing is decided yet.
+    pub(crate) fn of(plan: &Node) -> PlanSize {
+        let mut size = PlanSize::default();
+        size.add(plan);
+        size
+    }
+
+    fn add(&mut self, plan: &Node) {
+        plan.visit_nodes(&mut |node| {
+            self.operators += 1;
+            let Node::More(more) = node else { return };
+            let More::Common(common) = &**more else { return };
+            self.names += 1;
+            if let Sharing::Open(Some(whole)) = &common.sharing {
+                self.add(&whole.node);
+            }
+        });
+    }
+}
+
+/// A name of this table that waits for the decision.
+fn open_name(node: &mut Node, number: usize) -> Option<&mut CommonRows> {
+    let Node::More(more) = node else { return None };
+    match &mut **more {
+        More::Common(common) if common.number == number && matches!(common.sharing, Sharing::Open(_)) => Some(common),
+        _ => None,
+    }
+}
+
+/// Leaves out the columns of a common table that nothing reads: they could fail.
+pub(crate) fn keep_columns(rows: &mut Node, is_read: impl Fn(usize) -> bool) {
+    if let Node::Compute { assignments, .. } = rows {
+        assignments.retain(|(slot, _)| is_read(*slot));
+    }
 }

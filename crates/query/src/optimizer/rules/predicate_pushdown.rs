@@ -15,8 +15,9 @@ use crate::bind::open_query::{moved, slot_of};
 use crate::bind::query::cut;
 use crate::expression::{Case, Comparison, Expr, Integer, IntegerOp, Predicate, Width};
 use crate::optimizer::RuleSet;
+use crate::optimizer::rules::common_table_spool::{PlanSize, keep_columns};
 use crate::optimizer::rules::index_seek::key_range;
-use crate::plan::{JoinKind, More, Node, Numbering, Registers, SortKey};
+use crate::plan::{CommonRows, JoinKind, More, Node, Numbering, Registers, Sharing, SortKey, WholeRows};
 use pikepole_types::{Collation, Value};
 
 /// Moves conditions as far down as they get. They read nothing but slots of `node` and variables, the slots below `variables`, and cannot
@@ -132,9 +133,28 @@ fn push_into_more(more: More, conditions: Vec<Predicate>, place: Place) -> Node 
             spool.input = pushed(spool.input, down, place);
             (More::Spool(spool), stay)
         }
+        More::Common(common) => return push_into_name(common, conditions, place),
         more => (more, conditions),
     };
     filtered(Node::More(Box::new(more)), stay)
+}
+
+/// Into the rows that a name of a common table has for itself; those that it may share are without the conditions. Where such names are
+/// within its rows it has them for itself from then on: a second plan at each level would double the plan by each.
+fn push_into_name(mut common: CommonRows, conditions: Vec<Predicate>, place: Place) -> Node {
+    match &mut common.sharing {
+        Sharing::Open(Some(whole)) => whole.conditions.extend(conditions.iter().cloned()),
+        Sharing::Open(whole) if PlanSize::of(&common.input).names == 0 => {
+            *whole = Some(Box::new(WholeRows { node: common.input.clone(), conditions: conditions.clone() }));
+        }
+        Sharing::Open(_) => {
+            keep_columns(&mut common.input, |slot| common.read.contains(&slot));
+            return pushed(common.input, conditions, place);
+        }
+        Sharing::Shared { .. } => return filtered(Node::More(Box::new(More::Common(common))), conditions),
+    }
+    common.input = pushed(common.input, conditions, place);
+    Node::More(Box::new(More::Common(common)))
 }
 
 /// Into each of several inputs that can take them; those stay on top that one of them cannot take. An input that they leave no row
