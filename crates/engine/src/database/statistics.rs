@@ -14,11 +14,11 @@ use crate::statistics::Sample;
 use crate::table::{ReadHints, ScanRange, Table};
 use crate::transaction::Transaction;
 
-/// Pages that are read of a large table, unless more are asked for.
-const PAGES_DEFAULT: usize = 1_024;
+/// Parts of a page that are read of a large table, unless more are asked for; fewer where they have more rows than a sample keeps.
+const PARTS_DEFAULT: usize = 1_024;
 
 /// Pages of a table from which on a part of it is read.
-const PAGES_MIN: usize = 2 * PAGES_DEFAULT;
+const PAGES_MIN: usize = 512;
 
 /// The longest wait of statistics that a query needs for a definition of another session. Without them the query has a plan, too.
 const PATIENCE_MS: u64 = 20;
@@ -270,13 +270,14 @@ impl Database {
         let mut scan = table.scan(ScanRange::all(), columns).with_hints(ReadHints::VERSIONS);
         let pages = table.pages_guessed().max(1) as f64;
         let wanted = match size {
-            SampleSize::Default => PAGES_DEFAULT as f64 / pages,
+            SampleSize::Default => PARTS_DEFAULT as f64 / pages,
             SampleSize::Full => 1.0,
             SampleSize::Share(share) => share,
             SampleSize::Rows(rows) => rows as f64 / (pages * ROWS_OF_PAGE),
         };
-        let parts = match wanted < 1.0 {
-            true => self.run(tx, |tx| self.try_cut(tx, table, PAGES_MIN)).await?,
+        let is_part = wanted < 1.0 || size == SampleSize::Default;
+        let parts = match is_part {
+            true => self.run(tx, |tx| self.try_cut_finely(tx, table, PAGES_MIN)).await?,
             false => None,
         };
         let Some(parts) = parts else {
@@ -284,13 +285,18 @@ impl Database {
             return Ok(1.0);
         };
         let count = parts.count();
-        let read = ((count as f64 * wanted).ceil() as usize).clamp(1, count);
-        for at in 0..read {
-            // In the middle of as many stretches of the table.
-            parts.restart(table, &mut scan, (2 * at + 1) * count / (2 * read));
+        let most = ((count as f64 * wanted).ceil() as usize).clamp(1, count);
+        let mut read = 0;
+        for part in sample.some_parts(count).take(most) {
+            parts.restart(table, &mut scan, part);
+            sample.begin_part();
             self.offer_all(tx, table, &mut scan, columns.len(), sample).await?;
+            read += 1;
+            if size == SampleSize::Default && sample.is_full() {
+                break;
+            }
         }
-        Ok(read as f64 / count as f64)
+        Ok(f64::from(read) / count as f64)
     }
 
     async fn offer_all(

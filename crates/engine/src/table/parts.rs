@@ -23,6 +23,9 @@ const PART_PAGES: usize = 32;
 /// Parts of a table at most. Those of larger tables are larger.
 const PARTS_MAX: usize = 4096;
 
+/// The same for parts of a page each: so many keys are found in some milliseconds.
+const FINE_PARTS_MAX: usize = 64 * 1024;
+
 /// One part.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub(super) enum Part {
@@ -63,6 +66,27 @@ impl Database {
         table: &Table,
         pages_min: usize,
     ) -> Result<Option<TableParts>, Blocked> {
+        self.try_cut_by(tx, table, pages_min, PART_PAGES, PARTS_MAX)
+    }
+
+    /// The same, but parts have about a page each, and of a heap an extent: some of them tell of all.
+    pub(crate) fn try_cut_finely(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        pages_min: usize,
+    ) -> Result<Option<TableParts>, Blocked> {
+        self.try_cut_by(tx, table, pages_min, 1, FINE_PARTS_MAX)
+    }
+
+    fn try_cut_by(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        pages_min: usize,
+        part_pages: usize,
+        parts_max: usize,
+    ) -> Result<Option<TableParts>, Blocked> {
         if tx.is_elsewhere(table) || table.in_memory.is_some() {
             return Ok(None);
         }
@@ -73,7 +97,7 @@ impl Database {
         }
         self.lock_for(tx, table, LockMode::SchS)?;
         tx.inner.view();
-        let parts_max = (pages / PART_PAGES).clamp(2, PARTS_MAX);
+        let parts_max = (pages / part_pages).clamp(2, parts_max);
         let parts = match &table.base {
             Structure::Heap(heap) => {
                 // Counted again: the snapshot sees the rows of extents that have come in between.

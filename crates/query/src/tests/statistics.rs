@@ -82,7 +82,9 @@ fn statistics_follow_the_rows() {
     assert_eq!(rows(&client), Some(30_000), "they are not to be brought up to date");
     client.quiet("ALTER DATABASE d SET AUTO_UPDATE_STATISTICS ON;");
     (0..40).for_each(|_| drop(run_again(&mut client, &program)));
-    assert_eq!(rows(&client), Some(34_000));
+    // Some pages tell of all.
+    let rows = rows(&client).expect("they are there still");
+    assert!(rows != 30_000 && rows.abs_diff(34_000) < 3_400, "{rows}");
 }
 
 #[test]
