@@ -4,7 +4,7 @@
 //! |---|---|---|
 //! | LOG WRITER, one or more | yes | flushes for committers, prepares segments |
 //! | LAZY WRITER | yes | keeps free frames |
-//! | CHECKPOINT | yes | checkpoints when enough log has gathered, truncates the log, gives back dropped storage, removes deleted rows and old versions, rolls back what lost its session |
+//! | CHECKPOINT | yes | checkpoints when enough log has gathered, truncates the log, gives back dropped storage, removes deleted rows and old versions, rolls back what lost its session, brings statistics up to date for which queries do not wait |
 
 use std::sync::Arc;
 use std::time::Duration;
@@ -200,6 +200,7 @@ impl Database {
                 pause = if failed { LOOKS_AFTER_FAILURE } else { 0 };
                 self.checkpoints.fetch_add(1, Ordering::Relaxed);
             }
+            self.update_wanted_statistics().await;
             looks += passed;
             if looks >= CLEAN_EVERY {
                 looks = 0;

@@ -94,6 +94,7 @@ pub use scoped::{ScopedConfiguration, ScopedKind, ScopedName, ScopedRow, ScopedV
 pub use security_policies::PolicyChange;
 pub use sequences::NumberRange;
 pub use sizes::{FileState, FileWish};
+use statistics::WantedStatistics;
 pub use statistics::{SampleSize, StatisticsDefinition};
 pub use switches::Switches;
 pub use triggers::TriggerDefinition;
@@ -162,6 +163,7 @@ pub struct Database {
     to_free: Mutex<Vec<u32>>,
     /// Storage that is to be freed when the transactions without a session are rolled back.
     left_behind: Mutex<Vec<u32>>,
+    statistics_wanted: Mutex<Vec<WantedStatistics>>,
     stopping: AtomicBool,
     checkpoint_wanted: AtomicBool,
     /// For want of room in the log.

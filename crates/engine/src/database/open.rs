@@ -261,6 +261,7 @@ impl Database {
             system: Mutex::new(transactions.session(SYSTEM_SESSION)),
             to_free: Mutex::new(Vec::new()),
             left_behind: Mutex::new(Vec::new()),
+            statistics_wanted: Mutex::new(Vec::new()),
             stopping: AtomicBool::new(false),
             checkpoint_wanted: AtomicBool::new(false),
             log_space_wanted: AtomicBool::new(false),

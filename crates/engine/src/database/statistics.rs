@@ -6,7 +6,7 @@ use pikepole_contention::sync::atomic::AtomicBool;
 use pikepole_scheduler as scheduler;
 use pikepole_types::{SqlError, Value};
 
-use super::{Database, Durability, now_us};
+use super::{Database, Durability, lock, now_us};
 use crate::catalog::Catalog;
 use crate::catalog::definition::{StoredObject, TableRecord};
 use crate::catalog::statistics::{StatisticsOrigin, StatisticsRecord, TableStatistics};
@@ -47,6 +47,13 @@ pub struct StatisticsDefinition<'a> {
     pub origin: StatisticsOrigin,
     /// NORECOMPUTE
     pub no_recompute: bool,
+}
+
+/// Statistics of a column that a query wants to be brought up to date in the background.
+#[derive(Debug, Clone)]
+pub(super) struct WantedStatistics {
+    table: Arc<Table>,
+    column: usize,
 }
 
 /// The name of statistics that a query needed: `_WA_Sys_00000002_000F4243`.
@@ -181,6 +188,40 @@ impl Database {
                 self.rollback(&mut tx).await?;
                 if error.number == pikepole_types::CANCELLED { Err(error) } else { Ok(()) }
             }
+        }
+    }
+
+    /// Has statistics of columns brought up to date in the background, where they are not waiting for that already: as
+    /// AUTO_UPDATE_STATISTICS_ASYNC has it, the query goes on with those that there are.
+    pub fn want_statistics(&self, beside: &Transaction, table: &Arc<Table>, columns: &[usize]) {
+        if beside.definitions.are_changed() || beside.is_elsewhere(table) {
+            return;
+        }
+        let mut waiting = lock(&self.statistics_wanted);
+        for &column in columns {
+            let is_same = |one: &WantedStatistics| one.table.object_id == table.object_id && one.column == column;
+            if !waiting.iter().any(is_same) {
+                waiting.push(WantedStatistics { table: Arc::clone(table), column });
+            }
+        }
+    }
+
+    /// Makes the statistics that queries want and do not wait for, one table after the other. What cannot be had now is wanted again by
+    /// the next query that looks.
+    pub(crate) async fn update_wanted_statistics(&self) {
+        let none = Arc::new(AtomicBool::new(false));
+        while !self.is_stopping() {
+            let Some(table) = lock(&self.statistics_wanted).first().map(|one| Arc::clone(&one.table)) else { return };
+            let is_its = |one: &WantedStatistics| one.table.object_id == table.object_id;
+            let waiting = lock(&self.statistics_wanted).clone();
+            let columns: Vec<usize> = waiting.iter().filter(|one| is_its(one)).map(|one| one.column).collect();
+            let now = self.current_catalog().table_by_id(table.object_id).map(|now| now.version);
+            if now == Some(table.version) {
+                // Without a session that could cancel it, and with nothing to tell an error to.
+                let _ = self.need_statistics(&self.transaction(0), &none, &table, &columns).await;
+            }
+            // They have been on the list until here, so that they were not wanted twice.
+            lock(&self.statistics_wanted).retain(|one| !(is_its(one) && columns.contains(&one.column)));
         }
     }
 

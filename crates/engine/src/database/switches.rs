@@ -1,4 +1,4 @@
-//! The switches of ALTER DATABASE ... SET. Queries make statistics and bring them up to date as two of them say, and read in-memory tables by one; the
+//! The switches of ALTER DATABASE ... SET. Queries make statistics and bring them up to date as three of them say, and read in-memory tables by one; the
 //! others are kept to be shown: nothing here works otherwise by them, and tools look whether what they have set is so.
 
 use serde::{Deserialize, Serialize};

@@ -88,6 +88,32 @@ fn statistics_follow_the_rows() {
 }
 
 #[test]
+fn queries_do_not_wait_for_statistics_that_are_updated_in_the_background() {
+    let mut client = with_tables();
+    client.quiet("ALTER DATABASE d SET AUTO_UPDATE_STATISTICS_ASYNC ON;");
+    let program = prepare(&query(7), "", &client.context, &client.host).expect("it can be compiled");
+    run_again(&mut client, &program);
+    let rows = |client: &Client, table: &str, column: usize| {
+        let own = statistics_of(client, table).expect("the query has made some");
+        own.of_column(column).and_then(|own| own.values.as_ref().map(|values| values.rows))
+    };
+    assert_eq!(rows(&client, "big", 1), Some(30_000), "a query waits for those that there are not");
+    client.quiet("INSERT big SELECT value, 8, value, 'y' FROM GENERATE_SERIES(1, 30000);");
+    // The checkpoint task, which updates them, does not run in between.
+    (0..40).for_each(|_| drop(run_again(&mut client, &program)));
+    assert_eq!(rows(&client, "big", 1), Some(30_000));
+    for _ in 0..200 {
+        if rows(&client, "big", 1) != Some(30_000) {
+            break;
+        }
+        client.quiet("WAITFOR DELAY '00:00:00.020'");
+    }
+    let new = rows(&client, "big", 1).expect("they are there still");
+    assert!(new != 30_000 && new.abs_diff(60_000) < 6_000, "{new}");
+    assert_eq!(reads(&mut client, &query(8)), "big # other", "the plan is bound again: many rows have the kind 8");
+}
+
+#[test]
 fn a_query_within_a_transaction_that_changes_definitions_does_without() {
     let mut client = with_tables();
     client.quiet("BEGIN TRANSACTION; CREATE TABLE mine (x int);");
