@@ -82,9 +82,7 @@ fn statistics_follow_the_rows() {
     assert_eq!(rows(&client), Some(30_000), "they are not to be brought up to date");
     client.quiet("ALTER DATABASE d SET AUTO_UPDATE_STATISTICS ON;");
     (0..40).for_each(|_| drop(run_again(&mut client, &program)));
-    // Some pages tell of all.
-    let rows = rows(&client).expect("they are there still");
-    assert!(rows != 30_000 && rows.abs_diff(34_000) < 3_400, "{rows}");
+    assert_eq!(rows(&client), Some(34_000));
 }
 
 #[test]
@@ -98,7 +96,7 @@ fn queries_do_not_wait_for_statistics_that_are_updated_in_the_background() {
         own.of_column(column).and_then(|own| own.values.as_ref().map(|values| values.rows))
     };
     assert_eq!(rows(&client, "big", 1), Some(30_000), "a query waits for those that there are not");
-    client.quiet("INSERT big SELECT value, 8, value, 'y' FROM GENERATE_SERIES(1, 30000);");
+    client.quiet("INSERT big SELECT value, 8, value, 'y' FROM GENERATE_SERIES(1, 60000);");
     // The checkpoint task, which updates them, does not run in between.
     (0..40).for_each(|_| drop(run_again(&mut client, &program)));
     assert_eq!(rows(&client, "big", 1), Some(30_000));
@@ -108,8 +106,9 @@ fn queries_do_not_wait_for_statistics_that_are_updated_in_the_background() {
         }
         client.quiet("WAITFOR DELAY '00:00:00.020'");
     }
+    // Some pages tell of all.
     let new = rows(&client, "big", 1).expect("they are there still");
-    assert!(new != 30_000 && new.abs_diff(60_000) < 6_000, "{new}");
+    assert!(new != 30_000 && new.abs_diff(90_000) < 9_000, "{new}");
     assert_eq!(reads(&mut client, &query(8)), "big # other", "the plan is bound again: many rows have the kind 8");
 }
 
