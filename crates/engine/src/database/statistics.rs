@@ -211,17 +211,17 @@ impl Database {
     pub(crate) async fn update_wanted_statistics(&self) {
         let none = Arc::new(AtomicBool::new(false));
         while !self.is_stopping() {
-            let Some(table) = lock(&self.statistics_wanted).first().map(|one| Arc::clone(&one.table)) else { return };
-            let is_its = |one: &WantedStatistics| one.table.object_id == table.object_id;
             let waiting = lock(&self.statistics_wanted).clone();
-            let columns: Vec<usize> = waiting.iter().filter(|one| is_its(one)).map(|one| one.column).collect();
+            let Some(WantedStatistics { table, .. }) = waiting.first() else { return };
+            let is_its = |one: &&WantedStatistics| one.table.object_id == table.object_id;
+            let columns: Vec<usize> = waiting.iter().filter(is_its).map(|one| one.column).collect();
             let now = self.current_catalog().table_by_id(table.object_id).map(|now| now.version);
             if now == Some(table.version) {
                 // Without a session that could cancel it, and with nothing to tell an error to.
-                let _ = self.need_statistics(&self.transaction(0), &none, &table, &columns).await;
+                let _ = self.need_statistics(&self.transaction(0), &none, table, &columns).await;
             }
             // They have been on the list until here, so that they were not wanted twice.
-            lock(&self.statistics_wanted).retain(|one| !(is_its(one) && columns.contains(&one.column)));
+            lock(&self.statistics_wanted).retain(|one| !(is_its(&one) && columns.contains(&one.column)));
         }
     }
 
