@@ -4,7 +4,6 @@ use super::joins::plan;
 use super::parallel::{roomy, waits_of};
 use super::parallel_joins::with_joined_tables;
 use super::*;
-use crate::optimizer::rules::common_table_spool::PlanSize;
 use crate::plan::{More, Node};
 
 const SALES: &str = "
@@ -195,7 +194,7 @@ fn a_plan_without_end_is_refused() {
     let lines = client.lines(&format!("{script} SELECT COUNT(*) FROM t23"));
     assert!(lines[0].contains("8623"), "{lines:?}");
     assert_eq!(client.value(&format!("{script} SELECT COUNT(*) FROM t5")), "7");
-    // Conditions of each level make a second plan of each name, but not of all names of names.
+    // Conditions of each level make second plans of its names, but not at all levels: that would be gigabytes.
     let mut levels = "WITH t0 AS (SELECT part AS k, COUNT(*) AS n FROM sale GROUP BY part)".to_owned();
     for table in 1..12 {
         let below = table - 1;
@@ -204,8 +203,7 @@ fn a_plan_without_end_is_refused() {
                 WHERE x.k > 1 AND y.k < 5 GROUP BY x.k)"
         );
     }
-    let operators = PlanSize::of(&plan(&mut client, &format!("{levels} SELECT COUNT(*) FROM t11")).source).operators;
-    assert!(operators < 100_000, "{operators}");
+    assert_eq!(client.value(&format!("{levels} SELECT COUNT(*) FROM t11")), "3");
     // The same by views that choose among rows.
     client.quiet("CREATE VIEW v0 AS SELECT k, part FROM sale");
     for view in 1..11 {
