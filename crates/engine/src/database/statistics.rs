@@ -17,7 +17,7 @@ use crate::transaction::Transaction;
 /// Parts of a page that are read of a large table, unless more are asked for; fewer where they have more rows than a sample keeps.
 const PARTS_DEFAULT: usize = 1_024;
 
-/// Pages of a table from which on a part of it is read. What smaller ones have a few of would be met by chance or not.
+/// Pages of a table from which on a part of it is read. In smaller ones a value that stands in few pages would weigh nothing or too much.
 const PAGES_MIN: usize = 2 * PARTS_DEFAULT;
 
 /// The longest wait of statistics that a query needs for a definition of another session. Without them the query has a plan, too.

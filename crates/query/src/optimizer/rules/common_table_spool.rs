@@ -8,8 +8,9 @@
 //! A name that conditions leave little of is cheaper for itself, so it is a matter of cost: of all names together, with the conditions that
 //! have moved into each, against that of the whole rows and of reading them once for each name. All names of a table share its rows, or none.
 //!
-//! Of a table that only chooses among rows, as a join does, a name with conditions always has rows of its own: there, these lead to keys and
-//! to other joins (`bind::open_query`). The names without any can share.
+//! Of a table that only chooses among rows, as a join does, a name with conditions in its own query has rows of its own: there, these lead to
+//! keys and to other joins (`bind::open_query`). The other names can share. Conditions that come to a name from a query around it keep both
+//! plans open (`predicate_pushdown`), as they do for a table that makes rows.
 //!
 //! The binder numbers the tables that can be shared (`bind::source`). It leaves out those whose rows differ each time or read a row outside;
 //! recursive ones, whose cost is not known; and those of statements that change rows or assign variables, because these may read what they
@@ -135,7 +136,7 @@ pub(crate) struct PlanSize {
 }
 
 impl PlanSize {
-    /// That of a plan in which nothing is decided yet.
+    /// The size of a plan in which nothing is decided yet.
     pub(crate) fn of(plan: &Node) -> PlanSize {
         let mut size = PlanSize::default();
         size.add(plan);
