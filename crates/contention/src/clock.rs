@@ -16,10 +16,12 @@ thread_local! {
     static VIRTUAL_US: std::cell::Cell<u64> = const { std::cell::Cell::new(REAL) };
 }
 
+#[cfg(not(loom))]
+static ORIGIN: OnceLock<Instant> = OnceLock::new();
+
 /// Microseconds since an arbitrary fixed moment, never going back within one thread.
 #[cfg(not(loom))]
 pub fn now_us() -> u64 {
-    static ORIGIN: OnceLock<Instant> = OnceLock::new();
     match VIRTUAL_US.get() {
         REAL => ORIGIN.get_or_init(Instant::now).elapsed().as_micros() as u64,
         virtual_us => virtual_us,
@@ -30,6 +32,26 @@ pub fn now_us() -> u64 {
 #[cfg(loom)]
 pub fn now_us() -> u64 {
     0
+}
+
+/// Nanoseconds of the machine's monotonic clock, which does not go back from one CPU to another, whatever the thread's virtual time is. What
+/// the thread has written with SeqCst before is seen by others before the reading, and what it reads behind it is read behind it: by the
+/// fences of x86-64, where the kernel reads the clock behind all instructions before. Elsewhere there are fences of memory alone,
+/// which do not order a clock: nothing may rest on that order there.
+#[cfg(not(loom))]
+#[inline]
+pub fn ordered_ns() -> u64 {
+    #[cfg(not(target_arch = "x86_64"))]
+    crate::sync::atomic::fence(crate::sync::atomic::Ordering::SeqCst);
+    let reading = ORIGIN.get_or_init(Instant::now).elapsed().as_nanos() as u64;
+    #[cfg(target_arch = "x86_64")]
+    // SAFETY: the instruction is one of SSE2, which every x86-64 processor has; it touches no memory.
+    unsafe {
+        std::arch::x86_64::_mm_lfence();
+    }
+    #[cfg(not(target_arch = "x86_64"))]
+    crate::sync::atomic::fence(crate::sync::atomic::Ordering::SeqCst);
+    reading
 }
 
 /// Sets the calling thread's virtual time, or gives it back to the machine's clock.
@@ -63,6 +85,8 @@ mod tests {
         assert_eq!((now_us(), virtual_us()), (42, Some(42)));
         let other = std::thread::spawn(virtual_us).join().unwrap();
         assert_eq!(other, None);
+        let ordered = ordered_ns();
+        assert!(ordered_ns() >= ordered, "it is the machine's, not the thread's");
         set_virtual_us(None);
         let first = now_us();
         assert!(now_us() >= first);

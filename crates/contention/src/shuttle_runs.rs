@@ -12,6 +12,12 @@ pub fn runs(usual: usize) -> usize {
     std::env::var("PIKEPOLE_SHUTTLE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(usual)
 }
 
+/// A number below `end` by chance, of a run's seed.
+pub fn chance(end: u64) -> u64 {
+    use shuttle::rand::Rng;
+    shuttle::rand::thread_rng().gen_range(0..end)
+}
+
 /// Runs a model so many times with threads picked by chance, and so many with priorities that change at a few moments
 /// (Burckhardt and others, ASPLOS 2010). The same seeds give the same runs.
 pub fn check(model: fn(), runs: usize) {

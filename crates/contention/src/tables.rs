@@ -53,6 +53,7 @@ name_table! {
         SESSION_TABLE: "The list of sessions.",
         IDENTITY_CACHE: "Dealing out identity values.",
         SEQUENCE_CACHE: "Dealing out numbers of a sequence.",
+        XTP_COMMIT: "Waits for a transaction on in-memory tables that has its time and is about to end.",
     }
 }
 

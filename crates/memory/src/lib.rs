@@ -20,12 +20,14 @@
 //! | `guarded` | pointers that stay good while a guard is held |
 //! | `table` | a table: its indexes, what a transaction sees of a row, unique keys |
 //! | `transaction` | a session's transaction: reads, writes, savepoints, validation, commit |
-//! | `transactions` | the clock, snapshots in use, garbage |
+//! | `transactions` | snapshots in use, garbage |
+//! | `clock` | the times of commits and snapshots, by a counter or by the machine's clock |
 //! | `scan` | rows of a range, copied a batch at a time |
 //! | `statistics` | figures about tables and indexes |
 //!
 //! The shuttle models run with `.ci/shuttle`; each has a canary.
 
+mod clock;
 mod guarded;
 mod index;
 mod node;
@@ -42,6 +44,7 @@ mod transaction;
 mod transactions;
 mod writer;
 
+pub use clock::Timestamps;
 pub use crossbeam_epoch::{Guard, pin};
 pub use index::{Fingers, IndexKind, KeyRange};
 pub use scan::MemoryScan;

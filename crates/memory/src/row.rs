@@ -22,6 +22,7 @@ use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
+use pikepole_contention::Spinner;
 use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Ordering};
 
 use crate::guarded::Guarded;
@@ -210,10 +211,18 @@ impl Version {
     }
 
     /// The time of a version that was committed at `latest` or before; see [`Writer::committed_by`].
-    pub fn committed_by(&self, latest: u64, guard: &Guard) -> Option<u64> {
+    pub fn committed_by(&self, latest: u64, wait: impl FnOnce(Spinner), guard: &Guard) -> Option<u64> {
         match self.begin(guard) {
             Begin::Time(time) => (time <= latest).then_some(time),
-            Begin::Writer(writer) => writer.committed_by(latest),
+            Begin::Writer(writer) => writer.committed_by(latest, wait),
+        }
+    }
+
+    /// The same for a transaction that has `own` as its time to commit; see [`Writer::stands_by`].
+    pub fn stands_by(&self, own: u64, wait: impl FnOnce(Spinner), guard: &Guard) -> Option<u64> {
+        match self.begin(guard) {
+            Begin::Time(time) => (time <= own).then_some(time),
+            Begin::Writer(writer) => writer.stands_by(own, wait),
         }
     }
 

@@ -11,6 +11,9 @@
 //!                ways: it sees those others, in their order
 //!   by key       as transfers, each row found and changed by its key
 //!   fingers      2 sessions insert rows of ascending keys in the same leaves, a third reads them
+//!   behind       3 sessions add one to a row and tell of it; who has heard it sees it
+//!   by clock     transfers, write skew and behind, with times by a clock that goes on by chance
+//!   ways         transfers and behind, while another thread changes the way to times; a look at rows while the clock gives way to the counter
 //!   reuse        a session inserts rows of ascending keys; those before them leave, and another uses their leaf; a third reads
 //!                them, or does not
 //! ```
@@ -22,6 +25,7 @@
 
 use pikepole_contention::fault;
 use pikepole_contention::shuttle_runs::{canary, check, runs};
+use pikepole_contention::sync::atomic::{AtomicU8, Ordering};
 use pikepole_contention::sync::{Arc, thread};
 use std::ops::Bound;
 
@@ -127,9 +131,41 @@ fn filled(home: &Arc<MemoryTransactions>, table: &Arc<MemoryTable>, count: u8) {
     end(&mut tx, Ok(()));
 }
 
+/// The transactions of a database whose times come by this way.
+fn home_by(timestamps: Timestamps) -> Arc<MemoryTransactions> {
+    let home = MemoryTransactions::default();
+    home.set_timestamps(timestamps);
+    Arc::new(home)
+}
+
+/// Runs a model's sessions while a thread changes the way to times, there and back.
+fn while_ways_change(home: &Arc<MemoryTransactions>, sessions: impl FnOnce()) {
+    let home = home.clone();
+    let changes = thread::spawn(move || {
+        for to in [Timestamps::Clock, Timestamps::Atomic, Timestamps::Clock] {
+            home.set_timestamps(to);
+        }
+    });
+    sessions();
+    changes.join().expect("no panic");
+}
+
 fn transfers() {
-    let (home, table) = (Arc::new(MemoryTransactions::default()), table());
-    filled(&home, &table, 2);
+    transfers_of(&home_by(Timestamps::Atomic));
+}
+
+fn transfers_by_clock() {
+    transfers_of(&home_by(Timestamps::Clock));
+}
+
+fn transfers_while_ways_change() {
+    let home = home_by(Timestamps::Atomic);
+    while_ways_change(&home, || transfers_of(&home));
+}
+
+fn transfers_of(home: &Arc<MemoryTransactions>) {
+    let table = table();
+    filled(home, &table, 2);
     let session = |number: u8| {
         let (home, table) = (home.clone(), table.clone());
         thread::spawn(move || {
@@ -158,6 +194,31 @@ fn transfers() {
     let left = rows(&mut tx, &table, 0, Level::Snapshot);
     assert_eq!(left.iter().map(|row| row.1).sum::<u8>(), 20, "the sum is another");
     drop(tx);
+    is_tidy(home, &table, 2);
+}
+
+/// A session moves an amount between rows, and another looks twice, while the clock gives way to the counter.
+fn looks_while_the_way_changes() {
+    let key = IndexShape { kind: IndexKind::Hash { buckets: 1 }, unique: true };
+    let (home, table) = (home_by(Timestamps::Clock), Arc::new(MemoryTable::new(&[key])));
+    filled_by_key(&home, &table, 2);
+    let changes = {
+        let home = home.clone();
+        thread::spawn(move || home.set_timestamps(Timestamps::Atomic))
+    };
+    let writer = {
+        let (home, table) = (home.clone(), table.clone());
+        thread::spawn(move || {
+            let mut tx = home.session();
+            let moved = set_by_key(&mut tx, &table, 0, Some(9)).and_then(|()| set_by_key(&mut tx, &table, 1, Some(11)));
+            end(&mut tx, moved);
+        })
+    };
+    let mut tx = home.session();
+    let seen = [0, 1, 0].map(|key| value_of(&mut tx, &table, key));
+    assert!([[10, 10, 10], [9, 11, 9]].contains(&seen), "the sum is another");
+    drop(tx);
+    [changes, writer].into_iter().for_each(|thread| thread.join().expect("no panic"));
     is_tidy(&home, &table, 2);
 }
 
@@ -181,18 +242,24 @@ fn set_by_key(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, to:
     Ok(())
 }
 
+/// Inserts a row into a table with one index.
+fn put(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, value: u8) -> Result<(), Refusal> {
+    tx.begin_statement();
+    tx.insert(table, &key_alone(key), &[key, value], &mut Fingers::default(), &mut Vec::new())
+}
+
+fn filled_by_key(home: &Arc<MemoryTransactions>, table: &Arc<MemoryTable>, count: u8) {
+    let mut tx = home.session();
+    for key in 0..count {
+        assert_eq!(put(&mut tx, table, key, 10), Ok(()));
+    }
+    end(&mut tx, Ok(()));
+}
+
 fn transfers_by_key() {
     let key = IndexShape { kind: IndexKind::Hash { buckets: 1 }, unique: true };
     let (home, table) = (Arc::new(MemoryTransactions::default()), Arc::new(MemoryTable::new(&[key])));
-    let put = |tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, value: u8| {
-        tx.begin_statement();
-        tx.insert(table, &key_alone(key), &[key, value], &mut Fingers::default(), &mut Vec::new())
-    };
-    let mut setup = home.session();
-    for key in 0..2 {
-        assert_eq!(put(&mut setup, &table, key, 10), Ok(()));
-    }
-    end(&mut setup, Ok(()));
+    filled_by_key(&home, &table, 2);
     let session = |number: u8| {
         let (home, table) = (home.clone(), table.clone());
         thread::spawn(move || {
@@ -217,7 +284,7 @@ fn transfers_by_key() {
     threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
     let mut tx = home.session();
     assert_eq!(value_of(&mut tx, &table, 0) + value_of(&mut tx, &table, 1), 20, "the sum is another");
-    drop((tx, setup));
+    drop(tx);
     is_tidy(&home, &table, 2);
 }
 
@@ -495,9 +562,60 @@ fn reuse_by(is_read: bool) {
     is_tidy(&home, &table, all.len());
 }
 
+/// Sessions add one to a row, and each tells of its commit; whoever has heard of one sees it, or another's behind it.
+fn behind_of(home: &Arc<MemoryTransactions>) {
+    let key = IndexShape { kind: IndexKind::Hash { buckets: 1 }, unique: true };
+    let table = Arc::new(MemoryTable::new(&[key]));
+    filled_by_key(home, &table, 1);
+    let heard = Arc::new(AtomicU8::new(10));
+    let session = |_: u8| {
+        let (home, table, heard) = (home.clone(), table.clone(), heard.clone());
+        thread::spawn(move || {
+            let mut tx = home.session();
+            for _ in 0..2 {
+                let told = heard.load(Ordering::SeqCst);
+                let value = value_of(&mut tx, &table, 0);
+                assert!(value >= told, "a commit is not seen by who begins behind it");
+                let done = set_by_key(&mut tx, &table, 0, Some(value + 1));
+                let is_done = done.is_ok();
+                end(&mut tx, done);
+                if is_done {
+                    heard.fetch_max(value + 1, Ordering::SeqCst);
+                }
+            }
+        })
+    };
+    let threads: Vec<_> = (0..3).map(session).collect();
+    threads.into_iter().for_each(|thread| thread.join().expect("no panic"));
+    let mut tx = home.session();
+    let last = value_of(&mut tx, &table, 0);
+    assert_eq!(last, heard.load(Ordering::SeqCst), "a commit is not seen by who begins behind it");
+}
+
+fn behind() {
+    behind_of(&home_by(Timestamps::Atomic));
+}
+
+fn behind_by_clock() {
+    behind_of(&home_by(Timestamps::Clock));
+}
+
+fn behind_while_ways_change() {
+    let home = home_by(Timestamps::Atomic);
+    while_ways_change(&home, || behind_of(&home));
+}
+
 fn write_skew() {
-    let (home, table) = (Arc::new(MemoryTransactions::default()), table());
-    filled(&home, &table, 2);
+    write_skew_of(&home_by(Timestamps::Atomic));
+}
+
+fn write_skew_by_clock() {
+    write_skew_of(&home_by(Timestamps::Clock));
+}
+
+fn write_skew_of(home: &Arc<MemoryTransactions>) {
+    let table = table();
+    filled(home, &table, 2);
     let session = |number: usize| {
         let (home, table) = (home.clone(), table.clone());
         thread::spawn(move || {
@@ -512,12 +630,47 @@ fn write_skew() {
     let mut tx = home.session();
     assert!(rows(&mut tx, &table, 1, Level::Snapshot).iter().any(|row| row.1 == 10), "both rows are empty");
     drop(tx);
-    is_tidy(&home, &table, 2);
+    is_tidy(home, &table, 2);
 }
 
 #[test]
 fn shuttle_transfers() {
     check(transfers, runs(RUNS));
+}
+
+#[test]
+fn shuttle_transfers_by_clock() {
+    check(transfers_by_clock, runs(RUNS));
+}
+
+#[test]
+fn shuttle_transfers_while_ways_change() {
+    check(transfers_while_ways_change, runs(RUNS));
+}
+
+#[test]
+fn shuttle_looks_while_the_way_changes() {
+    check(looks_while_the_way_changes, runs(RUNS));
+}
+
+#[test]
+fn shuttle_behind() {
+    check(behind, runs(RUNS));
+}
+
+#[test]
+fn shuttle_behind_by_clock() {
+    check(behind_by_clock, runs(RUNS));
+}
+
+#[test]
+fn shuttle_behind_while_ways_change() {
+    check(behind_while_ways_change, runs(RUNS));
+}
+
+#[test]
+fn shuttle_write_skew_by_clock() {
+    check(write_skew_by_clock, runs(RUNS));
 }
 
 #[test]
@@ -629,6 +782,17 @@ canaries! {
     shuttle_canary_a_snapshot_is_taken_before_it_is_told:
         transfers with "memory: a snapshot is taken before it is published",
         seen as ["the sum is another", "indexes differ", "index out of bounds"];
+    shuttle_canary_a_commit_has_the_present_time:
+        transfers_by_clock with "memory: a commit has the present time",
+        seen as ["the sum is another", "indexes differ", "a row that is seen is gone"];
+    shuttle_canary_a_commit_ends_before_its_time:
+        behind_by_clock with "memory: a commit ends before its time",
+        seen as ["a commit is not seen by who begins behind it", "rows that stay are not seen"];
+    shuttle_canary_the_way_to_times_is_not_looked_at_again:
+        looks_while_the_way_changes with "memory: the way to times is not looked at again",
+        seen as ["the sum is another"];
+    shuttle_canary_a_writer_of_the_same_time_is_overlooked:
+        write_skew_by_clock with "memory: a writer of the same time is overlooked", seen as ["both rows are empty"];
     shuttle_canary_nothing_is_validated:
         write_skew with "memory: nothing is validated", seen as ["both rows are empty"];
 }

@@ -5,7 +5,7 @@ use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
-use pikepole_contention::{CachePadded, SlotCounter};
+use pikepole_contention::{CachePadded, SlotCounter, Spinner};
 
 use crate::guarded::Guarded;
 use crate::index::{Finger, Index, IndexKind};
@@ -322,6 +322,8 @@ pub(crate) struct Sight {
     pub statement: u64,
     /// The highest position in the log of what it has seen.
     pub after: Cell<u64>,
+    /// Its waits for transactions that are committing.
+    pub waits: Cell<Vec<Spinner>>,
 }
 
 impl Sight {
@@ -345,12 +347,19 @@ impl Sight {
         self.after.set(self.after.get().max(version.position(guard)));
     }
 
+    #[cold]
+    fn note_wait(&self, spinner: Spinner) {
+        let mut waits = self.waits.take();
+        waits.push(spinner);
+        self.waits.set(waits);
+    }
+
     #[inline]
     fn sees(&self, version: &Version, guard: &Guard) -> bool {
         match version.begin(guard) {
             Begin::Time(time) => time <= self.time,
             Begin::Writer(writer) if Some(NonNull::from(writer)) == self.writer => version.statement() < self.statement,
-            Begin::Writer(writer) => writer.committed_by(self.time).is_some(),
+            Begin::Writer(writer) => writer.committed_by(self.time, |spinner| self.note_wait(spinner)).is_some(),
         }
     }
 
@@ -371,7 +380,7 @@ impl Sight {
             if this.is_of(self.writer, guard) {
                 return if has_key(this) { Err(Refusal::Duplicate(at)) } else { Ok(()) };
             }
-            match this.committed_by(u64::MAX, guard) {
+            match this.committed_by(u64::MAX, |spinner| self.note_wait(spinner), guard) {
                 Some(time) if time > self.time => return Err(Refusal::Conflict),
                 Some(_) if has_key(this) => return Err(Refusal::Duplicate(at)),
                 Some(_) => {

@@ -4,6 +4,8 @@ use std::collections::BTreeMap;
 use std::ops::Bound;
 use std::sync::Arc;
 
+use pikepole_contention::{SpinlockClass, Statistics};
+
 use super::*;
 
 mod fingers;
@@ -69,6 +71,15 @@ fn scan(
         }
     }
     rows
+}
+
+const WAYS: [Timestamps; 2] = [Timestamps::Atomic, Timestamps::Clock];
+
+/// Transactions with times by a way, or by the counter where it is not supported.
+fn home_by(way: Timestamps) -> Arc<MemoryTransactions> {
+    let home = Arc::new(MemoryTransactions::default());
+    home.set_timestamps(way);
+    home
 }
 
 fn all() -> KeyRange {
@@ -260,7 +271,7 @@ fn sessions_in_any_turn_see_their_snapshots_and_leave_nothing() {
         seed % below
     };
     for round in 0..60 {
-        let (home, table) = (Arc::new(MemoryTransactions::default()), table(KINDS[round % 2]));
+        let (home, table) = (home_by(WAYS[round / 2 % 2]), table(KINDS[round % 2]));
         let session = || Expected { tx: home.session(), seen: None, marks: Vec::new() };
         let mut sessions = [session(), session(), session()];
         let mut committed = BTreeMap::new();
@@ -331,8 +342,8 @@ fn sessions_in_any_turn_see_their_snapshots_and_leave_nothing() {
 #[test]
 fn transfers_by_threads_keep_the_sum() {
     const ACCOUNTS: u32 = 8;
-    for kind in KINDS {
-        let (home, table) = (Arc::new(MemoryTransactions::default()), table(kind));
+    for (kind, way) in KINDS.into_iter().flat_map(|kind| WAYS.map(|way| (kind, way))) {
+        let (home, table) = (home_by(way), table(kind));
         let mut setup = home.session();
         for key in 0..ACCOUNTS {
             insert(&mut setup, &table, key, 100).expect("no conflict");
@@ -366,6 +377,38 @@ fn transfers_by_threads_keep_the_sum() {
         assert!(counts.commits > 1, "somebody came through");
         assert_eq!((home.sweep(), table.rows()), (0, u64::from(ACCOUNTS)));
     }
+}
+
+/// A reader that comes too late for a commit does not wait for it: then there is another commit.
+#[test]
+fn waits_for_a_commit_are_counted() {
+    let statistics = Statistics::new();
+    let (home, table) = (Arc::new(MemoryTransactions::new(&statistics)), table(KINDS[0]));
+    let counted = || statistics.spinlocks()[SpinlockClass::XTP_COMMIT as usize];
+    let mut tx = home.session();
+    insert(&mut tx, &table, 1, 0).expect("no conflict");
+    commit(&mut tx).expect("valid");
+    assert_eq!(counted().collisions, 0, "nobody has waited");
+    for value in 1.. {
+        change(&mut tx, &table, 1, Some((1, value))).expect("no conflict");
+        tx.prepare().expect("valid");
+        let (told, heard) = std::sync::mpsc::channel();
+        std::thread::scope(|threads| {
+            let reader = threads.spawn(|| {
+                let mut reader = home.session();
+                told.send(()).expect("the other end is there");
+                assert_eq!(rows(&mut reader, &table, Level::Snapshot), [(1, value)], "its time is before the look");
+            });
+            heard.recv().expect("the other end is there");
+            std::thread::yield_now();
+            tx.commit(1);
+            reader.join().expect("no panic");
+        });
+        if counted().collisions > 0 {
+            break;
+        }
+    }
+    assert!(counted().spins >= counted().collisions);
 }
 
 /// A key from a few, of any length and with long common beginnings.

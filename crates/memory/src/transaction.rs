@@ -97,6 +97,8 @@ pub struct MemoryTransaction {
     home: Arc<MemoryTransactions>,
     snapshot: Arc<Snapshot>,
     time: Option<u64>,
+    /// The time of its last snapshot.
+    last: u64,
     writers: Writers,
     writer: Option<NonNull<Writer>>,
     statement: u64,
@@ -136,6 +138,7 @@ impl MemoryTransaction {
             home,
             snapshot,
             time: None,
+            last: 0,
             writers: Writers::default(),
             writer: None,
             statement: 0,
@@ -172,19 +175,27 @@ impl MemoryTransaction {
         match self.time {
             Some(time) => time,
             None => {
-                let time = self.home.take(&self.snapshot);
+                let time = self.home.take(&self.snapshot, self.last);
+                self.last = time;
                 *self.time.insert(time)
             }
         }
     }
 
     pub(crate) fn sight(&mut self) -> Sight {
-        Sight { time: self.begin(), writer: self.writer, statement: self.statement, after: Cell::new(0) }
+        Sight {
+            time: self.begin(),
+            writer: self.writer,
+            statement: self.statement,
+            after: Cell::new(0),
+            waits: Cell::default(),
+        }
     }
 
     /// Notes what was seen.
     pub(crate) fn note_seen(&mut self, sight: &Sight) {
         self.after = self.after.max(sight.after.get());
+        sight.waits.take().iter().for_each(|spinner| self.home.count_wait(spinner));
     }
 
     /// What this transaction logs must come behind this position in the log: behind the commits of all that it has seen, and has found gone.
@@ -219,7 +230,7 @@ impl MemoryTransaction {
     ) {
         if level >= Level::RepeatableRead
             && !version.is_of(self.writer, guard)
-            && let Some(time) = version.committed_by(u64::MAX, guard)
+            && let Some(time) = version.committed_by(u64::MAX, |spinner| self.home.count_wait(&spinner), guard)
         {
             self.reads.push(Read { row: row.pointer(), time });
         }
@@ -292,7 +303,7 @@ impl MemoryTransaction {
         if !newest.is_of(self.writer, guard) {
             let is_overlooked = planted("memory: changes since the snapshot are overlooked");
             let latest = if is_overlooked { u64::MAX } else { time };
-            if newest.committed_by(latest, guard).is_none() {
+            if newest.committed_by(latest, |spinner| self.home.count_wait(&spinner), guard).is_none() {
                 self.note_refusal(Refusal::Conflict);
                 table.count_refusal(Refusal::Conflict);
                 return Err(Refusal::Conflict);
@@ -353,6 +364,7 @@ impl MemoryTransaction {
             let finger = fingers.as_deref_mut().and_then(|fingers| fingers.at(at));
             let put = table.put_node(at, node, finger, &sight, guard);
             if let Err(refusal) = put {
+                self.note_seen(&sight);
                 self.note_refusal(refusal);
                 return put;
             }
@@ -489,9 +501,9 @@ impl MemoryTransaction {
         let guard = crossbeam_epoch::pin();
         let sight = self.sight();
         let Some(row) = table.row(name, &guard) else { return false };
-        let Some(version) = sight.version(row, &guard) else { return false };
+        let version = sight.version(row, &guard);
         self.note_seen(&sight);
-        let Some(bytes) = version.body() else { return false };
+        let Some((version, bytes)) = version.and_then(|version| Some((version, version.body()?))) else { return false };
         body.clear();
         body.extend_from_slice(bytes);
         self.note_read(row, version, level, &guard);

@@ -1,4 +1,4 @@
-//! The clock of a database's tables in memory, the snapshots in use, and what waits to be freed.
+//! The snapshots in use of a database's tables in memory, and what waits to be freed.
 
 use std::collections::VecDeque;
 use std::ptr::NonNull;
@@ -7,8 +7,9 @@ use crossbeam_epoch::Guard;
 use pikepole_contention::fault::planted;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 use pikepole_contention::sync::{Arc, Mutex, MutexGuard};
-use pikepole_contention::{CachePadded, SlotCounter, slot};
+use pikepole_contention::{CachePadded, SlotCounter, SpinlockClass, Spinner, Statistics, slot};
 
+use crate::clock::{Clock, Timestamps};
 use crate::guarded::Guarded;
 use crate::row::{Row, Version};
 use crate::table::MemoryTable;
@@ -25,26 +26,6 @@ const ROWS_A_STEP: usize = 64;
 const STEPS_TO_END: usize = 3;
 /// So long a queue asks again which snapshots are in use.
 const ROWS_TO_ASK: usize = if cfg!(shuttle) { 1 } else { 64 };
-
-/// The times of commits.
-///
-/// A writer says that it is about to have a time, and then takes one; a reader takes the present time, and then asks how the writer
-/// stands. A reader whose time is the writer's or later has read what the writer's exchange of the clock has put there, or a later one,
-/// so it sees what the writer did before: it cannot pass a version over that belongs to its snapshot.
-#[derive(Default)]
-pub(crate) struct Clock(CachePadded<AtomicU64>);
-
-impl Clock {
-    /// SeqCst: see [`MemoryTransactions::take`]. Acquire pairs with the Release of [`Clock::next`].
-    pub fn now(&self) -> u64 {
-        self.0.load(Ordering::SeqCst)
-    }
-
-    /// SeqCst: in one order with the reads of [`Clock::now`].
-    pub fn next(&self) -> u64 {
-        self.0.fetch_add(1, Ordering::SeqCst) + 1
-    }
-}
 
 /// A session's snapshot: its time, or [`NO_SNAPSHOT`].
 pub(crate) type Snapshot = CachePadded<AtomicU64>;
@@ -156,6 +137,7 @@ pub struct OpenMemoryTransaction {
 
 /// The transactions of a database in its tables in memory.
 pub struct MemoryTransactions {
+    statistics: Arc<Statistics>,
     pub(crate) clock: Clock,
     /// With the sessions that they are of.
     snapshots: Mutex<Vec<(i32, Arc<Snapshot>)>>,
@@ -178,7 +160,19 @@ pub struct MemoryTransactions {
 
 impl Default for MemoryTransactions {
     fn default() -> Self {
+        Self::new(&Statistics::new())
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+impl MemoryTransactions {
+    /// None so far, whose waits for each other `statistics` counts.
+    pub fn new(statistics: &Arc<Statistics>) -> Self {
         Self {
+            statistics: statistics.clone(),
             clock: Clock::default(),
             snapshots: Mutex::default(),
             oldest: AtomicU64::new(0),
@@ -196,13 +190,14 @@ impl Default for MemoryTransactions {
             rows_swept_aside: SlotCounter::new(),
         }
     }
-}
 
-fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
-    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
-}
+    /// Counts a wait for a transaction that was committing.
+    #[cold]
+    pub(crate) fn count_wait(&self, spinner: &Spinner) {
+        self.statistics.spinlock_collides(SpinlockClass::XTP_COMMIT);
+        self.statistics.spinlock_spun(SpinlockClass::XTP_COMMIT, spinner);
+    }
 
-impl MemoryTransactions {
     /// The transaction of a session without a number, which has not begun.
     pub fn session(self: &Arc<Self>) -> MemoryTransaction {
         self.session_of(0)
@@ -228,7 +223,19 @@ impl MemoryTransactions {
 
     /// All commits from now on have a later time: those up to `time` were made before a restart.
     pub fn begin_after(&self, time: u64) {
-        self.clock.0.fetch_max(time, Ordering::SeqCst);
+        self.clock.change(self.clock.way(), time);
+    }
+
+    /// The way to the times of commits and snapshots.
+    pub fn timestamps(&self) -> Timestamps {
+        self.clock.way()
+    }
+
+    /// Changes the way to times, while transactions run; one that is not supported by this processor changes nothing.
+    pub fn set_timestamps(&self, to: Timestamps) {
+        if to.is_supported() && to != self.clock.way() {
+            self.clock.change(to, 0);
+        }
     }
 
     /// The transactions that have a snapshot.
@@ -258,17 +265,20 @@ impl MemoryTransactions {
         lock(&self.snapshots).retain(|(_, other)| !Arc::ptr_eq(other, snapshot));
     }
 
-    /// Takes a snapshot: no version goes that it sees, until it is given back.
-    pub(crate) fn take(&self, snapshot: &Snapshot) -> u64 {
+    /// Takes a snapshot: no version goes that it sees, until it is given back. `last` is a time that the session has had before.
+    pub(crate) fn take(&self, snapshot: &Snapshot, last: u64) -> u64 {
         if planted("memory: a snapshot is taken before it is published") {
             let time = self.clock.now();
             pikepole_contention::sync::hint::spin_loop();
             snapshot.store(time, Ordering::SeqCst);
             return time;
         }
-        snapshot.store(self.clock.now(), Ordering::SeqCst);
-        // Who has not seen the store above has read the clock before: this time is not below its.
-        self.clock.now()
+        snapshot.store(last, Ordering::SeqCst);
+        // Who has not seen the store above has taken its time before: this one is not below it.
+        let time = self.clock.now();
+        // Who sees this one in place of the other knows that nothing between is wanted.
+        snapshot.store(time, Ordering::Release);
+        time
     }
 
     /// The time of the oldest snapshot in use, or the present.

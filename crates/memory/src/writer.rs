@@ -4,6 +4,7 @@ use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
 use pikepole_contention::Spinner;
+use pikepole_contention::fault::planted;
 use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
 
 const ACTIVE: u64 = 0;
@@ -77,20 +78,47 @@ impl Writer {
     }
 
     /// The time at which it has committed, if that is `latest` or before; None: later, or not. A writer that has got such a time is
-    /// waited for until it is known whether it keeps it; one with a later time is not, so those who wait for each other's times end.
-    pub fn committed_by(&self, latest: u64) -> Option<u64> {
+    /// waited for until it is known whether it keeps it, and `wait` learns of it; one with a later time is not, so those who wait for
+    /// each other's times end.
+    pub fn committed_by(&self, latest: u64, wait: impl FnOnce(Spinner)) -> Option<u64> {
+        self.settled(wait, |state| match state {
+            State::Preparing(time) if time > latest => Some(None),
+            State::Committed(time) => Some((time <= latest).then_some(time)),
+            _ => None,
+        })
+    }
+
+    /// The same for a transaction that has `own` as its time to commit: a writer with that time counts as committed, and is not waited for.
+    /// Two with one time who change what the other has read cannot both miss that, because each says that it enters before it looks: the
+    /// one that finds it fails.
+    pub fn stands_by(&self, own: u64, wait: impl FnOnce(Spinner)) -> Option<u64> {
+        let counts = !planted("memory: a writer of the same time is overlooked");
+        self.settled(wait, |state| match state {
+            State::Preparing(time) if time == own => Some(counts.then_some(time)),
+            State::Preparing(time) if time > own => Some(None),
+            State::Committed(time) => Some((time <= own).then_some(time)),
+            _ => None,
+        })
+    }
+
+    /// Waits until `known` tells what its state comes to; one that is active or aborted has no time.
+    fn settled(&self, wait: impl FnOnce(Spinner), known: impl Fn(State) -> Option<Option<u64>>) -> Option<u64> {
         let mut spinner = Spinner::new();
-        loop {
-            match self.state() {
-                State::Active | State::Aborted => return None,
-                State::Committed(time) => return (time <= latest).then_some(time),
-                State::Preparing(time) if time > latest => return None,
-                State::Entering | State::Preparing(_) => {
-                    spinner.spin();
-                    spinner.back_off_if_due();
-                }
+        let settled = loop {
+            let state = self.state();
+            if matches!(state, State::Active | State::Aborted) {
+                break None;
             }
+            if let Some(settled) = known(state) {
+                break settled;
+            }
+            spinner.spin();
+            spinner.back_off_if_due();
+        };
+        if spinner.spins() > 0 {
+            wait(spinner);
         }
+        settled
     }
 }
 

@@ -9,6 +9,7 @@ use pikepole_contention::sync::Mutex;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicI32, AtomicU8, AtomicU32, AtomicU64, Ordering};
 use pikepole_log::{Log, LogOptions, Lsn, OpenFrom};
 use pikepole_machine::Disk;
+use pikepole_memory::{MemoryTransactions, Timestamps};
 use pikepole_scheduler::Schedulers;
 use pikepole_storage::{
     Direction, HeapInsertTargets, Master, PageId, ScanRange, StorageError, Store, StoreOptions, TornPages, Tree,
@@ -49,6 +50,7 @@ pub(crate) struct OpenContext {
     pub trace_flags: Arc<TraceFlags>,
     pub heap_targets: HeapInsertTargets,
     pub torn_pages: TornPages,
+    pub timestamps: Timestamps,
     /// Log bytes after which a checkpoint is due.
     pub checkpoint_bytes: u64,
     /// Is told of recoveries that take long.
@@ -227,6 +229,8 @@ impl Database {
         catalog.version = context.opened.fetch_add(1, Ordering::Relaxed) << 32 | 1;
         let storage_max = catalog.tables().flat_map(|t| t.storages().map(|s| s.object)).max();
         let object_id_next = catalog.object_id_max().max(OBJECT_ID_FIRST - 1) + 1;
+        let memory = Arc::new(MemoryTransactions::new(&statistics));
+        memory.set_timestamps(context.timestamps);
         let database = Arc::new(Database {
             family: file.family(),
             chain: Mutex::new(Kept::new(file.chain, file.options.recovery)),
@@ -250,7 +254,7 @@ impl Database {
             catalog: Mutex::new(Arc::new(catalog)),
             object_id_next: AtomicI32::new(object_id_next),
             storage_next: AtomicU32::new(storage_max.map_or(STORAGE_FIRST, |max| max + 1)),
-            memory: Arc::default(),
+            memory,
             in_memory: InMemoryCheckpoints::new(Manifest::read(&context.disk, folder)?),
             elevates: AtomicBool::new(file.options.switches.is_on(switches::ELEVATE)),
             delayed_durability: AtomicU8::new(file.options.delayed_durability as u8),

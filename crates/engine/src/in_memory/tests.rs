@@ -3,6 +3,7 @@
 use std::sync::Arc;
 
 use pikepole_machine::SimulatedDisk;
+use pikepole_memory::Timestamps;
 use pikepole_types::Value;
 
 use super::Occasion;
@@ -100,6 +101,37 @@ fn rows_outlive_restarts_of_any_kind() {
         });
     }
     assert_eq!(expected.len(), 6 * 49 - 6);
+    assert_sound(&disk);
+}
+
+#[test]
+fn times_go_on_over_restarts_whichever_way_they_come_by() {
+    let disk = SimulatedDisk::new(3);
+    let mut expected = Vec::new();
+    for round in 0..8_i64 {
+        expected = with_client(&disk, async |db, mut a| {
+            if round == 0 {
+                a.create(durable("t")).await;
+            }
+            let t = table_of(&db, "t");
+            assert_eq!(keys(&mut a, &t).await, expected, "round {round}");
+            let mut last = db.memory().now();
+            let ways = [Timestamps::Clock, Timestamps::Atomic, Timestamps::Clock];
+            for (at, way) in ways.into_iter().skip(round as usize % 2).enumerate() {
+                db.memory().set_timestamps(way);
+                assert_eq!(db.memory().timestamps(), way);
+                insert_all(&mut a, &t, round * 10 + at as i64 * 3..round * 10 + at as i64 * 3 + 3).await;
+                let now = db.memory().now();
+                assert!(now > last, "round {round}: {now} behind {last}");
+                last = now;
+                if at as i64 == round % 3 {
+                    db.checkpoint_in_memory(Occasion::Asked).expect("a checkpoint");
+                }
+            }
+            keys(&mut a, &t).await
+        });
+    }
+    assert_eq!(expected.len(), 4 * 9 + 4 * 6);
     assert_sound(&disk);
 }
 

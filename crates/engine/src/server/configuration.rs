@@ -15,6 +15,7 @@ use pikepole_log::{
 };
 use pikepole_machine::memory::{Budget, MemoryLimit};
 use pikepole_machine::{CpuLimits, Pages, Topology, affinity};
+use pikepole_memory::Timestamps;
 use pikepole_scheduler::{CpuIdle, Schedulers, SignalledFirst};
 use pikepole_storage::{HeapInsertTargets, PoolGrowth, StoreOptions, TornPages};
 use pikepole_transaction::{NestedTransactions, TransactionIds};
@@ -30,7 +31,7 @@ use super::policy_table::{
     FIRST_NUMBER, HEAP_INSERT_TARGETS, ISOLATED, LARGE_PAGES, LOG_BLOCK, LOG_FLUSH_DELAY, LOG_FLUSH_QUEUE, LOG_IO,
     LOG_RESERVATION, LOG_WRITER_CPUS, LOG_WRITERS, MAX_DEGREE, NESTED_TRANSACTIONS, PER_NODE, POLICIES, POLICIES_NAME,
     POOL_GROWTH, PolicyDefinition, PolicySet, QUERY_MEMORY_MIN, QUERY_SHARE, QUERY_WAIT, RESERVED, SIGNALLED_FIRST,
-    TORN_PAGES, TRANSACTION_IDS, TWICE_NODES, WORKSPACE_MEMORY,
+    TIMESTAMPS, TORN_PAGES, TRANSACTION_IDS, TWICE_NODES, WORKSPACE_MEMORY, XTP_TIMESTAMPS,
 };
 use crate::database::{Database, OpenContext};
 use crate::error::OpenError;
@@ -245,6 +246,9 @@ impl ServerConfiguration {
         let Some(chosen) = by_word.or_else(by_number) else {
             return Err(policy.value_invalid(value, &policy.allowed.join(", ")));
         };
+        if at == XTP_TIMESTAMPS && !TIMESTAMPS[chosen].is_supported() {
+            return Err(policy.value_invalid(value, "ATOMIC; CLOCK is for x86-64"));
+        }
         self.values[at] = chosen;
         Ok(policy.takes_effect)
     }
@@ -403,6 +407,10 @@ impl ServerConfiguration {
 
     fn transaction_ids(&self) -> TransactionIds {
         if self.is_classic(TRANSACTION_IDS) { TransactionIds::Spinlock } else { TransactionIds::AtomicRanges }
+    }
+
+    fn timestamps(&self) -> Timestamps {
+        TIMESTAMPS[self.values[XTP_TIMESTAMPS]]
     }
 
     fn reservation(&self) -> Reservation {
@@ -580,6 +588,7 @@ impl ServerConfiguration {
         database.transactions().set_nested(self.nested_transactions());
         database.store().set_heap_insert_targets(self.heap_targets());
         database.store().set_torn_pages(self.torn_pages());
+        database.memory().set_timestamps(self.timestamps());
     }
 
     /// What databases are opened with.
@@ -631,6 +640,7 @@ impl ServerConfiguration {
             nested: self.nested_transactions(),
             heap_targets: self.heap_targets(),
             torn_pages: self.torn_pages(),
+            timestamps: self.timestamps(),
             recovery_watch: options.recovery_watch.clone(),
             opened: Arc::default(),
             waits: Arc::default(),

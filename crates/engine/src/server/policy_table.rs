@@ -6,6 +6,7 @@
 use std::fmt;
 
 use pikepole_contention::{LatchClass, SpinlockClass, WaitType};
+use pikepole_memory::Timestamps;
 
 use super::configuration::Effect;
 
@@ -113,12 +114,13 @@ pub(super) const COMMIT_ACKNOWLEDGE: usize = 15;
 pub(super) const CPU_IDLE: usize = 16;
 pub(super) const SIGNALLED_FIRST: usize = 17;
 pub(super) const TORN_PAGES: usize = 18;
-pub(super) const WORKSPACE_MEMORY: usize = 19;
-pub(super) const QUERY_MEMORY_MIN: usize = 20;
-pub(super) const QUERY_SHARE: usize = 21;
-pub(super) const QUERY_WAIT: usize = 22;
-pub(super) const LOG_FLUSH_DELAY: usize = 23;
-pub(super) const CALL_TRACE: usize = 24;
+pub(super) const XTP_TIMESTAMPS: usize = 19;
+pub(super) const WORKSPACE_MEMORY: usize = 20;
+pub(super) const QUERY_MEMORY_MIN: usize = 21;
+pub(super) const QUERY_SHARE: usize = 22;
+pub(super) const QUERY_WAIT: usize = 23;
+pub(super) const LOG_FLUSH_DELAY: usize = 24;
+pub(super) const CALL_TRACE: usize = 25;
 /// From here on options are numbers between the two that `allowed` has, kept as what they are above the least.
 pub(super) const FIRST_NUMBER: usize = WORKSPACE_MEMORY;
 
@@ -129,6 +131,9 @@ pub(super) const CPU_LIST: usize = 3;
 /// The places of `LOG_WRITERS`' words in its table.
 pub(super) const PER_NODE: usize = 9;
 pub(super) const TWICE_NODES: usize = 10;
+
+/// `XTP_TIMESTAMPS`' values, as its table has them.
+pub(super) const TIMESTAMPS: [Timestamps; 2] = [Timestamps::Atomic, Timestamps::Clock];
 
 /// The place of `LARGE_PAGES`' values in its table.
 pub(super) const RESERVED: usize = 2;
@@ -141,7 +146,7 @@ pub(super) const DEGREES: [&str; 65] = [
     "59", "60", "61", "62", "63", "64",
 ];
 
-pub(super) const POLICIES: [PolicyDefinition; 25] = [
+pub(super) const POLICIES: [PolicyDefinition; 26] = [
     PolicyDefinition {
         name: "TRANSACTION_IDS",
         allowed: &["SPINLOCK", "ATOMIC_RANGES"],
@@ -332,6 +337,15 @@ pub(super) const POLICIES: [PolicyDefinition; 25] = [
         classic: None,
         live: &[],
         description: "what goes into the double-write area before a page is overwritten, to rebuild it if a crash tears it: the page, or the lines of it that differ from the page on disk",
+        takes_effect: Effect::Now,
+    },
+    PolicyDefinition {
+        name: "XTP_TIMESTAMPS",
+        allowed: &["ATOMIC", "CLOCK"],
+        default: 0,
+        classic: Some(0),
+        live: &[],
+        description: "times of commits in in-memory tables: a counter that each of them increases, or the machine's clock, which all CPUs read without writing (x86-64); spinlock XTP_COMMIT counts waits for transactions that commit",
         takes_effect: Effect::Now,
     },
     PolicyDefinition {

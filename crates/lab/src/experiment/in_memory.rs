@@ -20,6 +20,8 @@ const SCHEMA_ONLY: usize = 4;
 const SCHEMA_ONLY_NATIVE: usize = 5;
 const CLASSIC: usize = 0;
 const BEST: usize = 6;
+/// Behind these, with delayed durability alone: what commits the most, with times by the machine's clock.
+const CLOCK: usize = 12;
 
 /// Sessions that overcommit every small machine.
 const SESSIONS_MOST: usize = 32;
@@ -48,6 +50,14 @@ fn arms() -> Vec<Arm> {
     of_set("classic").chain(of_set("best")).collect()
 }
 
+/// See [`CLOCK`].
+fn clock_arm() -> Arm {
+    Arm::new("SCHEMA_ONLY, native procedure, best, times by the clock")
+        .policies(&[("POLICIES", "BEST"), ("XTP_TIMESTAMPS", "CLOCK")])
+        .table(TableKind::SchemaOnly)
+        .workload(Workload::NativeInsert(NativeCalls::Row))
+}
+
 /// The study's open question, once for each in-memory kind, procedure and set of policies. Nothing waits for the log of a SCHEMA_ONLY table,
 /// so the panel of full durability asks about durable ones.
 fn questions(machine: &Machine) -> Vec<Pressure> {
@@ -73,7 +83,7 @@ fn questions(machine: &Machine) -> Vec<Pressure> {
     of_set(CLASSIC).chain(of_set(BEST)).collect()
 }
 
-fn claims() -> Vec<Claim> {
+fn claims(machine: &Machine) -> Vec<Claim> {
     let language = || Metric::share(Area::TSql);
     vec![
         published(
@@ -148,6 +158,14 @@ fn claims() -> Vec<Claim> {
             Metric::Rows,
             Expect::Higher,
         ),
+        claim(
+            "Times of commits by the machine's clock make more inserts a second than by one counter, SCHEMA_ONLY by a native procedure",
+            DELAYED,
+            (BEST + SCHEMA_ONLY_NATIVE, CLOCK),
+            Metric::Rows,
+            Expect::Higher,
+        )
+        .needs(machine, Needs::Cpus(2)),
     ]
 }
 
@@ -164,13 +182,13 @@ pub(super) fn plan(machine: &Machine) -> Plan {
         Metric::StatementMicroseconds,
     ];
     charts.extend(POINTS.iter().map(|point| point.metric()));
-    let panel = |title: &str, durability| Panel {
+    let panel = |title: &str, durability, arms| Panel {
         title: title.to_owned(),
         workload: Workload::SingletonInsert,
         durability,
         slow_device: None,
         sessions: sessions.clone(),
-        arms: arms(),
+        arms,
         charts: charts.clone(),
     };
     let cannot = few_cpus(machine, "the 40 of the published figures");
@@ -180,8 +198,11 @@ pub(super) fn plan(machine: &Machine) -> Plan {
         ]),
         cannot,
         refused: None,
-        panels: vec![panel("delayed durability", Durability::Delayed), panel("full durability", Durability::Full)],
-        claims: claims(),
+        panels: vec![
+            panel("delayed durability", Durability::Delayed, arms().into_iter().chain([clock_arm()]).collect()),
+            panel("full durability", Durability::Full, arms()),
+        ],
+        claims: claims(machine),
         questions: questions(machine),
     }
 }
@@ -207,11 +228,18 @@ mod tests {
             assert_eq!(name(CLASSIC + MEMORY), "SCHEMA_AND_DATA, classic");
             assert_eq!(name(BEST + MEMORY_NATIVE), "SCHEMA_AND_DATA, native procedure, best");
             assert_eq!(name(BEST + SCHEMA_ONLY), "SCHEMA_ONLY, best");
-            assert_eq!(panel.arms.len(), BEST + SCHEMA_ONLY_NATIVE + 1);
             let settings = panel.arms[BEST + SCHEMA_ONLY_NATIVE].settings();
             let kind = "MEMORY_OPTIMIZED = ON, DURABILITY = SCHEMA_ONLY";
             assert_eq!(settings, ["POLICIES = BEST", kind, "a natively compiled procedure for each row"]);
         }
+        let [delayed, full] = &plan.panels[..] else { panic!("two panels") };
+        assert_eq!((delayed.arms.len(), full.arms.len()), (CLOCK + 1, CLOCK));
+        let (counter, clock) = (&delayed.arms[BEST + SCHEMA_ONLY_NATIVE], &delayed.arms[CLOCK]);
+        assert_eq!(
+            (counter.table, &counter.workload),
+            (clock.table, &clock.workload),
+            "they differ by the times alone"
+        );
     }
 
     #[test]

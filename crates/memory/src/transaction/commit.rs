@@ -83,7 +83,7 @@ impl MemoryTransaction {
         let mut at = row.newest(guard);
         while let Some(version) = at {
             if !version.is_of(self.writer, guard)
-                && let Some(since) = version.committed_by(time, guard)
+                && let Some(since) = version.stands_by(time, |spinner| self.home.count_wait(&spinner), guard)
             {
                 return Some((since, version));
             }
@@ -110,6 +110,7 @@ impl MemoryTransaction {
                 self.home.commits.add(1);
                 self.commit_writes(time, position);
                 free_left(changed);
+                self.home.clock.pass(time);
             }
         }
         self.end();
