@@ -230,6 +230,11 @@ impl Database {
         self.degree.load(Ordering::Relaxed) as usize
     }
 
+    /// Plans are made for the values of a call's parameters: PARAMETER_SNIFFING of its scoped configuration.
+    pub fn sniffs_parameters(&self) -> bool {
+        lock(&self.options).scoped.sniffs_parameters()
+    }
+
     /// Sets its options, durably.
     ///
     /// # Errors

@@ -1,5 +1,6 @@
 //! The configurations of ALTER DATABASE SCOPED CONFIGURATION: kept by their names, and shown by `sys.database_scoped_configurations`.
-//! MAXDOP is the workers of the database's statements, CLEAR PROCEDURE_CACHE forgets its plans; the others change nothing here.
+//! MAXDOP is the workers of the database's statements, PARAMETER_SNIFFING says if plans are made for the values of a call, CLEAR PROCEDURE_CACHE
+//! forgets plans; the others change nothing here.
 
 use pikepole_types::SqlError;
 use serde::{Deserialize, Serialize};
@@ -39,6 +40,7 @@ const fn of_primary(definition: Definition, state: u8) -> Definition {
 }
 
 const MAXDOP: usize = 0;
+const PARAMETER_SNIFFING: usize = 2;
 const PAUSED_MINUTES: &str = "PAUSED_RESUMABLE_INDEX_ABORT_DURATION_MINUTES";
 
 /// The configurations of SQL Server 2022, in the order of their numbers.
@@ -187,6 +189,11 @@ impl ScopedConfiguration {
     /// MAXDOP; 0: the server's.
     pub fn degree(&self) -> u16 {
         u16::try_from(self.primary[MAXDOP]).unwrap_or(0)
+    }
+
+    /// PARAMETER_SNIFFING.
+    pub fn sniffs_parameters(&self) -> bool {
+        self.primary[PARAMETER_SNIFFING] != 0
     }
 
     /// All of them.

@@ -1,7 +1,9 @@
-//! Table hints: what a scan locks, and what it does about the locks of others. Those that say how to find rows change no result.
+//! Table hints: what a scan locks, and what it does about the locks of others. Those that say how to find rows change no result. Query hints
+//! about the values of variables.
 
+use super::Binder;
 use crate::access::Table;
-use crate::expression::Fault;
+use crate::expression::{Expr, Fault};
 use pikepole_engine::{MemoryLevel, ReadHints, ReadLevel, ReadMode};
 use pikepole_tsql as tree;
 use pikepole_types::SqlError;
@@ -153,5 +155,40 @@ fn check_index_hint(table: &Table, name: &tree::ObjectName, argument: &tree::Exp
             }
         }
         _ => Ok(()),
+    }
+}
+
+impl Binder<'_> {
+    /// Takes the values of variables that OPTION asks plans to be made for.
+    ///
+    /// # Errors
+    /// 137 for a variable that is not declared; those of values that are none of its type.
+    pub(super) fn value_hints(&mut self, hints: &[tree::QueryHint]) -> Result<(), Fault> {
+        let mut named = Vec::new();
+        for (variable, value) in hints.iter().filter(|hint| hint.name == "OPTIMIZE FOR").flat_map(|hint| &hint.list) {
+            let tree::ExprKind::Variable(name) = &variable.kind else {
+                return Err(Box::new(SqlError::incorrect_syntax("OPTIMIZE FOR")));
+            };
+            let (slot, ty) = self.variable(&name.text)?;
+            let value = match value.as_ref().map(|value| self.expr(value)).transpose()? {
+                Some(typed) => match &typed.expr {
+                    Expr::Const(value) => Some(pikepole_types::convert(value, &typed.ty, &ty, None)?),
+                    _ => return Err(Box::new(SqlError::incorrect_syntax("OPTIMIZE FOR"))),
+                },
+                None => None,
+            };
+            self.values.optimize_for(slot, value);
+            named.push(slot);
+        }
+        let is_unknown = |item: &tree::Expr| match item.literal() {
+            Some(tree::Literal::String { value, .. }) => value.eq_ignore_ascii_case("DISABLE_PARAMETER_SNIFFING"),
+            _ => false,
+        };
+        let uses =
+            |hint: &tree::QueryHint| hint.name == "USE HINT" && hint.list.iter().any(|(item, _)| is_unknown(item));
+        if hints.iter().any(|hint| hint.name == "OPTIMIZE FOR UNKNOWN" || uses(hint)) {
+            self.values.optimize_for_unknown(&named);
+        }
+        Ok(())
     }
 }

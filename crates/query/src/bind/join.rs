@@ -19,6 +19,7 @@ use crate::optimizer::rules::index_seek::key_range;
 use crate::optimizer::rules::join_order::{Member, Place};
 use crate::optimizer::rules::outer_to_inner_join::simplified;
 use crate::optimizer::rules::predicate_pushdown::{plain, push_down};
+use crate::optimizer::variable_values::VariableValues;
 use crate::optimizer::{Rule, RuleSet};
 use crate::plan::{
     CommonRows, FullJoin, JoinKey, JoinKind, KeyRange, LiveSlots, More, Node, Registers, Scan, Sharing, Spool,
@@ -367,11 +368,11 @@ impl Binder<'_> {
         let (own, variables) = (&available[first..], self.names.variables.len());
         match node {
             node if node.is_fixed(variables) => {
-                let keeps = has(&node, reads_rows) && (!is_joined || is_short(&node));
+                let keeps = has(&node, reads_rows) && (!is_joined || is_short(&node, &self.values));
                 if keeps { kept(node, own) } else { node }
             }
             Node::Filter { input, predicate }
-                if input.is_fixed(variables) && has(&input, makes_rows) && is_short(&input) =>
+                if input.is_fixed(variables) && has(&input, makes_rows) && is_short(&input, &self.values) =>
             {
                 Node::Filter { input: Box::new(kept(*input, own)), predicate }
             }
@@ -511,8 +512,8 @@ fn makes_rows(node: &Node) -> bool {
 }
 
 /// True if so few rows are expected that they may be kept: joins of all rows with all make more than memory has room for, at little cost.
-fn is_short(node: &Node) -> bool {
-    cardinality::of(node).rows <= KEPT_ROWS_MAX
+fn is_short(node: &Node, values: &VariableValues) -> bool {
+    cardinality::of(node, values).rows <= KEPT_ROWS_MAX
 }
 
 /// Rows that are made once; `own` are the registers of what they join.

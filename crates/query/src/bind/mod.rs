@@ -100,6 +100,7 @@ use crate::optimizer::rules::aggregate_decorrelation::decorrelate;
 use crate::optimizer::rules::common_table_spool::share_common_tables;
 use crate::optimizer::rules::memoize::memo_key;
 use crate::optimizer::rules::semi_join_reduction::narrow;
+use crate::optimizer::variable_values::VariableValues;
 use crate::optimizer::{Rule, RuleSet};
 use crate::output::ColumnInfo;
 use crate::plan::{Action, Guard, LiveSlots, Node, Registers, Statement, TableSize, Test, Told, VirtualSource};
@@ -130,6 +131,8 @@ pub(crate) struct Names<'a> {
     pub(crate) undetermined: Option<&'a Undetermined>,
     /// No user wrote the statement: no security policy is about it.
     pub(crate) unguarded: bool,
+    /// Values that the first variables are taken to have.
+    pub(crate) values: &'a [Value],
 }
 
 impl<'a> Names<'a> {
@@ -146,6 +149,7 @@ impl<'a> Names<'a> {
             in_function: false,
             undetermined: None,
             unguarded: false,
+            values: &[],
         }
     }
 }
@@ -286,6 +290,10 @@ pub(crate) struct Binder<'a> {
     pub(crate) active_rules: RuleSet,
     /// `OPTION (FORCE ORDER)`: joins run in the order of FROM.
     pub(crate) keeps_order: bool,
+    /// The values that variables are taken to have.
+    pub(crate) values: Rc<VariableValues>,
+    /// `OPTION (RECOMPILE)`: the plan is for one run.
+    recompiles: bool,
     /// The tables whose sizes have decided how joins run, and how many pages they had.
     pub(crate) sizes: Vec<TableSize>,
     /// What is bound is the whole of a DEFAULT, where NEWSEQUENTIALID may stand.
@@ -396,6 +404,8 @@ impl<'a> Binder<'a> {
             numbers: sequence::Numbers::default(),
             active_rules: RuleSet::ALL,
             keeps_order: false,
+            values: Rc::new(VariableValues::new(names.variables.len(), names.values)),
+            recompiles: false,
             sizes: Vec::new(),
             whole_default: false,
             namespaces: Vec::new(),
@@ -405,11 +415,11 @@ impl<'a> Binder<'a> {
         }
     }
 
-    /// Takes what OPTION says about plans, before the first of them is made: the order of joins, rules that are not used, the depth of
-    /// recursion.
+    /// Takes what OPTION says about plans, before the first of them is made: the order of joins, rules that are not used, the values of
+    /// variables, the depth of recursion.
     ///
     /// # Errors
-    /// As [`RuleSet::switch_off`] and [`Binder::recursion_hint`].
+    /// As [`RuleSet::switch_off`], [`Binder::value_hints`] and [`Binder::recursion_hint`].
     pub(crate) fn plan_hints(&mut self, hints: &[tree::QueryHint]) -> Result<(), Fault> {
         for hint in hints {
             if let Some(rule) = hint.name.strip_prefix("QUERYRULEOFF") {
@@ -417,6 +427,8 @@ impl<'a> Binder<'a> {
             }
         }
         self.keeps_order |= hints.iter().any(|hint| hint.name == "FORCE ORDER");
+        self.recompiles |= hints.iter().any(|hint| hint.name == "RECOMPILE");
+        self.value_hints(hints)?;
         self.recursion_hint(hints)
     }
 
@@ -536,10 +548,11 @@ impl<'a> Binder<'a> {
 
     pub(crate) fn finish(mut self, mut source: Node, mut action: Action) -> Statement {
         self.leave_out_late_rules(&mut source);
-        share_common_tables(&mut source, self.active_rules.has(Rule::CommonTableSpool));
+        share_common_tables(&mut source, self.active_rules.has(Rule::CommonTableSpool), &self.values);
         if self.active_rules.has(Rule::AggregateDecorrelation) {
             let changes_rows = matches!(action, Action::Update(_) | Action::Delete(_) | Action::Change(_));
-            decorrelate(&mut source, !changes_rows, &mut || self.register());
+            let values = Rc::clone(&self.values);
+            decorrelate(&mut source, !changes_rows, &values, &mut || self.register());
         }
         let masks = self.hide_masked(&mut source, &mut action);
         let drivers = source.drivers();
@@ -552,6 +565,7 @@ impl<'a> Binder<'a> {
         touches |= self.numbers.used;
         // What a function reads is read within the statement.
         touches |= self.virtual_sources.iter().any(VirtualSource::is_function);
+        let (values, asked) = self.values.parts();
         let mut statement = Statement {
             source,
             action,
@@ -570,6 +584,9 @@ impl<'a> Binder<'a> {
             others: self.names.catalog.others(),
             sizes: self.sizes,
             drivers,
+            values,
+            asked,
+            recompiles: self.recompiles,
         };
         statement.live = LiveSlots::of(&statement);
         statement

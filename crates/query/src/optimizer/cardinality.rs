@@ -5,7 +5,8 @@ use crate::bind::open_query::slot_of;
 use crate::expression::{Expr, Integer};
 use crate::optimizer::cost::{KEEP, LOOKUP, PROBE};
 use crate::optimizer::rules::index_seek::list_share;
-use crate::optimizer::statistics::{Known, share_of};
+use crate::optimizer::statistics::{Known, Knows, share_of};
+use crate::optimizer::variable_values::VariableValues;
 use crate::plan::{JoinKind, KeyRange, More, Node, SortKey, Spool};
 use pikepole_types::SqlType;
 
@@ -100,8 +101,9 @@ fn known_in(node: &Node, slot: usize) -> Option<Known<'_>> {
     }
 }
 
-/// The size of a plan.
-pub(crate) fn of(node: &Node) -> Size {
+/// The size of a plan, when variables have these values.
+pub(crate) fn of(node: &Node, values: &VariableValues) -> Size {
+    let of = |node: &Node| of(node, values);
     match node {
         Node::One => Size::rows(1.0),
         Node::Scan(scan) => {
@@ -123,7 +125,7 @@ pub(crate) fn of(node: &Node) -> Size {
             _ => UNKNOWN_ROWS,
         }),
         Node::Filter { input, predicate } => {
-            let kept = share_of(predicate, &|slot| known_in(input, slot));
+            let kept = share_of(predicate, Knows::new(&|slot| known_in(input, slot), values));
             let input = of(input);
             Size { rows: (input.rows * kept).max(1.0), ..input }
         }
@@ -135,7 +137,7 @@ pub(crate) fn of(node: &Node) -> Size {
         }
         Node::Join { left, right, kind, on, .. } => {
             let knows = |slot: usize| known_in(left, slot).or_else(|| known_in(right, slot));
-            let kept = on.as_ref().map_or(1.0, |on| share_of(on, &knows));
+            let kept = on.as_ref().map_or(1.0, |on| share_of(on, Knows::new(&knows, values)));
             let (left, right) = (of(left), of(right));
             let least = if *kind == JoinKind::Left { left.rows } else { 1.0 };
             let rows = (left.rows * right.rows * kept).max(least);
@@ -158,7 +160,7 @@ pub(crate) fn of(node: &Node) -> Size {
             let sum = |a: Size, b: Size| Size { rows: a.rows + b.rows, cost: a.cost + b.cost, once: a.once + b.once };
             inputs.iter().map(|(input, _)| of(input)).fold(Size::rows(0.0), sum)
         }
-        Node::More(more) => further(more),
+        Node::More(more) => further(more, values),
     }
 }
 
@@ -185,7 +187,8 @@ fn values_in(node: &Node, slot: usize) -> Option<f64> {
     }
 }
 
-fn further(more: &More) -> Size {
+fn further(more: &More, values: &VariableValues) -> Size {
+    let of = |node: &Node| of(node, values);
     match more {
         // Most joins are by a key of one side: one row is found.
         More::Spool(spool) => {

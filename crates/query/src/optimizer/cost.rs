@@ -23,6 +23,7 @@ use crate::optimizer::equality::{Class, Side, Way, equality, read_by_sides, slot
 use crate::optimizer::rules::index_seek::burden;
 use crate::optimizer::rules::join_order::{Implied, Member, Placed, Set, Step, owners};
 use crate::optimizer::statistics::{Known, Knows, share_of, share_of_all};
+use crate::optimizer::variable_values::VariableValues;
 use crate::plan::{Registers, TableSize};
 
 /// Finding a place in an index.
@@ -130,7 +131,7 @@ struct Relation {
 }
 
 impl Relation {
-    fn of(tree: &JoinTree, sources: &[Source], variables: usize) -> Relation {
+    fn of(tree: &JoinTree, sources: &[Source], values: &VariableValues) -> Relation {
         let plain = |found, rows: f64, read: f64| Relation {
             found,
             head: None,
@@ -154,30 +155,28 @@ impl Relation {
                 Relation { head, keys, is_large, ..plain(Found::Table, rows, rows) }
             }
             JoinTree::Leaf(_, Leaf::Rows(node)) => {
-                let size = cardinality::of(node);
+                let size = cardinality::of(node, values);
                 let found = if cardinality::is_at_hand(node) { Found::List } else { Found::Anew };
                 plain(found, size.rows, size.cost + size.once)
             }
             JoinTree::Leaf(_, Leaf::Derived(bound) | Leaf::Common(_, bound)) => {
-                let size = cardinality::of(&bound.node);
+                let size = cardinality::of(&bound.node, values);
                 let found = match is_short_list(&bound.node) {
                     true => Found::List,
-                    false if bound.node.is_fixed(variables) => Found::Hash,
+                    false if bound.node.is_fixed(values.variables()) => Found::Hash,
                     false => Found::Anew,
                 };
                 plain(found, size.rows, size.cost + size.once)
             }
-            JoinTree::Leaf(source, Leaf::Open(query)) => {
-                Relation::of_open(query, sources[*source].registers, variables)
-            }
+            JoinTree::Leaf(source, Leaf::Open(query)) => Relation::of_open(query, sources[*source].registers, values),
             JoinTree::Leaf(_, Leaf::Work(_)) => plain(Found::List, 1.0, 0.0),
-            JoinTree::Marked(inner, _) => Relation::of(inner, sources, variables),
+            JoinTree::Marked(inner, _) => Relation::of(inner, sources, values),
             JoinTree::Full { left, right, .. } => {
-                let (left, right) = (Relation::of(left, sources, variables), Relation::of(right, sources, variables));
+                let (left, right) = (Relation::of(left, sources, values), Relation::of(right, sources, values));
                 plain(Found::Anew, left.rows + right.rows, left.read + right.read * KEEP)
             }
             JoinTree::Join { left, right, kind, .. } => {
-                let (left, right) = (Relation::of(left, sources, variables), Relation::of(right, sources, variables));
+                let (left, right) = (Relation::of(left, sources, values), Relation::of(right, sources, values));
                 let inner = *kind == crate::plan::JoinKind::Inner;
                 let (first, second) = if inner && right.rows > left.rows { (right, left) } else { (left, right) };
                 Relation { read: first.read + second.read, row: first.row + second.row + LOOKUP, ..first }
@@ -187,8 +186,8 @@ impl Relation {
 
     /// A query that is planned when conditions on its columns are known: its keys are those of its first table that its columns
     /// show.
-    fn of_open(query: &OpenQuery, registers: Registers, variables: usize) -> Relation {
-        let first = Relation::of(&query.from, &query.scope.sources, variables);
+    fn of_open(query: &OpenQuery, registers: Registers, values: &VariableValues) -> Relation {
+        let first = Relation::of(&query.from, &query.scope.sources, values);
         let shown = |slot: &usize| {
             let place = query.values.iter().position(|value| matches!(value, Expr::Slot(own) if own == slot));
             place.map(|place| registers.first + place)
@@ -200,14 +199,14 @@ impl Relation {
         };
         let keys: Vec<Key> = first.keys.iter().filter_map(key).collect();
         let mut reads_row = false;
-        query.visit_read(&mut |slot| reads_row |= (variables..query.first).contains(&slot));
+        query.visit_read(&mut |slot| reads_row |= (values.variables()..query.first).contains(&slot));
         let found = match first.found {
             _ if reads_row => Found::Anew,
             Found::Table if keys.is_empty() => Found::Hash,
             found => found,
         };
         let conditions: Vec<&Predicate> = query.conditions.iter().collect();
-        let rows = first.rows * share_of_all(&conditions, &|slot| first.knows(slot));
+        let rows = first.rows * share_of_all(&conditions, Knows::new(&|slot| first.knows(slot), values));
         Relation { found, keys, rows: rows.max(1.0), ..first }
     }
 
@@ -220,7 +219,7 @@ impl Relation {
                 condition.visit_slots(&mut |other| reads |= other == slot);
                 reads
             };
-            if knows(slot).is_some() && !self.ranges.iter().any(|(own, _)| *own == slot) {
+            if knows.column(slot).is_some() && !self.ranges.iter().any(|(own, _)| *own == slot) {
                 let bounds: Vec<&Predicate> = own.iter().filter(reads).copied().collect();
                 self.ranges.push((slot, share_of_all(&bounds, knows)));
             }
@@ -309,7 +308,7 @@ impl Costs {
         sources: &[Source],
         pool: &[Predicate],
         implied: &[Implied],
-        variables: usize,
+        values: &VariableValues,
     ) -> Costs {
         let owners = owners(members, sources.len());
         let owner = |slot: usize| {
@@ -317,9 +316,10 @@ impl Costs {
             owners[source]
         };
         let relations: Vec<Relation> =
-            members.iter().map(|member| Relation::of(&member.tree, sources, variables)).collect();
+            members.iter().map(|member| Relation::of(&member.tree, sources, values)).collect();
         let heads: Vec<Heads> = relations.iter().filter_map(|relation: &Relation| relation.head.clone()).collect();
-        let knows = |slot: usize| heads.iter().find_map(|head| known_of(head, slot));
+        let columns = |slot: usize| heads.iter().find_map(|head| known_of(head, slot));
+        let knows = Knows::new(&columns, values);
         let recurs = members.iter().any(|member| matches!(member.tree, JoinTree::Leaf(_, Leaf::Work(_))));
         let openings = if recurs { OPENINGS } else { 1.0 };
         let mut costs = Costs { relations, classes: Vec::new(), others: Vec::new(), openings, asked: Vec::new() };
@@ -332,18 +332,18 @@ impl Costs {
         let mut own: Vec<Vec<&Predicate>> = vec![Vec::new(); members.len()];
         for (at, condition) in rest {
             let others = costs.others.len();
-            let taken = costs.take(condition, &owner, variables, &knows);
+            let taken = costs.take(condition, &owner, values.variables(), knows);
             taken.into_iter().for_each(|member| own[member].push(condition));
             let implied =
                 implied.iter().find(|implied| implied.by == at).map(|implied| &pool[implied.conditions.clone()]);
             if let (Some(other), Some(implied)) = (costs.others.get_mut(others), implied) {
-                other.share = share_beyond(other.share, implied, &knows);
+                other.share = share_beyond(other.share, implied, knows);
             }
         }
         for (relation, own) in costs.relations.iter_mut().zip(&own) {
-            relation.restrict(own, &knows);
+            relation.restrict(own, knows);
         }
-        costs.count_values(&knows);
+        costs.count_values(knows);
         costs.note_asked(pool, &heads);
         costs
     }
@@ -456,7 +456,7 @@ impl Costs {
             class.passed = Some((condition.clone(), slot));
             class.passes_constant = !outside;
         }
-        if !outside && knows(slot).is_some() {
+        if !outside && knows.column(slot).is_some() {
             let share = share_of(condition, knows);
             class.of_constant = Some(class.of_constant.map_or(share, |known| known.min(share)));
         }
@@ -513,7 +513,7 @@ impl Costs {
                     key = Some(key.map_or(relation.rows, |key| key.min(relation.rows)));
                 }
                 largest = largest.max(relation.rows);
-                if let Some(known) = knows(*slot) {
+                if let Some(known) = knows.column(*slot) {
                     counted = Some(counted.unwrap_or(1.0).max(known.distinct()));
                 }
             }
@@ -682,10 +682,11 @@ mod tests {
         let pair = |a, b| Predicate::And(vec![equal(1, a), equal(2, b)]);
         let pairs = Predicate::Or(vec![pair(1, 2), pair(2, 1)]);
         let implied = [1, 2].map(|slot| Predicate::Or(vec![equal(slot, 1), equal(slot, 2)]));
-        let knows = |_: usize| None;
-        let whole = share_of(&pairs, &knows);
+        let values = VariableValues::default();
+        let knows = Knows::new(&|_| None, &values);
+        let whole = share_of(&pairs, knows);
         let together =
-            share_beyond(whole, &implied, &knows) * implied.iter().map(|own| share_of(own, &knows)).product::<f64>();
+            share_beyond(whole, &implied, knows) * implied.iter().map(|own| share_of(own, knows)).product::<f64>();
         assert!((together - whole).abs() < 1e-9, "{together} instead of {whole}");
     }
 }

@@ -15,6 +15,7 @@ mod cost;
 mod equality;
 pub(crate) mod rules;
 mod statistics;
+pub(crate) mod variable_values;
 
 pub(crate) use cardinality::{Size, of as size_of, table_rows};
 pub(crate) use cost::LOOKUP;

@@ -8,8 +8,10 @@
 
 use crate::expression::{Comparison, Expr, Integer, Predicate};
 use crate::optimizer::cost::guessed;
+use crate::optimizer::variable_values::VariableValues;
 use pikepole_engine::{HistogramStep, ValueStatistics};
 use pikepole_types::{Collation, Value, compare};
+use std::borrow::Cow;
 use std::cmp::Ordering;
 
 /// Statistics of a column's values.
@@ -19,8 +21,24 @@ pub(crate) struct Known<'s> {
     collation: Collation,
 }
 
-/// Finds what is known of the column in a slot.
-pub(crate) type Knows<'a, 's> = &'a dyn Fn(usize) -> Option<Known<'s>>;
+/// The knowledge by which the share of a condition is told.
+#[derive(Clone, Copy)]
+pub(crate) struct Knows<'a, 's> {
+    columns: &'a dyn Fn(usize) -> Option<Known<'s>>,
+    values: &'a VariableValues,
+}
+
+impl<'a, 's> Knows<'a, 's> {
+    /// That of the columns in slots, and of the values of variables.
+    pub(crate) fn new(columns: &'a dyn Fn(usize) -> Option<Known<'s>>, values: &'a VariableValues) -> Knows<'a, 's> {
+        Knows { columns, values }
+    }
+
+    /// The statistics of the column in a slot.
+    pub(crate) fn column(&self, slot: usize) -> Option<Known<'s>> {
+        (self.columns)(slot)
+    }
+}
 
 impl<'s> Known<'s> {
     /// These, of a column that compares by this collation; none of an empty table.
@@ -155,7 +173,9 @@ fn turned(op: Comparison) -> Comparison {
 /// A side of a comparison, as far as statistics can tell of it.
 enum Side<'e> {
     Column(usize),
-    Value(std::borrow::Cow<'e, Value>),
+    Value(Cow<'e, Value>),
+    /// A variable.
+    Variable(usize),
     /// A value that is not known yet.
     Unknown,
     /// It reads columns in another way.
@@ -164,14 +184,15 @@ enum Side<'e> {
 
 fn is_of_no_slot(visit: impl FnOnce(&mut dyn FnMut(usize)), knows: Knows<'_, '_>) -> bool {
     let mut reads = false;
-    visit(&mut |slot| reads |= knows(slot).is_some());
+    visit(&mut |slot| reads |= knows.column(slot).is_some());
     !reads
 }
 
 fn integer_side<'e>(side: &'e Integer, knows: Knows<'_, '_>) -> Side<'e> {
     match side {
-        Integer::Slot(slot) if knows(*slot).is_some() => Side::Column(*slot),
-        Integer::Const(value) => Side::Value(std::borrow::Cow::Owned(value.map_or(Value::Null, Value::BigInt))),
+        Integer::Slot(slot) if knows.column(*slot).is_some() => Side::Column(*slot),
+        Integer::Slot(slot) if knows.values.is_variable(*slot) => Side::Variable(*slot),
+        Integer::Const(value) => Side::Value(Cow::Owned(value.map_or(Value::Null, Value::BigInt))),
         other if is_of_no_slot(|visit| other.visit_slots(visit), knows) => Side::Unknown,
         _ => Side::Other,
     }
@@ -179,10 +200,19 @@ fn integer_side<'e>(side: &'e Integer, knows: Knows<'_, '_>) -> Side<'e> {
 
 fn value_side<'e>(side: &'e Expr, knows: Knows<'_, '_>) -> Side<'e> {
     match side {
-        Expr::Slot(slot) if knows(*slot).is_some() => Side::Column(*slot),
-        Expr::Const(value) => Side::Value(std::borrow::Cow::Borrowed(value)),
+        Expr::Slot(slot) if knows.column(*slot).is_some() => Side::Column(*slot),
+        Expr::Slot(slot) if knows.values.is_variable(*slot) => Side::Variable(*slot),
+        Expr::Const(value) => Side::Value(Cow::Borrowed(value)),
         other if is_of_no_slot(|visit| other.visit_slots(visit), knows) => Side::Unknown,
         _ => Side::Other,
+    }
+}
+
+/// A side with the value of a variable in its place, if that is known.
+fn with_value<'e>(side: Side<'e>, knows: Knows<'_, '_>) -> Side<'e> {
+    match side {
+        Side::Variable(slot) => knows.values.value(slot).map_or(Side::Unknown, |value| Side::Value(Cow::Owned(value))),
+        other => other,
     }
 }
 
@@ -192,13 +222,13 @@ fn compared(op: Comparison, sides: [Side<'_>; 2], knows: Knows<'_, '_>) -> Optio
         [other, Side::Column(slot)] => (turned(op), slot, other),
         _ => return None,
     };
-    let known = knows(slot)?;
-    match (other, op) {
+    let known = knows.column(slot)?;
+    match (with_value(other, knows), op) {
         (Side::Value(value), op) => known.of_compared(op, &value),
         (Side::Unknown, Comparison::Equal) => Some(known.of_any()),
         (Side::Unknown, Comparison::NotEqual) => Some(1.0 - known.of_any()),
         // Columns of one table: as if each had the other's values.
-        (Side::Column(other), Comparison::Equal) => Some(1.0 / known.distinct().max(knows(other)?.distinct())),
+        (Side::Column(other), Comparison::Equal) => Some(1.0 / known.distinct().max(knows.column(other)?.distinct())),
         _ => None,
     }
 }
@@ -220,20 +250,20 @@ pub(crate) fn share_of(condition: &Predicate, knows: Knows<'_, '_>) -> f64 {
         Predicate::Or(parts) => Some(1.0 - parts.iter().map(|part| 1.0 - share_of(part, knows)).product::<f64>()),
         Predicate::Not(inner) => Some(1.0 - share_of(inner, knows)),
         Predicate::IsNull(operand) => match &**operand {
-            Expr::Slot(slot) => knows(*slot).map(|known| known.of_null()),
+            Expr::Slot(slot) => knows.column(*slot).map(|known| known.of_null()),
             _ => None,
         },
         Predicate::InIntegers(operand, values, _) => match integer_side(operand, knows) {
-            Side::Column(slot) => knows(slot).and_then(|known| {
+            Side::Column(slot) => knows.column(slot).and_then(|known| {
                 let shares = values.iter().map(|value| known.of_equal(&Value::BigInt(*value)));
                 shares.sum::<Option<f64>>()
             }),
             _ => None,
         },
         Predicate::InValues(operand, values, _) => match value_side(operand, knows) {
-            Side::Column(slot) => knows(slot).and_then(|known| {
-                let shares = values.iter().map(|value| match value {
-                    Expr::Const(value) => known.of_equal(value),
+            Side::Column(slot) => knows.column(slot).and_then(|known| {
+                let shares = values.iter().map(|value| match with_value(value_side(value, knows), knows) {
+                    Side::Value(value) => known.of_equal(&value),
                     _ => Some(known.of_any()),
                 });
                 shares.sum::<Option<f64>>()
@@ -272,7 +302,7 @@ impl Bounds {
             return;
         };
         let at = self.of_slots.iter().position(|(own, ..)| *own == slot).unwrap_or_else(|| {
-            let there = knows(slot).map_or(1.0, |known| 1.0 - known.of_null());
+            let there = knows.column(slot).map_or(1.0, |known| 1.0 - known.of_null());
             self.of_slots.push((slot, there, there, there));
             self.of_slots.len() - 1
         });
@@ -301,7 +331,7 @@ fn bound_of(condition: &Predicate, knows: Knows<'_, '_>) -> Option<(usize, bool)
         Predicate::Values(op, sides, _) => (*op, [value_side(&sides[0], knows), value_side(&sides[1], knows)]),
         _ => return None,
     };
-    let (op, slot) = match sides {
+    let (op, slot) = match sides.map(|side| with_value(side, knows)) {
         [Side::Column(slot), Side::Value(_)] => (op, slot),
         [Side::Value(_), Side::Column(slot)] => (turned(op), slot),
         _ => return None,
@@ -343,7 +373,8 @@ mod tests {
 
     fn share(condition: &Predicate) -> f64 {
         let values = statistics();
-        share_of(condition, &|slot| if slot == 3 { Known::of(&values, Collation::DEFAULT) } else { None })
+        let columns = |slot| if slot == 3 { Known::of(&values, Collation::DEFAULT) } else { None };
+        share_of(condition, Knows::new(&columns, &VariableValues::new(2, &[Value::Int(10)])))
     }
 
     fn int(op: Comparison, value: i64) -> Predicate {
@@ -362,8 +393,9 @@ mod tests {
         assert_near(share(&int(Comparison::NotEqual, 10)), 0.4);
         assert_near(share(&Predicate::IsNull(Box::new(Expr::Slot(3)))), 0.1);
         assert_near(share(&Predicate::InIntegers(Box::new(Integer::Slot(3)), vec![0, 10], false)), 0.6);
-        let unknown = Predicate::Integers(Comparison::Equal, Box::new([Integer::Slot(0), Integer::Slot(3)]));
-        assert_near(share(&unknown), 0.9 / 91.0);
+        let variable = |slot| Predicate::Integers(Comparison::Equal, Box::new([Integer::Slot(slot), Integer::Slot(3)]));
+        assert_near(share(&variable(0)), 0.5);
+        assert_near(share(&variable(1)), 0.9 / 91.0);
     }
 
     #[test]

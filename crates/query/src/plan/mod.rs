@@ -678,6 +678,12 @@ pub struct Statement {
     pub sizes: Vec<TableSize>,
     /// The large tables that it reads whole, which tell how far it is.
     pub drivers: Vec<Arc<pikepole_engine::Table>>,
+    /// The values of variables that estimates have used, by their slots.
+    pub values: Box<[(usize, Value)]>,
+    /// The variables of which estimates would have used the values, if there had been some.
+    pub asked: Box<[usize]>,
+    /// `OPTION (RECOMPILE)`: it is for one run.
+    pub recompiles: bool,
 }
 
 /// How large a table was when a plan was made.

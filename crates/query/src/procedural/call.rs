@@ -171,6 +171,9 @@ impl Machine<'_> {
             None => fault,
         })?;
         self.frame.called_as = name.schema.is_some().then_some(name);
+        if call.recompiles || self.frame.program.recompiles {
+            self.frame.recompile();
+        }
         Ok(())
     }
 

@@ -14,7 +14,7 @@ use crate::expression::Fault;
 use crate::host::Host;
 use crate::output::{ColumnInfo, Done, DoneKind};
 use crate::plan::{Action, Statement};
-use crate::program::{Instruction, Late, LateKind, Program};
+use crate::program::{Instruction, Late, LateKind, Program, Variable};
 use crate::settings::ShowPlan;
 use crate::show::{self, Shown, ShownStatement, Statistics};
 use pikepole_machine::clock;
@@ -64,16 +64,16 @@ impl Machine<'_> {
                 // The table that it fills is made when it runs: here the rows are shown that go there.
                 let query = tree::StatementKind::Select(Box::new(into.query.clone()));
                 let query = tree::Statement { kind: query, span: into.target.name.span };
-                (self.bind_kind(&LateKind::Statement(Arc::new(query)))?, Some(into.target.dotted()))
+                (self.bind_kind(&LateKind::Statement(Arc::new(query)), &[])?, Some(into.target.dotted()))
             }
-            kind => (self.bind_kind(kind)?, None),
+            kind => (self.bind_kind(kind, &[])?, None),
         };
         self.context.check(&plan.requirements, self.procedure_owner())?;
         let mut shown = show::operators(&plan, &program.variables, &*self.host, None, self.context.degree(plan.degree));
         if let Some(table) = made {
             shown = shown.into_table(&table);
         }
-        Ok(late.shown(index, &plan, shown, None))
+        Ok(late.shown(index, &plan, (shown, &program.variables), None))
     }
 
     fn send_plans(&mut self, format: ShowPlan, statements: &[ShownStatement]) {
@@ -116,7 +116,7 @@ impl Machine<'_> {
         if !matches!(plan.action, Action::Select { .. } | Action::Assign { .. }) {
             shown.counted = Some(Counted { rows, openings: 1, time_us: None });
         }
-        let statement = late.shown(index, plan, shown, Some(rows));
+        let statement = late.shown(index, plan, (shown, &program.variables), Some(rows));
         if self.context.settings.statistics_profile {
             self.send_set(&show::columns(Statistics::With), show::rows(&statement, Statistics::With));
         }
@@ -153,11 +153,18 @@ impl Shown {
 }
 
 impl Late {
-    /// The statement with its plan, as it is shown.
-    fn shown(&self, index: usize, plan: &Statement, shown: Shown, rows: Option<u64>) -> ShownStatement {
+    /// The statement with its plan, as it is shown, of a program with these variables.
+    fn shown(
+        &self,
+        index: usize,
+        plan: &Statement,
+        (shown, variables): (Shown, &[Variable]),
+        rows: Option<u64>,
+    ) -> ShownStatement {
         let number = i32::try_from(index + 1).unwrap_or(i32::MAX);
         let kind = show::kind(&self.kind, plan);
-        ShownStatement { text: self.text.to_string(), number, kind, plan: shown, rows }
+        let parameters = show::parameters(plan, variables);
+        ShownStatement { text: self.text.to_string(), number, kind, plan: shown, rows, parameters }
     }
 }
 
@@ -175,7 +182,7 @@ impl Program {
                 let plan = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone()?;
                 let degree = plan.degree.filter(|own| *own > 0).map_or(degree, usize::from);
                 let shown = show::operators(&plan, &self.variables, host, None, degree);
-                Some(late.shown(*index, &plan, shown, None))
+                Some(late.shown(*index, &plan, (shown, &self.variables), None))
             })
             .collect();
         (!statements.is_empty()).then(|| show::document(&statements))

@@ -94,6 +94,11 @@ pub(crate) struct StatementState {
 const RUNS_PER_LOOK: u32 = 16;
 
 impl StatementState {
+    /// True for a plan that is made for each run.
+    fn recompiles(&self) -> bool {
+        self.plan.as_ref().is_some_and(|plan| plan.recompiles)
+    }
+
     /// Whether the plan's tables have grown so much that it is to be made anew; looks now and then.
     #[inline]
     fn is_outgrown(&mut self) -> bool {
@@ -296,7 +301,7 @@ impl Machine<'_> {
             let stamp = self.context.catalog_stamp();
             let counts_right = state.profile.is_some() == self.context.settings.profiles_plans();
             let fits = state.plan.as_ref().is_some_and(|plan| self.fits(plan, stamp));
-            let anew = !fits || !counts_right || state.is_outgrown();
+            let anew = !fits || !counts_right || state.is_outgrown() || state.recompiles();
             let bound = if anew { self.bind(late, state) } else { Ok(()) };
             match bound.and_then(|()| self.check_identity(late, state)) {
                 Ok(bound_again) if anew || bound_again => {
@@ -443,16 +448,24 @@ impl Machine<'_> {
         let profiled = self.context.settings.profiles_plans();
         let stamp = self.context.catalog_stamp();
         let shared = late.plan.lock().unwrap_or_else(|e| e.into_inner()).clone();
+        let recompiles = shared.as_ref().is_some_and(|plan| plan.recompiles);
         if let Some(plan) = shared
             && self.fits(&plan, stamp)
             && !plan.is_outgrown()
+            && !recompiles
+            && !self.frame.recompiles
+            && !self.sniffs(&plan)
         {
             state.set_counted(late, plan, profiled);
             return Ok(());
         }
-        let plan = self.context.count_compiling(|| self.bind_anew(late))?;
+        let program = &self.frame.program;
+        let values = if recompiles { program.variables.len() } else { self.parameters_sniffed() };
+        let plan = self.context.count_compiling(|| self.bind_kind(&late.kind, &self.frame.slots[..values]))?;
         late.runs.compiled_again();
-        *late.plan.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::clone(&plan));
+        if !self.frame.recompiles {
+            *late.plan.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::clone(&plan));
+        }
         state.set_counted(late, plan, profiled);
         Ok(())
     }
@@ -463,16 +476,24 @@ impl Machine<'_> {
         plan.bound_to.fits(now) && (plan.others.is_empty() || self.context.others_fit(&plan.others))
     }
 
-    fn bind_anew(&self, late: &Late) -> Result<Arc<Statement>, Fault> {
-        self.bind_kind(&late.kind)
+    /// True if a plan that was made before its program ran would be another one by the values of the call.
+    fn sniffs(&self, plan: &Statement) -> bool {
+        let parameters = self.frame.program.parameters.len();
+        plan.asked.iter().any(|slot| *slot < parameters) && self.parameters_sniffed() > 0
     }
 
-    pub(super) fn bind_kind(&self, kind: &LateKind) -> Result<Arc<Statement>, Fault> {
+    /// The number of parameters whose values plans are made for: they are the first variables.
+    fn parameters_sniffed(&self) -> usize {
+        if self.context.database().sniffs_parameters() { self.frame.program.parameters.len() } else { 0 }
+    }
+
+    /// Binds for these values of the first variables.
+    pub(super) fn bind_kind(&self, kind: &LateKind, values: &[Value]) -> Result<Arc<Statement>, Fault> {
         let catalog = self.context.catalog();
         let variables = &self.frame.program.variables;
         let identity_insert = self.context.identity_table();
         let trigger = self.frame.program.trigger.as_deref();
-        let names = Names { variables, identity_insert, trigger, ..Names::of(&catalog, &*self.host) };
+        let names = Names { variables, identity_insert, trigger, values, ..Names::of(&catalog, &*self.host) };
         bind::bind(kind, &names, variables.len())
     }
 
@@ -492,7 +513,7 @@ impl Machine<'_> {
         let on = self.context.identity_table() == Some(insert.table.identity_key(own));
         let switched = insert.explicit_identity.is_some() != on;
         if switched {
-            let plan = self.bind_anew(late)?;
+            let plan = self.bind_kind(&late.kind, &[])?;
             state.set_counted(late, plan, self.context.settings.profiles_plans());
         }
         Ok(switched)

@@ -105,6 +105,7 @@ pub fn compile_procedure(
     let bound = || SchemaBound::of("procedure", &procedure.name.dotted(), &procedure.options);
     let bound = identity.is_to_be().then(bound).flatten();
     compiler.module_body(&procedure.options, &procedure.body, bound);
+    compiler.recompiles = tree::says(&procedure.options, "RECOMPILE");
     compiler.finish(Some(identity))
 }
 
@@ -141,6 +142,7 @@ pub(super) struct Compiler<'a> {
     pub(super) trigger: Option<Arc<TriggerShape>>,
     /// Where a function leaves what it returns.
     pub(super) returns: Option<FunctionResult>,
+    recompiles: bool,
     /// The function that is being made WITH SCHEMABINDING.
     pub(super) schema_bound: Option<SchemaBound>,
     /// A function is to be made of the text.
@@ -197,6 +199,7 @@ impl<'a> Compiler<'a> {
             callees: Vec::new(),
             trigger: None,
             returns: None,
+            recompiles: false,
             schema_bound: None,
             in_function: false,
             required: Vec::new(),
@@ -248,6 +251,7 @@ impl<'a> Compiler<'a> {
             callees: self.callees,
             trigger: self.trigger,
             returns: self.returns,
+            recompiles: self.recompiles,
             runs: Runs::new(),
             code: OnceLock::new(),
         }))
@@ -265,6 +269,7 @@ impl<'a> Compiler<'a> {
             in_function: self.in_function,
             undetermined: self.context.undetermined,
             unguarded: false,
+            values: &[],
         }
     }
 

@@ -74,7 +74,7 @@ impl Compiler<'_> {
             }
             (Some(name), _) => Some(self.variable(name)?),
         };
-        self.emit(Instruction::Execute(Box::new(Execute { target, arguments, status })));
+        self.emit(Instruction::Execute(Box::new(Execute { target, arguments, status, recompiles: call.recompile })));
         Ok(())
     }
 

@@ -176,6 +176,8 @@ pub struct Program {
     pub(crate) trigger: Option<Arc<TriggerShape>>,
     /// Where it leaves what it returns, when it is a function.
     pub(crate) returns: Option<FunctionResult>,
+    /// Of a procedure WITH RECOMPILE: its plans are made for each call.
+    pub(crate) recompiles: bool,
     /// Of a module, calls of it.
     pub(crate) runs: Runs,
     /// Its machine code, once it was asked for; None in it: it has none.
@@ -235,6 +237,7 @@ impl Program {
             callees: Vec::new(),
             trigger: None,
             returns: None,
+            recompiles: false,
             runs: Runs::new(),
             code: OnceLock::new(),
         }
@@ -602,6 +605,8 @@ pub(crate) struct Execute {
     pub(crate) arguments: Vec<CallArgument>,
     /// The variable that takes the return status.
     pub(crate) status: Option<(usize, SqlType)>,
+    /// `WITH RECOMPILE`
+    pub(crate) recompiles: bool,
 }
 
 /// What is called.

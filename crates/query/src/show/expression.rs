@@ -293,6 +293,13 @@ fn name_columns(table: &Table, alias: Option<&str>, first: usize, names: &mut Ha
     }
 }
 
+/// A constant as it stands in expressions.
+pub(super) fn constant_text(value: &Value) -> String {
+    let mut text = String::new();
+    constant(value, &mut text);
+    text
+}
+
 fn constant(value: &Value, out: &mut String) {
     match value {
         Value::Null => out.push_str("NULL"),

@@ -10,6 +10,7 @@
 //! of rows, and none of sources that it knows nothing of; those are NULL, and left out of the XML.
 
 mod expression;
+mod object;
 mod operator;
 mod rows;
 mod xml;
@@ -20,7 +21,8 @@ pub(crate) use xml::{document, xml_columns};
 
 use crate::output::DoneKind;
 use crate::plan::{self, Action};
-use crate::program::LateKind;
+use crate::program::{LateKind, Variable};
+use pikepole_types::Value;
 
 /// A statement and its plan, as they are shown.
 pub(crate) struct ShownStatement {
@@ -34,6 +36,25 @@ pub(crate) struct ShownStatement {
     pub(crate) plan: Shown,
     /// How many rows it gave or changed; None when it was not run.
     pub(crate) rows: Option<u64>,
+    /// The variables whose values its plan was made for.
+    pub(crate) parameters: Vec<ShownParameter>,
+}
+
+/// A variable whose value a plan was made for.
+pub(crate) struct ShownParameter {
+    pub(crate) name: String,
+    pub(crate) ty: String,
+    pub(crate) value: String,
+}
+
+/// Those of a plan.
+pub(crate) fn parameters(plan: &plan::Statement, variables: &[Variable]) -> Vec<ShownParameter> {
+    let shown = |(slot, value): &(usize, Value)| {
+        let variable = variables.get(*slot)?;
+        let (name, ty) = (variable.name.clone(), variable.ty.to_string());
+        Some(ShownParameter { name, ty, value: expression::constant_text(value) })
+    };
+    plan.values.iter().filter_map(shown).collect()
 }
 
 /// What a statement that has a plan is called.

@@ -3,13 +3,15 @@
 //! What has no counterpart there has a name of its own kind: several of SQL Server's operators are one here (a seek that goes on
 //! to the row; a window with its segments), and a filter right above a table is told as the table's WHERE.
 
-use super::expression::{SlotNames, comparison, table_parts};
+use super::expression::{SlotNames, comparison};
+use super::object::ShownObject;
 use crate::access::{KeyColumn, Table};
 use crate::executor::batch::{AggregateCursor, GatherCursor, Operator, SharedSort, aggregates_can_share};
 use crate::executor::parallel::{InsertWork, ROWS_MIN, WORKERS_MAX, WorkerRun, can_share, may_run_elsewhere};
 use crate::executor::{Counted, Profile, ROWS_BEFORE};
 use crate::expression::{Expr, Predicate};
 use crate::host::Host;
+use crate::optimizer::variable_values::VariableValues;
 use crate::optimizer::{Size, size_of};
 use crate::plan::{
     Action, Aggregate, BranchAction, Change, ColumnSource, Insert, JoinKey, JoinKind, LiveSlots, More, Node, Numbering,
@@ -18,7 +20,6 @@ use crate::plan::{
 use crate::program::Variable;
 use pikepole_tsql::bracketed;
 use std::cell::Cell;
-use std::sync::Arc;
 
 /// An operator as it is shown.
 #[derive(Debug, Default)]
@@ -57,19 +58,6 @@ pub(crate) struct Shown {
     pub(crate) rows_read: Option<u64>,
     /// What is below it.
     pub(crate) inputs: Vec<Shown>,
-}
-
-/// A table, and the index it is reached by.
-#[derive(Debug, Clone)]
-pub(crate) struct ShownObject {
-    /// Database, schema and name; a table variable has a name alone.
-    pub(crate) table: [String; 3],
-    pub(crate) index: Option<String>,
-    pub(crate) alias: Option<String>,
-    /// The table in the engine, the name of its database, and the index's number, 0 for a heap.
-    pub(crate) engine: Arc<pikepole_engine::Table>,
-    pub(crate) database: String,
-    pub(crate) index_id: i32,
 }
 
 impl Shown {
@@ -133,30 +121,6 @@ impl Shown {
     }
 }
 
-impl ShownObject {
-    fn of(table: &Table, index: Option<i32>, alias: Option<&str>) -> ShownObject {
-        let found = match index {
-            Some(id) => table.engine.indexes.iter().find(|index| index.index_id == id),
-            None => table.engine.clustered(),
-        };
-        ShownObject {
-            table: table_parts(table),
-            index: found.map(|index| bracketed(&index.name)),
-            alias: alias.map(bracketed),
-            engine: Arc::clone(&table.engine),
-            database: table.database.clone(),
-            index_id: found.map_or(0, |index| index.index_id),
-        }
-    }
-
-    pub(crate) fn text(&self) -> String {
-        let index = self.index.as_ref().map_or_else(String::new, |index| format!(".{index}"));
-        let alias = self.alias.as_ref().map_or_else(String::new, |alias| format!(" AS {alias}"));
-        let parts: Vec<&str> = self.table.iter().map(String::as_str).filter(|part| !part.is_empty()).collect();
-        format!("{}{index}{alias}", parts.join("."))
-    }
-}
-
 /// The operators of a plan: of one that was run where `profile` is given, else of one that may have so many workers.
 pub(crate) fn operators(
     plan: &Statement,
@@ -167,7 +131,8 @@ pub(crate) fn operators(
 ) -> Shown {
     let names = SlotNames::new(plan, variables, host);
     let gathers = Cell::new(plan.may_gather());
-    let shower = Shower { plan, names, profile, degree, host, in_batches: Cell::new(false), gathers };
+    let values = VariableValues::of_plan(&plan.values);
+    let shower = Shower { plan, names, values, profile, degree, host, in_batches: Cell::new(false), gathers };
     let source = shower.node(&plan.source, Some(1.0));
     shower.action(source)
 }
@@ -175,6 +140,8 @@ pub(crate) fn operators(
 struct Shower<'a> {
     plan: &'a Statement,
     names: SlotNames<'a>,
+    /// The values that variables were taken to have.
+    values: VariableValues,
     profile: Option<&'a Profile>,
     degree: usize,
     host: &'a dyn Host,
@@ -197,7 +164,7 @@ impl Shower<'_> {
         self.in_batches.set(above);
         self.gathers.set(once);
         shown.batch = batch;
-        shown.estimate = is_known(node).then(|| size_of(node));
+        shown.estimate = is_known(node).then(|| size_of(node, &self.values));
         shown.executions = executions;
         shown.counted = self.profile.and_then(|profile| profile.of(node));
         let mut filled = LiveSlots::default();
@@ -213,6 +180,11 @@ impl Shower<'_> {
         }
     }
 
+    /// How often something runs that runs for each row of `outer`.
+    fn times(&self, executions: Option<f64>, outer: &Node) -> Option<f64> {
+        executions.filter(|_| is_known(outer)).map(|executions| executions * size_of(outer, &self.values).rows)
+    }
+
     /// An operator that may be opened several times, or that others make a whole of.
     fn again(&self, node: &Node, executions: Option<f64>) -> Shown {
         let once = self.gathers.replace(false);
@@ -226,7 +198,11 @@ impl Shower<'_> {
         let runs = self.profile.map(|profile| profile.workers(of));
         let degree = match &runs {
             Some(runs) => runs.len(),
-            None if self.degree > 1 && is_known(rows) && size_of(rows).rows >= ROWS_MIN as f64 && can_share() => {
+            None if self.degree > 1
+                && is_known(rows)
+                && size_of(rows, &self.values).rows >= ROWS_MIN as f64
+                && can_share() =>
+            {
                 self.degree.min(WORKERS_MAX)
             }
             None => 0,
@@ -275,7 +251,7 @@ impl Shower<'_> {
             }
             Node::Join { left, right, kind, on, .. } => self.join(left, right, *kind, on.as_ref(), executions),
             Node::Apply { input, subquery, test, slot, correlated, memo, .. } => {
-                let inner = if *correlated { times(executions, input) } else { executions };
+                let inner = if *correlated { self.times(executions, input) } else { executions };
                 let (logical, text) = self.test(test);
                 let subquery = match test.reads_all_rows() && !correlated {
                     true => self.node(subquery, inner),
@@ -498,7 +474,7 @@ impl Shower<'_> {
         if let Some(on) = on {
             shown = shown.clause("WHERE", self.names.condition(on));
         }
-        shown.over(self.node(left, executions)).over(self.again(right, times(executions, left)))
+        shown.over(self.node(left, executions)).over(self.again(right, self.times(executions, left)))
     }
 
     /// What the inner side of a loop reads of the outer one.
@@ -762,11 +738,6 @@ fn probe_side(node: &Node) -> &Node {
         Node::Join { left, .. } => probe_side(left),
         other => other,
     }
-}
-
-/// How often something runs that runs for each row of `outer`.
-fn times(executions: Option<f64>, outer: &Node) -> Option<f64> {
-    executions.filter(|_| is_known(outer)).map(|executions| executions * size_of(outer).rows)
 }
 
 fn function(name: &str) -> Shown {

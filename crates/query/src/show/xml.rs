@@ -2,7 +2,7 @@
 
 use std::fmt::{Display, Write};
 
-use super::{Shown, ShownStatement};
+use super::{Shown, ShownParameter, ShownStatement};
 use crate::output::ColumnInfo;
 use crate::xml_text::escape_xml;
 use pikepole_types::{Length, SqlType};
@@ -59,7 +59,23 @@ impl Writer {
         self.optional("DegreeOfParallelism", degree(&statement.plan));
         self.raw(">");
         self.operator(&statement.plan, &mut 0);
+        self.parameters(&statement.parameters);
         self.raw("</QueryPlan></StmtSimple>");
+    }
+
+    fn parameters(&mut self, parameters: &[ShownParameter]) {
+        if parameters.is_empty() {
+            return;
+        }
+        self.raw("<ParameterList>");
+        for parameter in parameters {
+            self.raw("<ColumnReference");
+            self.attribute("Column", &parameter.name);
+            self.attribute("ParameterDataType", &parameter.ty);
+            self.attribute("ParameterCompiledValue", &parameter.value);
+            self.raw("/>");
+        }
+        self.raw("</ParameterList>");
     }
 
     fn operator(&mut self, shown: &Shown, next: &mut u32) {
@@ -207,5 +223,36 @@ fn element(physical: &str) -> &'static str {
         | "Table Delete"
         | "Table Merge" => "Update",
         _ => "Generic",
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn values_that_a_plan_was_made_for_are_listed_behind_its_operators() {
+        let parameter = |name: &str, value: &str| ShownParameter {
+            name: name.to_owned(),
+            ty: "nvarchar(9)".to_owned(),
+            value: value.to_owned(),
+        };
+        let statement = ShownStatement {
+            text: String::new(),
+            number: 1,
+            kind: "SELECT",
+            plan: Shown::default(),
+            rows: None,
+            parameters: vec![parameter("@a", "N'<'"), parameter("@b", "NULL")],
+        };
+        let document = document(&[statement]);
+        let column = |name: &str, value: &str| {
+            format!(
+                "<ColumnReference Column=\"{name}\" ParameterDataType=\"nvarchar(9)\" ParameterCompiledValue=\"{value}\"/>"
+            )
+        };
+        let list =
+            format!("</RelOp><ParameterList>{}{}</ParameterList>", column("@a", "N'&lt;'"), column("@b", "NULL"));
+        assert!(document.contains(&list), "{document}");
     }
 }

@@ -420,8 +420,13 @@ pub(super) fn run_again(client: &mut Client, program: &Arc<Program>) -> Arc<crat
 
 /// How a plan reads its tables: each by name with `=` for a range that equalities bound, `#` within a spool with keys.
 pub(super) fn reads(client: &mut Client, query: &str) -> String {
+    reads_of(&plan(client, query))
+}
+
+/// The same of a plan.
+pub(super) fn reads_of(plan: &crate::plan::Statement) -> String {
     let mut reads = Vec::new();
-    plan(client, query).source.visit_nodes(&mut |node| match node {
+    plan.source.visit_nodes(&mut |node| match node {
         crate::plan::Node::Scan(scan) => {
             let mark = if scan.range.prefix.is_empty() { "" } else { "=" };
             reads.push(format!("{}{mark}", scan.table.name));

@@ -1,6 +1,6 @@
 //! Statistics of tables: which queries make them, and what plans follow from them.
 
-use super::joins::{reads, run_again};
+use super::joins::{reads, reads_of, run_again};
 use super::*;
 use pikepole_engine::{StatisticsOrigin, TableStatistics};
 
@@ -46,8 +46,99 @@ fn a_dear_join_makes_statistics_and_is_planned_by_them() {
     assert_eq!(other.entries.iter().map(|own| own.origin).collect::<Vec<_>>(), [StatisticsOrigin::Index]);
     assert_eq!(reads(&mut client, &query(7)), "big # other", "nearly all rows: a hash table");
     assert_eq!(reads(&mut client, &query(3)), "big other=", "few rows: by the key");
-    // Values that are not known yet have an average share.
-    assert_eq!(reads(&mut client, "DECLARE @k int = 3; SELECT 1"), "");
+}
+
+const SOUGHT: &str = "big other=";
+const HASHED: &str = "big # other";
+
+/// Makes a procedure of the query for the kind `@k`, with these words before AS and this OPTION.
+fn procedure(client: &mut Client, with: &str, option: &str) {
+    let query = query(0).replace("= 0", "= @k");
+    client.quiet(&format!("DROP PROCEDURE IF EXISTS p;\nGO\nCREATE PROCEDURE p @k int {with} AS {query} {option}"));
+}
+
+/// The plan that the cache has of the procedure's statement after this call.
+fn called(client: &mut Client, call: &str) -> Arc<crate::plan::Statement> {
+    client.quiet(call);
+    let view = client.context.catalog();
+    let found = view.definitions().procedure("dbo", "p").expect("it was made").clone();
+    let program = client.context.plans.procedure(client.context.database().id(), found.object_id, &found.text);
+    let program = program.expect("it was called");
+    Arc::clone(program.late[0].plan.lock().expect("no panic").as_ref().expect("it has run"))
+}
+
+/// How the plans after each of these calls read the tables.
+fn calls(client: &mut Client, with: &str, option: &str, calls: &[&str]) -> Vec<String> {
+    procedure(client, with, option);
+    calls.iter().map(|call| reads_of(&called(client, call))).collect()
+}
+
+#[test]
+fn plans_are_made_for_the_parameters_of_the_first_call() {
+    let mut client = with_tables();
+    assert_eq!(client.value(&query(7)), "134910");
+    assert_eq!(calls(&mut client, "", "", &["EXEC p 3", "EXEC p 7"]), [SOUGHT; 2], "thirty rows, and then it stays");
+    assert_eq!(calls(&mut client, "", "", &["EXEC p 7", "EXEC p 3"]), [HASHED; 2], "nearly all rows");
+    assert_eq!(*called(&mut client, "EXEC p 3").values, [(0, Value::Int(7))]);
+    client.quiet("CREATE TABLE another (i int)");
+    assert_eq!(reads_of(&called(&mut client, "EXEC p 3")), SOUGHT, "a definition has changed: for the next call");
+    client.quiet("ALTER DATABASE SCOPED CONFIGURATION SET PARAMETER_SNIFFING = OFF");
+    assert_eq!(calls(&mut client, "", "", &["EXEC p 7"]), [SOUGHT], "a share that is the average of four values");
+    assert!(called(&mut client, "EXEC p 7").values.is_empty());
+}
+
+#[test]
+fn options_say_what_values_plans_are_made_for() {
+    let mut client = with_tables();
+    assert_eq!(client.value(&query(7)), "134910");
+    let three_and_seven = ["EXEC p 3", "EXEC p 7"];
+    let mut ways = |option: &str| calls(&mut client, "", &format!("OPTION ({option})"), &three_and_seven);
+    assert_eq!(ways("RECOMPILE"), [SOUGHT, HASHED]);
+    assert_eq!(ways("OPTIMIZE FOR (@k = 2)"), [SOUGHT; 2]);
+    assert_eq!(ways("OPTIMIZE FOR (@k = 7)"), [HASHED; 2]);
+    // A share that is the average of four values.
+    for unknown in ["OPTIMIZE FOR UNKNOWN", "OPTIMIZE FOR (@k UNKNOWN)", "USE HINT ('DISABLE_PARAMETER_SNIFFING')"] {
+        assert_eq!(calls(&mut client, "", &format!("OPTION ({unknown})"), &["EXEC p 7"]), [SOUGHT], "{unknown}");
+    }
+    let both = "OPTION (OPTIMIZE FOR UNKNOWN, OPTIMIZE FOR (@k = 7))";
+    assert_eq!(calls(&mut client, "", both, &["EXEC p 3"]), [HASHED]);
+    // The value of a variable that is no parameter is known when its statement runs, and no earlier.
+    let mut local = |option: &str| {
+        let program = format!("DECLARE @k int = 7; {} {option}", query(0).replace("= 0", "= @k"));
+        reads(&mut client, &program)
+    };
+    assert_eq!(local(""), SOUGHT);
+    assert_eq!(local("OPTION (RECOMPILE)"), HASHED);
+    assert_eq!(local("OPTION (OPTIMIZE FOR (@k = 7))"), HASHED);
+    assert!(client.lines("SELECT 1 OPTION (OPTIMIZE FOR (@none = 3))")[0].starts_with("Msg 137"));
+    assert!(client.lines("DECLARE @k int; SELECT @k OPTION (OPTIMIZE FOR (@k = 'x'))")[0].starts_with("Msg 245"));
+}
+
+#[test]
+fn calls_with_recompile_have_plans_of_their_own() {
+    let mut client = with_tables();
+    assert_eq!(client.value(&query(7)), "134910");
+    procedure(&mut client, "", "");
+    let kept = called(&mut client, "EXEC p 3");
+    let before = compilations(&client);
+    assert!(Arc::ptr_eq(&kept, &called(&mut client, "EXEC p 7 WITH RECOMPILE")), "that plan is nobody else's");
+    assert_eq!(compilations(&client), before + 1);
+    assert!(Arc::ptr_eq(&kept, &called(&mut client, "EXEC p 7")));
+    assert_eq!(compilations(&client), before + 1);
+    procedure(&mut client, "WITH RECOMPILE", "");
+    called(&mut client, "EXEC p 3");
+    let before = compilations(&client);
+    // Once a call, not once a run.
+    client.quiet("EXEC p 3; EXEC p 7; EXEC p 3");
+    assert_eq!(compilations(&client), before + 3);
+}
+
+/// How often the statement of the procedure was compiled.
+fn compilations(client: &Client) -> u64 {
+    let view = client.context.catalog();
+    let found = view.definitions().procedure("dbo", "p").expect("it was made").clone();
+    let program = client.context.plans.procedure(client.context.database().id(), found.object_id, &found.text);
+    program.expect("it was called").late[0].runs.totals().expect("it has run").compilations
 }
 
 #[test]

@@ -16,6 +16,7 @@
 use super::early_semi_join::is_plain;
 use crate::expression::{Expr, Integer, Width};
 use crate::optimizer::size_of;
+use crate::optimizer::variable_values::VariableValues;
 use crate::plan::{Aggregate, JoinKey, JoinKind, LiveSlots, More, Node, Registers, SortKey, Spool, Test};
 use pikepole_types::{Aggregate as Function, SqlType, Value};
 
@@ -27,10 +28,10 @@ const SUMMED_DIGITS_MAX: u8 = 28;
 
 /// Makes lookups of groups of the subqueries in a plan that can be such, and joins with groups where it `can_join`: where the plan does not
 /// stand for rows that are changed. `slot` gives new slots.
-pub(crate) fn decorrelate(plan: &mut Node, can_join: bool, slot: &mut dyn FnMut() -> usize) {
+pub(crate) fn decorrelate(plan: &mut Node, can_join: bool, values: &VariableValues, slot: &mut dyn FnMut() -> usize) {
     plan.visit_nodes_mut(&mut |node| {
         let Node::Apply { input, subquery, test, slot: result, correlated: true, guards, memo } = node else { return };
-        if !guards.is_empty() || !can_be_looked_up(aggregation(subquery)) || size_of(input).rows < ROWS_MIN {
+        if !guards.is_empty() || !can_be_looked_up(aggregation(subquery)) || size_of(input, values).rows < ROWS_MIN {
             return;
         }
         let groups = Groups::of(std::mem::replace(aggregation(subquery), Node::One), slot);

@@ -18,6 +18,7 @@
 
 use crate::bind::filtered;
 use crate::optimizer::cardinality::{Size, of};
+use crate::optimizer::variable_values::VariableValues;
 use crate::plan::{CommonRows, More, Node, Sharing};
 
 /// The cost to keep a row and, for each name, to read it, in rows read of a table.
@@ -43,9 +44,9 @@ struct Tally {
 
 /// Decides for each common table of a plan. A later one of a WITH clause comes before those that it may name: what is made once has the
 /// names within it once.
-pub(crate) fn share_common_tables(plan: &mut Node, is_on: bool) {
+pub(crate) fn share_common_tables(plan: &mut Node, is_on: bool, values: &VariableValues) {
     loop {
-        let open = open_tables(plan);
+        let open = open_tables(plan, values);
         let Some(last) = open.iter().max_by_key(|tally: &&Tally| tally.number) else { return };
         settle(plan, last.number, is_on && last.is_shared());
     }
@@ -59,7 +60,7 @@ impl Tally {
 }
 
 /// The tables that are open, but for those within other ones, and within rows that an earlier name makes.
-fn open_tables(plan: &Node) -> Vec<Tally> {
+fn open_tables(plan: &Node, values: &VariableValues) -> Vec<Tally> {
     let mut open: Vec<Tally> = Vec::new();
     plan.visit_nodes_while(&mut |node| {
         let Node::More(more) = node else { return true };
@@ -67,12 +68,13 @@ fn open_tables(plan: &Node) -> Vec<Tally> {
         match &common.sharing {
             Sharing::Shared { is_first } => *is_first,
             Sharing::Open(other) => {
-                let (apart, whole) = (work(&common.input), other.as_ref().map_or(&common.input, |other| &other.node));
+                let (apart, whole) =
+                    (work(&common.input, values), other.as_ref().map_or(&common.input, |other| &other.node));
                 match open.iter_mut().find(|tally| tally.number == common.number) {
                     Some(tally) => (tally.names, tally.apart) = (tally.names + 1, tally.apart + apart),
                     None => {
-                        let Size { rows, .. } = of(whole);
-                        open.push(Tally { number: common.number, names: 1, apart, whole: work(whole), rows });
+                        let Size { rows, .. } = of(whole, values);
+                        open.push(Tally { number: common.number, names: 1, apart, whole: work(whole, values), rows });
                     }
                 }
                 false
@@ -83,7 +85,8 @@ fn open_tables(plan: &Node) -> Vec<Tally> {
 }
 
 /// The cost of all rows of a plan.
-fn work(node: &Node) -> f64 {
+fn work(node: &Node, values: &VariableValues) -> f64 {
+    let of = |node: &Node| of(node, values);
     let mut work = of(node).total();
     node.visit_nodes(&mut |node| {
         work += match node {

@@ -55,7 +55,7 @@ impl Binder<'_> {
         if let Some((rows, joined)) = joined {
             let joined = filtered(joined, divided.own);
             let is_fixed = joined.is_fixed(self.names.variables.len());
-            if is_fixed && cardinality::of(&joined).rows <= rows * JOINED_MAX {
+            if is_fixed && cardinality::of(&joined, &self.values).rows <= rows * JOINED_MAX {
                 *conditions = divided.rest;
                 return kept_by(joined, divided.keys, &available);
             }
@@ -117,6 +117,7 @@ impl Binder<'_> {
         let variables = self.names.variables.len();
         let own: Vec<Registers> = self.scope().sources.iter().map(|source| source.registers).collect();
         let is_outside = |slot: usize| slot >= variables && !own.iter().any(|own| own.range().contains(&slot));
+        let values = &self.values;
         let mut kept: Option<f64> = None;
         node.visit_nodes(&mut |node| {
             let Node::More(more) = node else { return };
@@ -124,7 +125,7 @@ impl Binder<'_> {
             let mut reads_outside = false;
             keys.iter().for_each(|key| key.outer.visit_slots(&mut |slot| reads_outside |= is_outside(slot)));
             if reads_outside {
-                let rows = cardinality::of(input).rows;
+                let rows = cardinality::of(input, values).rows;
                 kept = Some(kept.map_or(rows, |kept| kept.max(rows)));
             }
         });

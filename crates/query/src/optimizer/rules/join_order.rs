@@ -15,6 +15,7 @@
 //! than that of FROM only when it is so by far: so the order of FROM stays where it matters little.
 
 use std::ops::Range;
+use std::rc::Rc;
 
 use self::outer_joins::{members_and_tails, place_tails, take_conditions};
 use crate::bind::join::{JoinTree, Leaf};
@@ -166,12 +167,12 @@ impl Binder<'_> {
             let places = members.into_iter().map(in_place).collect();
             return place_tails(places, tails, &order, &vec![1.0; order.len()]);
         }
-        let variables = self.names.variables.len();
         let of_tails = take_conditions(&tails, &self.scope().sources, pool);
         let adds_implied = !keeps_order && self.active_rules.has(Rule::ImpliedPredicates);
         let implied = if adds_implied { self.add_restrictions(&members, pool) } else { Vec::new() };
         let after = self.dependencies(&members);
-        let mut costs = Costs::of(&members, &self.scope().sources, pool, &implied, variables);
+        let values = Rc::clone(&self.values);
+        let mut costs = Costs::of(&members, &self.scope().sources, pool, &implied, &values);
         let owners = owners(&members, self.scope().sources.len());
         let chosen = |test: &&EarlyTest| test.is_of(test.source);
         self.scope()
