@@ -25,7 +25,8 @@
 //! | `scan` | rows of a range, copied a batch at a time |
 //! | `statistics` | figures about tables and indexes |
 //!
-//! The shuttle models run with `.ci/shuttle`; each has a canary.
+//! The shuttle models run with `.ci/shuttle`; each has a canary. Random histories of several threads are held against what each level
+//! promises, by either way to times (`tests::histories`).
 
 mod clock;
 mod guarded;

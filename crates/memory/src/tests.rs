@@ -9,6 +9,7 @@ use pikepole_contention::{SpinlockClass, Statistics};
 use super::*;
 
 mod fingers;
+mod histories;
 
 /// A table with a unique key in hash or in order, and values that may repeat in both kinds of index.
 fn table(key: IndexKind) -> Arc<MemoryTable> {
