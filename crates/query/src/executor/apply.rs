@@ -23,6 +23,8 @@ pub(crate) struct ApplyCursor {
     input: Cursor,
     /// A row of the input is at hand.
     at_hand: bool,
+    /// The input has been narrowed by the outcome since it was opened, or is not to be.
+    narrowed: bool,
     evaluation: Evaluation,
     /// Whether rows may come in another order than that of their source.
     regroups: bool,
@@ -34,7 +36,7 @@ struct Evaluation {
     subquery: Cursor,
     /// True while the subquery is being read for the current row.
     within: bool,
-    /// True when the subquery's result holds for every row.
+    /// True when the subquery's result holds for every row: until the statement ends, however often it is opened.
     settled: bool,
     outcome: Outcome,
     memo: Memo,
@@ -79,19 +81,20 @@ impl ApplyCursor {
     pub(crate) fn new(input: Cursor, subquery: Cursor, making: Making<'_>) -> ApplyCursor {
         let (outcome, memo) = (Outcome::default(), Memo::default());
         let evaluation = Evaluation { subquery, within: false, settled: false, outcome, memo };
-        ApplyCursor { input, at_hand: false, evaluation, regroups: making.regroups, regroup: None }
+        ApplyCursor { input, at_hand: false, narrowed: false, evaluation, regroups: making.regroups, regroup: None }
     }
 
     pub(crate) fn open(&mut self) {
         self.at_hand = false;
+        self.narrowed = false;
         self.evaluation.within = false;
-        self.evaluation.settled = false;
         self.regroup = None;
         self.input.open();
     }
 
     pub(crate) fn forget(&mut self) {
         self.regroup = None;
+        self.evaluation.settled = false;
         self.evaluation.outcome.list.clear();
         self.evaluation.outcome.charge.clear();
         self.evaluation.memo.forget();
@@ -127,15 +130,8 @@ impl ApplyCursor {
             self.regroup = Some(regroup);
             return result;
         }
-        if !correlated
-            && !self.evaluation.settled
-            && let Some(scan) = narrowed_by(input, slot)
-        {
-            self.evaluation.settle(subquery, run)?;
-            let values: Vec<&Value> = self.evaluation.outcome.list.values().flatten().collect();
-            if let Some(cursor) = self.input.target_scan() {
-                cursor.narrow(scan, values.into_iter());
-            }
+        if !correlated && !self.narrowed {
+            self.narrow(input, subquery, run)?;
         }
         if !self.at_hand {
             if self.regroups
@@ -159,6 +155,21 @@ impl ApplyCursor {
         // A row that the subquery fails for is given up; one that it stops within stays at hand.
         self.at_hand = matches!(&evaluated, Err(stop) if !matches!(stop, Stop::Error(_)));
         evaluated.map(|()| true)
+    }
+
+    /// Has the input read only what the outcome leaves of it, where it can do so.
+    fn narrow(&mut self, input: &Node, subquery: Subquery<'_>, run: &mut Run<'_>) -> Result<(), Stop> {
+        if let Some(scan) = narrowed_by(input, subquery.slot) {
+            if !self.evaluation.settled {
+                self.evaluation.settle(subquery, run)?;
+            }
+            let values: Vec<&Value> = self.evaluation.outcome.list.values().flatten().collect();
+            if let Some(cursor) = self.input.target_scan() {
+                cursor.narrow(scan, values.into_iter());
+            }
+        }
+        self.narrowed = true;
+        Ok(())
     }
 
     fn regrouped(

@@ -16,6 +16,26 @@ fn executions(client: &mut Client, query: &str) -> String {
 }
 
 #[test]
+fn a_subquery_that_reads_nothing_outside_runs_once_where_rows_are_looked_up_again_and_again() {
+    let mut client = Client::alone();
+    client.quiet(VISITS);
+    for test in
+        ["c.town IN (SELECT b.town FROM visit AS b WHERE b.id > 57)", "c.id > (SELECT MIN(b.id) FROM visit AS b)"]
+    {
+        let first = format!("(SELECT TOP (1) c.id FROM visit AS c WHERE c.id >= a.id AND {test} ORDER BY c.id) AS d");
+        let query = format!("SELECT COUNT(*), SUM(d.id) FROM visit AS a CROSS APPLY {first}");
+        assert_eq!(executions(&mut client, &query), "1", "{test}");
+        let mut answer = || client.lines(&query);
+        assert_eq!(answer(), answer(), "{test}: the next run has its own");
+    }
+    let kept = "SELECT COUNT(*) FROM visit AS a CROSS APPLY (SELECT TOP (1) c.id FROM visit AS c WHERE c.id >= a.id
+        AND c.town IN (SELECT b.town FROM visit AS b)) AS d";
+    assert_eq!(client.value(kept), "59");
+    client.quiet("UPDATE visit SET town = NULL WHERE id > 30");
+    assert_eq!(client.value(kept), "29", "rows that have changed since");
+}
+
+#[test]
 fn a_subquery_runs_once_for_each_value_that_it_reads() {
     let mut client = Client::alone();
     client.quiet(VISITS);
