@@ -175,7 +175,7 @@ fn found_by(spool: &Spool, rows: f64) -> f64 {
 }
 
 /// The number of values of a slot that a plan fills from a table, in all of the table.
-fn values_in(node: &Node, slot: usize) -> Option<f64> {
+pub(crate) fn values_in(node: &Node, slot: usize) -> Option<f64> {
     match node {
         Node::Scan(scan) => {
             let column = scan.registers.range().contains(&slot).then(|| slot - scan.registers.first)?;

@@ -34,7 +34,7 @@ pub(crate) const KEEP: f64 = 5.0;
 pub(crate) const PROBE: f64 = 2.0;
 /// Testing a row that lies in memory.
 const TEST: f64 = 0.1;
-/// The share of the rows whose value a subquery has.
+/// The share of the rows whose value a subquery has, at least, and where nothing is known of the values.
 const FOUND_SHARE: f64 = 0.05;
 /// What reading a row costs in a batch, as all rows of a large table are read, and as rows beyond the first ones are joined.
 const IN_BATCH: f64 = 0.35;
@@ -348,9 +348,16 @@ impl Costs {
         costs
     }
 
-    /// Of a member's rows only those are left whose value a subquery has.
-    pub(crate) fn reduce(&mut self, member: usize) {
-        self.relations[member].own *= FOUND_SHARE;
+    /// Of a member's rows only those are left whose value in a slot one of so many rows has, or of so many values where that is known.
+    pub(crate) fn reduce(&mut self, member: usize, slot: usize, rows: f64, values: Option<f64>) {
+        let relation = &mut self.relations[member];
+        let known = relation.head.as_ref().and_then(|head| known_of(head, slot));
+        // Where many joins and conditions make the rows, estimates of them are low more often than high.
+        let share = known.map_or(FOUND_SHARE, |known| known.of_some(rows, values).max(FOUND_SHARE));
+        relation.own *= share;
+        if let Some(head) = relation.head.clone() {
+            self.note_slot(slot, &[head]);
+        }
     }
 
     /// The class of a slot, which is made when there is none; none when it is compared in another way there.
@@ -467,26 +474,26 @@ impl Costs {
 
     /// Notes what conditions ask of the statistics of tables.
     fn note_asked(&mut self, pool: &[Predicate], heads: &[Heads]) {
-        let asked = &mut self.asked;
-        let mut note = |slot: usize| {
-            let Some((table, registers)) = heads.iter().find(|(_, registers)| registers.range().contains(&slot)) else {
-                return;
-            };
-            let at = asked.iter().position(|own| Arc::ptr_eq(&own.table, table)).unwrap_or_else(|| {
-                asked.push(Asked { table: Arc::clone(table), wanted: Vec::new(), changes_max: u64::MAX });
-                asked.len() - 1
-            });
-            let (own, column) = (&mut asked[at], slot - registers.first);
-            if table.wants_statistics(column) {
-                own.wanted.push(column);
-            } else if let Some(known) = table.statistics_of(column) {
-                own.changes_max = own.changes_max.min(changes_max(known));
-            }
+        pool.iter().for_each(|condition| condition.visit_slots(&mut |slot| self.note_slot(slot, heads)));
+    }
+
+    /// Notes that the values of a slot are asked about, if it is one of these tables'.
+    fn note_slot(&mut self, slot: usize, heads: &[Heads]) {
+        let Some((table, registers)) = heads.iter().find(|(_, registers)| registers.range().contains(&slot)) else {
+            return;
         };
-        pool.iter().for_each(|condition| condition.visit_slots(&mut note));
-        for own in asked {
-            own.wanted.sort_unstable();
-            own.wanted.dedup();
+        let asked = &mut self.asked;
+        let at = asked.iter().position(|own| Arc::ptr_eq(&own.table, table)).unwrap_or_else(|| {
+            asked.push(Asked { table: Arc::clone(table), wanted: Vec::new(), changes_max: u64::MAX });
+            asked.len() - 1
+        });
+        let (own, column) = (&mut asked[at], slot - registers.first);
+        if table.wants_statistics(column) {
+            if !own.wanted.contains(&column) {
+                own.wanted.push(column);
+            }
+        } else if let Some(known) = table.statistics_of(column) {
+            own.changes_max = own.changes_max.min(changes_max(known));
         }
     }
 

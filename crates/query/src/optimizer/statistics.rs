@@ -61,6 +61,14 @@ impl<'s> Known<'s> {
         (1.0 - self.of_null()) / self.distinct()
     }
 
+    /// The share of rows whose value one of so many others has, or of so many different ones where that is known: their values are taken to
+    /// be among the column's own, by chance.
+    pub(crate) fn of_some(&self, rows: f64, values: Option<f64>) -> f64 {
+        let distinct = self.distinct();
+        let found = distinct * (1.0 - (-rows / distinct).exp());
+        (1.0 - self.of_null()) * found.min(values.unwrap_or(distinct)) / distinct
+    }
+
     /// The share of rows that have NULL.
     fn of_null(&self) -> f64 {
         let first = self.values.steps.first().filter(|step| step.high.is_null());

@@ -17,6 +17,8 @@ use crate::bind::join::{JoinTree, Leaf};
 use crate::bind::open_query::can_fail;
 use crate::bind::{PendingApply, applied, filtered};
 use crate::expression::{Expr, Integer, Predicate};
+use crate::optimizer::cardinality;
+use crate::optimizer::variable_values::VariableValues;
 use crate::plan::Registers;
 use crate::plan::{Aggregate, JoinKind, More, Node, Test};
 use pikepole_types::Aggregate as Function;
@@ -43,6 +45,14 @@ impl EarlyTest {
     /// True if the test runs its subquery for each row of a source.
     pub(crate) fn is_dear_of(&self, source: usize) -> bool {
         self.is_of(source) && self.pending.is_run_anew()
+    }
+
+    /// The slot that is looked for among the values of a subquery, the rows of that, and how many values its table has, if that is known.
+    pub(crate) fn looked_for(&self, values: &VariableValues) -> Option<(usize, f64, Option<f64>)> {
+        let Test::In { left, right, .. } = &self.pending.test else { return None };
+        let rows = cardinality::of(&self.pending.subquery, values).rows;
+        let of_table = slot_of(right).and_then(|slot| cardinality::values_in(&self.pending.subquery, slot));
+        Some((slot_of(left)?, rows, of_table))
     }
 
     /// Has the test made early if it is asked about fewer rows there than among all that are joined.

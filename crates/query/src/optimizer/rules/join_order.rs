@@ -23,7 +23,6 @@ use crate::bind::{Binder, conjunction, conjuncts};
 use crate::expression::{Expr, Predicate};
 use crate::optimizer::Rule;
 use crate::optimizer::cost::Costs;
-use crate::optimizer::rules::early_semi_join::EarlyTest;
 use crate::plan::JoinKind;
 
 /// Joins whose order of FROM costs no more, in rows read, are not thought about.
@@ -174,13 +173,11 @@ impl Binder<'_> {
         let values = Rc::clone(&self.values);
         let mut costs = Costs::of(&members, &self.scope().sources, pool, &implied, &values);
         let owners = owners(&members, self.scope().sources.len());
-        let chosen = |test: &&EarlyTest| test.is_of(test.source);
-        self.scope()
-            .early
-            .iter()
-            .filter(chosen)
-            .filter_map(|test| owners[test.source])
-            .for_each(|member| costs.reduce(member));
+        for test in self.scope().early.iter().filter(|test| test.is_of(test.source)) {
+            if let (Some(member), Some((slot, rows, of_table))) = (owners[test.source], test.looked_for(&values)) {
+                costs.reduce(member, slot, rows, of_table);
+            }
+        }
         let steps = |placed: &Placed, next: usize| costs.step(placed, next);
         let order = match keeps_order || !self.active_rules.has(Rule::JoinOrder) {
             true => (0..members.len()).collect(),
