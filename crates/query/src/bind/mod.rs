@@ -565,7 +565,7 @@ impl<'a> Binder<'a> {
         touches |= self.numbers.used;
         // What a function reads is read within the statement.
         touches |= self.virtual_sources.iter().any(VirtualSource::is_function);
-        let (values, asked) = self.values.parts();
+        let (values, asked) = (self.values.used(), self.values.asked());
         let mut statement = Statement {
             source,
             action,

@@ -4,8 +4,8 @@
 //! |---|---|
 //! | the call for which the plan is made | the parameters: *parameter sniffing* |
 //! | the run for which it is made, `OPTION (RECOMPILE)` | all variables |
-//! | `OPTION (OPTIMIZE FOR (@v = value))` | the variables that it names, whatever they are |
-//! | `OPTION (OPTIMIZE FOR UNKNOWN)`, `(@v UNKNOWN)` | none; those not |
+//! | `OPTION (OPTIMIZE FOR (@v = value))` | the variables that it names; `(@v UNKNOWN)` takes one out |
+//! | `OPTION (OPTIMIZE FOR UNKNOWN)` | those that other hints name, alone |
 //!
 //! They change estimates, and with them the plan, but no result. A program is bound when it is compiled, before there are values: then a
 //! variable is noted of which an estimate would have known more by its value, and the first run makes the plan again.
@@ -38,7 +38,7 @@ impl VariableValues {
         VariableValues { variables, known: RefCell::new(known.collect()), ..VariableValues::default() }
     }
 
-    /// Values by their slots, as [`VariableValues::parts`] gave them.
+    /// Values by their slots, as [`VariableValues::used`] gave them.
     pub(crate) fn of_plan(known: &[(usize, Value)]) -> VariableValues {
         let known: Vec<_> = known.iter().map(|(slot, value)| (*slot, Some(value.clone()))).collect();
         let variables = known.iter().map(|(slot, _)| slot + 1).max().unwrap_or(0);
@@ -82,12 +82,16 @@ impl VariableValues {
         Some(value)
     }
 
-    /// The values that estimates have used, by their slots, and the variables whose values they would have used.
-    pub(crate) fn parts(&self) -> (Box<[(usize, Value)]>, Box<[usize]>) {
+    /// The values that estimates have used, by their slots.
+    pub(crate) fn used(&self) -> Box<[(usize, Value)]> {
         let (known, used) = (self.known.borrow(), self.used.borrow());
         let used = known.iter().filter(|(slot, _)| used.contains(slot));
-        let used = used.filter_map(|(slot, value)| Some((*slot, value.clone()?))).collect();
-        (used, self.asked.borrow().as_slice().into())
+        used.filter_map(|(slot, value)| Some((*slot, value.clone()?))).collect()
+    }
+
+    /// The variables whose values estimates would have used.
+    pub(crate) fn asked(&self) -> Box<[usize]> {
+        self.asked.borrow().as_slice().into()
     }
 }
 
