@@ -84,13 +84,14 @@ impl Machine<'_> {
             return self.execute_system(&name, id, call).await;
         }
         let Some(database) = self.elsewhere(&name)? else {
-            let program = self.procedure(&name)?;
+            let program = self.procedure(&name, call.recompiles)?;
             if self.frame.atomic.is_some() && !program.is_native() {
                 return Err(Box::new(SqlError::not_in_native("procedure", name.dotted())));
             }
             // The database that a call may name is left out.
             let called_as = Arc::new(ObjectName { server: None, database: None, ..name });
-            if matches!(call.target, ExecuteTarget::Named(_)) && !called_as.is_temporary() {
+            let is_kept = !call.recompiles && !program.recompiles;
+            if matches!(call.target, ExecuteTarget::Named(_)) && !called_as.is_temporary() && is_kept {
                 self.note_callee(&program, &called_as);
             }
             return self.call_as_named(program, call, called_as);
@@ -98,7 +99,7 @@ impl Machine<'_> {
         // It is compiled and runs there; its arguments are values of here.
         let home = Arc::clone(self.context.database());
         self.context.move_to(&database)?;
-        let program = self.procedure(&name);
+        let program = self.procedure(&name, call.recompiles);
         let acting = program.as_ref().map_or(Ok(None), |program| self.context.module_context(program));
         self.context.move_back(&home);
         let acting = acting?;
@@ -171,9 +172,6 @@ impl Machine<'_> {
             None => fault,
         })?;
         self.frame.called_as = name.schema.is_some().then_some(name);
-        if call.recompiles || self.frame.program.recompiles {
-            self.frame.recompile();
-        }
         Ok(())
     }
 
@@ -224,8 +222,8 @@ impl Machine<'_> {
         }
     }
 
-    /// The program of a procedure of the current database or of the session.
-    fn procedure(&mut self, name: &ObjectName) -> Result<Arc<Program>, Fault> {
+    /// The program of a procedure of the current database or of the session; one that `recompiles` is this call's alone.
+    fn procedure(&mut self, name: &ObjectName, recompiles: bool) -> Result<Arc<Program>, Fault> {
         if name.is_temporary() {
             return self.definer().temporary_procedure(name);
         }
@@ -246,7 +244,8 @@ impl Machine<'_> {
         self.check_call(&view, name, owner)?;
         // That of a temporary one is tempdb: it runs in each database, and its statements are bound anew for each.
         let database = place.view.database.id();
-        if let Some(program) = self.context.plans.procedure(database, found.object_id, &found.text)
+        if !recompiles
+            && let Some(program) = self.context.plans.procedure(database, found.object_id, &found.text)
             && program.fits(|| view.catalog.clone())
             && program.procedure.as_ref().is_some_and(|known| known.keeps(&found))
         {
@@ -256,7 +255,9 @@ impl Machine<'_> {
         let context = self.context.compile_context_of(&*self.host, &found);
         let compiled = compile_procedure(&found.text, identity, &context);
         let program = compiled.map_err(first_error).inspect_err(|_| self.origin = Origin::Callee)?;
-        self.context.plans.keep_procedure(database, found.object_id, &program);
+        if !recompiles && !program.recompiles {
+            self.context.plans.keep_procedure(database, found.object_id, &program);
+        }
         Ok(program)
     }
 

@@ -72,8 +72,6 @@ pub(crate) struct Frame {
     pub(crate) alone: Option<Alone>,
     /// Where calls of it are counted; nowhere in a text.
     pub(crate) calls: Option<Box<Call>>,
-    /// Its plans are made for this call, and go with it.
-    pub(crate) recompiles: bool,
 }
 
 /// The procedure that a call has come to: it is the same as long as nothing has changed that it depends on.
@@ -137,7 +135,6 @@ impl Frame {
             began: false,
             alone: None,
             calls: None,
-            recompiles: false,
         })
     }
 
@@ -157,12 +154,6 @@ impl Frame {
         self.trigger = None;
         self.function = None;
         self.reset_statements();
-    }
-
-    /// Has plans made for this call alone.
-    pub(crate) fn recompile(&mut self) {
-        self.recompiles = true;
-        self.states.iter_mut().for_each(|state| *state = None);
     }
 
     /// Tells the cache of the calls that the frame has made.
@@ -242,7 +233,7 @@ impl SpareFrames {
     /// Keeps a frame; the one that was given back first makes room.
     pub(crate) fn give(&mut self, frame: Box<Frame>) {
         // One with large values in it is worth less than their memory.
-        if frame.program.instructions.is_empty() || frame.recompiles || memory::task_heap().large > KEPT_BYTES_MAX {
+        if frame.program.instructions.is_empty() || memory::task_heap().large > KEPT_BYTES_MAX {
             return;
         }
         if self.frames.len() >= SPARE_FRAMES_MAX

@@ -94,19 +94,17 @@ pub(crate) struct StatementState {
 const RUNS_PER_LOOK: u32 = 16;
 
 impl StatementState {
-    /// True for a plan that is made for each run.
-    fn recompiles(&self) -> bool {
-        self.plan.as_ref().is_some_and(|plan| plan.recompiles)
-    }
-
-    /// Whether the plan's tables have grown so much that it is to be made anew; looks now and then.
+    /// True if the plan is to be made again: it is for one run, or its tables have grown so much. Looks at these now and then.
     #[inline]
     fn is_outgrown(&mut self) -> bool {
-        let Some(plan) = self.plan.as_ref().filter(|plan| !plan.sizes.is_empty()) else {
-            return false;
-        };
-        self.runs = self.runs.wrapping_add(1);
-        self.runs.is_multiple_of(RUNS_PER_LOOK) && plan.is_outgrown()
+        match &self.plan {
+            Some(plan) if plan.recompiles => true,
+            Some(plan) if !plan.sizes.is_empty() => {
+                self.runs = self.runs.wrapping_add(1);
+                self.runs.is_multiple_of(RUNS_PER_LOOK) && plan.is_outgrown()
+            }
+            _ => false,
+        }
     }
 
     /// True when there should be statistics of the plan's tables before it runs; asked once for a run.
@@ -301,7 +299,7 @@ impl Machine<'_> {
             let stamp = self.context.catalog_stamp();
             let counts_right = state.profile.is_some() == self.context.settings.profiles_plans();
             let fits = state.plan.as_ref().is_some_and(|plan| self.fits(plan, stamp));
-            let anew = !fits || !counts_right || state.is_outgrown() || state.recompiles();
+            let anew = !fits || !counts_right || state.is_outgrown();
             let bound = if anew { self.bind(late, state) } else { Ok(()) };
             match bound.and_then(|()| self.check_identity(late, state)) {
                 Ok(bound_again) if anew || bound_again => {
@@ -453,7 +451,6 @@ impl Machine<'_> {
             && self.fits(&plan, stamp)
             && !plan.is_outgrown()
             && !recompiles
-            && !self.frame.recompiles
             && !self.sniffs(&plan)
         {
             state.set_counted(late, plan, profiled);
@@ -463,9 +460,7 @@ impl Machine<'_> {
         let values = if recompiles { program.variables.len() } else { self.parameters_sniffed() };
         let plan = self.context.count_compiling(|| self.bind_kind(&late.kind, &self.frame.slots[..values]))?;
         late.runs.compiled_again();
-        if !self.frame.recompiles {
-            *late.plan.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::clone(&plan));
-        }
+        *late.plan.lock().unwrap_or_else(|e| e.into_inner()) = Some(Arc::clone(&plan));
         state.set_counted(late, plan, profiled);
         Ok(())
     }
