@@ -93,7 +93,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 
-use crate::access::CatalogView;
+use crate::access::{CatalogStamp, CatalogView};
 use crate::expression::{Expr, Fault, Predicate};
 use crate::host::Host;
 use crate::optimizer::rules::aggregate_decorrelation::decorrelate;
@@ -580,7 +580,7 @@ impl<'a> Binder<'a> {
             triggers,
             slots: self.slots,
             live: LiveSlots::default(),
-            bound_to: self.names.catalog.stamp(),
+            bound_to: if self.recompiles { CatalogStamp::NEVER } else { self.names.catalog.stamp() },
             others: self.names.catalog.others(),
             sizes: self.sizes,
             drivers,

@@ -36,8 +36,7 @@ pub(super) fn short_way(plan: &Statement) -> Option<Short> {
         && plan.virtual_sources.is_empty()
         && plan.others.is_empty()
         && plan.masks.is_empty()
-        && plan.memory_percent.is_none()
-        && !plan.recompiles;
+        && plan.memory_percent.is_none();
     let Some(scan) = looked_up(plan) else {
         return matches!(&plan.action, Action::Insert(insert) if is_plain && inserts_one(plan, insert))
             .then_some(Short::Insert);

@@ -94,17 +94,14 @@ pub(crate) struct StatementState {
 const RUNS_PER_LOOK: u32 = 16;
 
 impl StatementState {
-    /// True if the plan is to be made again: it is for one run, or its tables have grown so much. Looks at these now and then.
+    /// Whether the plan's tables have grown so much that it is to be made anew; looks now and then.
     #[inline]
     fn is_outgrown(&mut self) -> bool {
-        match &self.plan {
-            Some(plan) if plan.recompiles => true,
-            Some(plan) if !plan.sizes.is_empty() => {
-                self.runs = self.runs.wrapping_add(1);
-                self.runs.is_multiple_of(RUNS_PER_LOOK) && plan.is_outgrown()
-            }
-            _ => false,
-        }
+        let Some(plan) = self.plan.as_ref().filter(|plan| !plan.sizes.is_empty()) else {
+            return false;
+        };
+        self.runs = self.runs.wrapping_add(1);
+        self.runs.is_multiple_of(RUNS_PER_LOOK) && plan.is_outgrown()
     }
 
     /// True when there should be statistics of the plan's tables before it runs; asked once for a run.
@@ -450,7 +447,6 @@ impl Machine<'_> {
         if let Some(plan) = shared
             && self.fits(&plan, stamp)
             && !plan.is_outgrown()
-            && !recompiles
             && !self.sniffs(&plan)
         {
             state.set_counted(late, plan, profiled);
