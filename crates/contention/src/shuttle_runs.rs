@@ -7,9 +7,14 @@ const SWITCHES: usize = 4;
 /// Set in the process that has a fault planted.
 const IN_CANARY: &str = "PIKEPOLE_CANARY";
 
+/// The number in an environment variable.
+fn number<T: std::str::FromStr>(name: &str) -> Option<T> {
+    std::env::var(name).ok()?.parse().ok()
+}
+
 /// The runs that `PIKEPOLE_SHUTTLE_RUNS` asks for, or the usual ones.
 pub fn runs(usual: usize) -> usize {
-    std::env::var("PIKEPOLE_SHUTTLE_RUNS").ok().and_then(|runs| runs.parse().ok()).unwrap_or(usual)
+    number("PIKEPOLE_SHUTTLE_RUNS").unwrap_or(usual)
 }
 
 /// A number below `end` by chance, of a run's seed.
@@ -19,14 +24,16 @@ pub fn chance(end: u64) -> u64 {
 }
 
 /// Runs a model so many times with threads picked by chance, and so many with priorities that change at a few moments
-/// (Burckhardt and others, ASPLOS 2010). The same seeds give the same runs.
+/// (Burckhardt and others, ASPLOS 2010). `PIKEPOLE_SHUTTLE_SEED` gives other runs. One seed gives the same runs on one machine, and
+/// others elsewhere: some choices of the code follow addresses.
 pub fn check(model: fn(), runs: usize) {
     let mut config = shuttle::Config::new();
     config.stack_size = 1 << 20;
     config.silence_warnings = true;
-    let by_chance = RandomScheduler::new_from_seed(7, runs);
+    let seed = number("PIKEPOLE_SHUTTLE_SEED").unwrap_or(7);
+    let by_chance = RandomScheduler::new_from_seed(seed, runs);
     shuttle::Runner::new(by_chance, config.clone()).run(model);
-    let by_priority = PctScheduler::new_from_seed(7, SWITCHES, runs);
+    let by_priority = PctScheduler::new_from_seed(seed, SWITCHES, runs);
     shuttle::Runner::new(by_priority, config).run(model);
 }
 
