@@ -389,7 +389,7 @@ fn waits_for_a_commit_are_counted() {
     let mut tx = home.session();
     insert(&mut tx, &table, 1, 0).expect("no conflict");
     commit(&mut tx).expect("valid");
-    assert_eq!(counted().collisions, 0, "nobody has waited");
+    assert_eq!(counted().collisions, 0, "no transaction has waited");
     for value in 1.. {
         change(&mut tx, &table, 1, Some((1, value))).expect("no conflict");
         tx.prepare().expect("valid");

@@ -137,7 +137,7 @@ fn check(history: &[Done], level: Level) -> Result<(), String> {
     if left.is_empty() { Ok(()) } else { Err(format!("a cycle among {}", named.join(", "))) }
 }
 
-/// Whoever begins behind the end of another comes behind it. Events of the clock, each behind the one before, spare an order for each pair.
+/// Orders each transaction behind those that ended before it began. Events of the clock, each behind the one before, spare an order for each pair.
 fn in_their_time(history: &[Done], events: &mut Events) {
     let mut tickets: Vec<(u64, usize)> = Vec::new();
     for (at, done) in history.iter().enumerate() {
@@ -184,7 +184,7 @@ struct Session<'a> {
 }
 
 impl Session<'_> {
-    /// What the transaction sees of some keys.
+    /// The values that the transaction sees under some keys.
     fn look(&mut self, tx: &mut MemoryTransaction, keys: RangeInclusive<u32>) -> BTreeMap<u32, u32> {
         let bound = |key: &u32| Bound::Included(key.to_be_bytes().to_vec());
         let range = KeyRange::Between(bound(keys.start()), bound(keys.end()));

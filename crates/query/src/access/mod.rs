@@ -95,7 +95,7 @@ pub struct CatalogStamp {
 }
 
 impl CatalogStamp {
-    /// That of a plan for one run: no session is at it, so the next run has a plan made.
+    /// The stamp of a plan for one run: no session is at it, so the next run has a plan made.
     pub(crate) const NEVER: CatalogStamp = CatalogStamp { database: 0, version: u64::MAX, temporary: 0, level: 0 };
 
     /// Whether a plan of this stamp is good for a session that is at `now`.

@@ -21,7 +21,7 @@ pub(crate) struct Known<'s> {
     collation: Collation,
 }
 
-/// The knowledge by which the share of a condition is told.
+/// The statistics and values that the share of a condition follows from.
 #[derive(Clone, Copy)]
 pub(crate) struct Knows<'a, 's> {
     columns: &'a dyn Fn(usize) -> Option<Known<'s>>,
@@ -29,7 +29,7 @@ pub(crate) struct Knows<'a, 's> {
 }
 
 impl<'a, 's> Knows<'a, 's> {
-    /// That of the columns in slots, and of the values of variables.
+    /// The statistics of the columns in slots, and the values of variables.
     pub(crate) fn new(columns: &'a dyn Fn(usize) -> Option<Known<'s>>, values: &'a VariableValues) -> Knows<'a, 's> {
         Knows { columns, values }
     }

@@ -47,7 +47,7 @@ pub(crate) struct ShownParameter {
     pub(crate) value: String,
 }
 
-/// Those of a plan.
+/// The parameters whose values a plan was made for.
 pub(crate) fn parameters(plan: &plan::Statement, variables: &[Variable]) -> Vec<ShownParameter> {
     let shown = |(slot, value): &(usize, Value)| {
         let variable = variables.get(*slot)?;

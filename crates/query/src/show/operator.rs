@@ -180,7 +180,7 @@ impl Shower<'_> {
         }
     }
 
-    /// How often something runs that runs for each row of `outer`.
+    /// The executions of something that runs for each row of `outer`.
     fn times(&self, executions: Option<f64>, outer: &Node) -> Option<f64> {
         executions.filter(|_| is_known(outer)).map(|executions| executions * size_of(outer, &self.values).rows)
     }

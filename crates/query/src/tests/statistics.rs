@@ -67,7 +67,7 @@ fn called(client: &mut Client, call: &str) -> Arc<crate::plan::Statement> {
     Arc::clone(program.late[0].plan.lock().expect("no panic").as_ref().expect("it has run"))
 }
 
-/// How the plans after each of these calls read the tables.
+/// The reads of the tables in the plans after each of these calls.
 fn calls(client: &mut Client, with: &str, option: &str, calls: &[&str]) -> Vec<String> {
     procedure(client, with, option);
     calls.iter().map(|call| reads_of(&called(client, call))).collect()

@@ -96,6 +96,9 @@ fn latches(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
         .collect())
 }
 
+/// The classes that are no locks, so that nothing counts their acquisitions: latches that spin, and waits for transactions that commit.
+const UNCOUNTED: [SpinlockClass; 2] = [SpinlockClass::LATCH_SPIN_STATS, SpinlockClass::XTP_COMMIT];
+
 fn spinlocks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
     let rows = source.server.statistics().spinlocks();
     Ok(rows
@@ -110,8 +113,7 @@ fn spinlocks(view: &View, source: &Source<'_>) -> Result<Rows, SqlError> {
                 .value("spins_per_collision", Value::Real(per_collision))
                 .integer("sleep_time", row.sleep_time_us / MS)
                 .integer("backoffs", row.backoffs);
-            // Latches that spin are no spinlock: their requests are not counted.
-            match row.name == SpinlockClass::LATCH_SPIN_STATS.name() {
+            match UNCOUNTED.iter().any(|class| class.name() == row.name) {
                 true => built.done(),
                 false => built.integer("acquisitions", row.acquisitions).done(),
             }
