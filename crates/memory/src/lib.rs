@@ -32,6 +32,7 @@ mod clock;
 mod guarded;
 mod index;
 mod node;
+mod numbers;
 mod row;
 mod scan;
 #[cfg(all(test, shuttle))]

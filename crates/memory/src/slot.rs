@@ -26,6 +26,10 @@ impl TableSlot {
     pub fn empty(&self) {
         let guard = crossbeam_epoch::pin();
         let table = self.0.swap(Shared::null(), Ordering::AcqRel, &guard);
+        // SAFETY: as of `get`.
+        if let Some(table) = unsafe { table.as_ref() } {
+            table.note_dropped();
+        }
         if !table.is_null() {
             // SAFETY: nothing leads to it any more but threads under guards, and it was taken out once.
             unsafe { guard.defer_destroy(table) };

@@ -112,9 +112,11 @@ pub(crate) fn balance(counter: &SlotCounter) -> u64 {
 impl MemoryTable {
     /// Changes of its rows.
     pub fn counts(&self) -> TableCounts {
+        let updates = self.counters.sum(Count::Updates);
         TableCounts {
-            inserts: self.rows_inserted(),
-            updates: self.counters.sum(Count::Updates),
+            // Each of them has made a version, as each update has.
+            inserts: self.counters.sum(Count::RowsMade).saturating_sub(updates),
+            updates,
             deletes: self.counters.sum(Count::Deletes),
             write_conflicts: self.counters.sum(Count::WriteConflicts),
             unique_violations: self.counters.sum(Count::UniqueViolations),

@@ -1,15 +1,17 @@
 //! A table in memory: its indexes, and what transactions do with its rows.
 
 use std::cell::Cell;
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
-use pikepole_contention::sync::atomic::{AtomicU64, Ordering};
+use pikepole_contention::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use pikepole_contention::{CachePadded, SlotCounter, Spinner};
 
 use crate::guarded::Guarded;
 use crate::index::{Finger, Index, IndexKind};
 use crate::node::Node;
+use crate::numbers;
 use crate::row::{Begin, INDEXES_MAX, NodeKey, Row, Version};
 use crate::statistics::{Count, TableCounters};
 use crate::writer::Writer;
@@ -18,6 +20,8 @@ use crate::writer::Writer;
 pub(crate) const ID_BYTES: usize = 8;
 /// Bytes of a row's and a version's heads, about, without the version's addresses of its nodes.
 const HEAD_BYTES: usize = size_of::<Row>() + size_of::<Version>();
+/// Numbers of rows that a session gets at once.
+const IDS_AT_ONCE: u64 = if cfg!(shuttle) { 2 } else { 64 };
 
 /// An index of a table in memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -112,6 +116,9 @@ pub struct MemoryTable {
     pub(crate) indexes: Box<[TableIndex]>,
     /// None: its rows are not logged.
     pub(crate) logged: Option<LoggedAs>,
+    /// Its number in the process.
+    pub(crate) number: u64,
+    is_dropped: AtomicBool,
     /// On lines of its own: inserts of other threads change it, and all threads read the rest. So the count of the table's owners, which is
     /// before the table, is on others, too.
     next_id: CachePadded<AtomicU64>,
@@ -137,6 +144,8 @@ impl MemoryTable {
         MemoryTable {
             indexes: shapes.iter().map(index).collect(),
             logged: None,
+            number: numbers::next(),
+            is_dropped: AtomicBool::new(false),
             next_id: CachePadded::new(AtomicU64::new(1)),
             counters: TableCounters::default(),
         }
@@ -216,14 +225,21 @@ impl MemoryTable {
         }
     }
 
-    /// Rows that have got a number: each insert asks for one.
-    pub(crate) fn rows_inserted(&self) -> u64 {
-        self.next_id.load(Ordering::Relaxed) - 1
+    /// Numbers of new rows, for one session: sessions that insert rows would change one line in turns for each of them.
+    pub(crate) fn deal_ids(&self) -> Range<u64> {
+        let first = self.next_id.fetch_add(IDS_AT_ONCE, Ordering::Relaxed);
+        first..first + IDS_AT_ONCE
     }
 
-    /// The number of a new row.
-    pub(crate) fn next_id(&self) -> u64 {
-        self.next_id.fetch_add(1, Ordering::Relaxed)
+    /// Nothing leads to the table any more but those who have it.
+    pub(crate) fn note_dropped(&self) {
+        // Relaxed: a session that overlooks it has the table a little longer.
+        self.is_dropped.store(true, Ordering::Relaxed);
+    }
+
+    #[inline]
+    pub(crate) fn is_dropped(&self) -> bool {
+        self.is_dropped.load(Ordering::Relaxed)
     }
 
     /// Puts a node, which leads to a row of the transaction's, into an index.

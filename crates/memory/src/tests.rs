@@ -10,6 +10,7 @@ use super::*;
 
 mod fingers;
 mod histories;
+mod sharing;
 
 /// A table with a unique key in hash or in order, and values that may repeat in both kinds of index.
 fn table(key: IndexKind) -> Arc<MemoryTable> {

@@ -32,6 +32,8 @@ use crate::writer::{State, Writer, Writers};
 
 /// Items that a session's lists keep room for between transactions.
 const KEPT: usize = 1024;
+/// Tables that are kept from one transaction to the next.
+const KEPT_TABLES: usize = 8;
 
 /// The promise of a read about the end of the transaction.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq, PartialOrd, Ord)]
@@ -106,7 +108,7 @@ pub struct MemoryTransaction {
     after: u64,
     /// It may have changed rows that are logged.
     logs: bool,
-    /// The tables of its writes and reads.
+    /// The tables of its writes and reads, and of those of the transactions before it.
     tables: Vec<Arc<MemoryTable>>,
     writes: Vec<Write>,
     reads: Vec<Read>,
@@ -327,7 +329,7 @@ impl MemoryTransaction {
     ) -> Result<(), Refusal> {
         let guard = crossbeam_epoch::pin();
         self.begin();
-        let (id, indexes) = (table.next_id(), &table.indexes);
+        let (id, indexes) = (fingers.next_id(table), &table.indexes);
         // They come while the row is made.
         table.prefetch_heads(keys);
         let suffix = suffix_of(id);
@@ -654,10 +656,20 @@ impl MemoryTransaction {
         empty(&mut self.garbage);
         empty(&mut self.reads);
         self.scanned.clear();
-        self.tables.clear();
+        // The next transaction is mostly about the same tables, and sessions change the count of a table's owners in turns.
+        if self.tables.len() > KEPT_TABLES || self.tables.iter().any(|table| table.is_dropped()) {
+            self.tables.clear();
+        }
         if self.writer.take().is_some() {
             // SAFETY: all its versions have a time or have left their chains.
             unsafe { self.writers.put_back(crossbeam_epoch::pin) };
+        }
+    }
+
+    /// The session is to wait for its client: it keeps no table in memory that others may drop, unless a transaction is open.
+    pub fn rest(&mut self) {
+        if self.time.is_none() && !self.is_bound() {
+            self.tables.clear();
         }
     }
 

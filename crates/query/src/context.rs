@@ -16,6 +16,7 @@ use crate::cache::PlanCache;
 use crate::ddl::TemporaryProcedures;
 use crate::executor::spill::Budget;
 use crate::expression::Fault;
+use crate::held::Held;
 use crate::host::{Host, HostFuture};
 use crate::prepared_handles::PreparedHandles;
 use crate::procedural::{CallRoom, Cursors, SpareFrames};
@@ -48,7 +49,7 @@ pub(crate) struct OuterStatement {
 /// The context of one session.
 pub struct ExecutionContext {
     server: Arc<Server>,
-    database: Arc<Database>,
+    database: Arc<Held<Database>>,
     pub(crate) transaction: Transaction,
     pub(crate) application_locks: ApplicationLocks,
     /// The SET options.
@@ -131,7 +132,7 @@ impl ExecutionContext {
             module_acts: false,
             transaction: database.transaction(session_id),
             application_locks: ApplicationLocks::default(),
-            database,
+            database: Held::new(&database),
             settings: Settings::default(),
             state: SessionState::new(session_id),
             plans,
@@ -178,6 +179,11 @@ impl ExecutionContext {
         &self.database
     }
 
+    /// The same for a frame, which goes back to it.
+    pub(crate) fn hold_database(&self) -> Arc<Held<Database>> {
+        Arc::clone(&self.database)
+    }
+
     /// The session's transaction in the current database.
     pub fn transaction(&mut self) -> &mut Transaction {
         &mut self.transaction
@@ -198,7 +204,7 @@ impl ExecutionContext {
     fn catalog_alone(&self) -> CatalogView {
         let catalog = self.database.catalog(&self.transaction);
         let changed = self.transaction.changed_elsewhere().map(|(id, catalog)| (id, Arc::clone(catalog)));
-        let view = CatalogView::new(&self.server, Arc::clone(&self.database), catalog, changed.collect());
+        let view = CatalogView::new(&self.server, Arc::clone(self.database()), catalog, changed.collect());
         view.with_format_files(&self.format_files)
             .with_default_schema(self.default_schema())
             .with_nulls(self.settings.ansi_nulls)
@@ -213,7 +219,7 @@ impl ExecutionContext {
 
     /// The definitions of any database, those among them that the session's transaction has changed and not committed.
     pub fn definitions_of(&self, database: &Arc<Database>) -> Arc<Catalog> {
-        if Arc::ptr_eq(database, &self.database) {
+        if Arc::ptr_eq(database, self.database()) {
             return self.database.catalog(&self.transaction);
         }
         let changed = self.transaction.changed_elsewhere().find(|(id, _)| *id == database.id());
@@ -299,6 +305,7 @@ impl ExecutionContext {
     /// The batch ends: its table variables are dropped.
     pub(crate) fn end_batch(&mut self) {
         self.transaction.end_temporary_batch();
+        self.transaction.rest_in_memory();
         self.cursors.end_scope(0);
     }
 
@@ -376,7 +383,7 @@ impl ExecutionContext {
         database.enter();
         self.transaction.move_to(&self.database, database);
         self.database.leave();
-        self.database = Arc::clone(database);
+        self.database = Held::new(database);
     }
 
     /// The number of tempdb's object `##name`, as the session sees it there, where it is now.

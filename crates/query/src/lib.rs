@@ -21,6 +21,7 @@ mod ddl;
 mod errors;
 mod executor;
 mod expression;
+mod held;
 mod host;
 mod optimizer;
 mod output;

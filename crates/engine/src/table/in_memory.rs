@@ -139,6 +139,12 @@ impl Transaction {
         self.for_each_part(|part| part.memory_level = level);
     }
 
+    /// The batch has ended: while the session waits for its client it keeps no in-memory table that others may drop.
+    pub fn rest_in_memory(&mut self) {
+        self.memory.iter_mut().for_each(|memory| memory.rest());
+        self.for_each_part(|part| part.memory.iter_mut().for_each(|memory| memory.rest()));
+    }
+
     /// Tells if a commit has more to see to in in-memory tables than the end of a snapshot, in any database.
     #[inline]
     pub(crate) fn is_bound_in_memory(&self) -> bool {

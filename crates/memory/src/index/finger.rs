@@ -13,6 +13,7 @@
 //! bounds get narrower when it is split, and others when it leaves the tree and comes back: it counts both. If the count is the finger's at the
 //! version that is then locked, the upper bound is below the leaf's or equal to it; the lower one is below the leaf's last key.
 
+use std::ops::Range;
 use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
@@ -31,22 +32,38 @@ const RUN: u32 = if cfg!(shuttle) { 1 } else { 4 };
 /// The beginning of a bound, with zeros behind it if the bound is shorter. A key whose own is below it is below the bound.
 type BoundStart = [u64; BOUND_WORDS];
 
-/// The places in a table's indexes at which a session has put rows last: those whose keys ascend are put faster. One that was used with
-/// another table is of no use, and does no harm.
+/// The places in a table's indexes at which a session has put rows last: those whose keys ascend are put faster. And the numbers of rows
+/// that the table has dealt to it. What was used with another table is of no use, and does no harm.
 #[derive(Debug, Default)]
-pub struct Fingers(Vec<Finger>);
+pub struct Fingers {
+    places: Vec<Finger>,
+    /// The number of the table whose rows the numbers are for.
+    table: u64,
+    numbers: Range<u64>,
+}
 
 impl Fingers {
     /// Makes room for the places in a table's indexes.
     #[inline]
     pub fn fit(&mut self, table: &MemoryTable) {
-        if self.0.len() < table.indexes.len() {
-            self.0.resize_with(table.indexes.len(), Finger::default);
+        if self.places.len() < table.indexes.len() {
+            self.places.resize_with(table.indexes.len(), Finger::default);
         }
     }
 
     pub(crate) fn at(&mut self, index: usize) -> Option<&mut Finger> {
-        self.0.get_mut(index)
+        self.places.get_mut(index)
+    }
+
+    /// The number of a new row.
+    #[inline]
+    pub(crate) fn next_id(&mut self, table: &MemoryTable) -> u64 {
+        if self.table != table.number || self.numbers.is_empty() {
+            (self.table, self.numbers) = (table.number, table.deal_ids());
+        }
+        let id = self.numbers.start;
+        self.numbers.start += 1;
+        id
     }
 }
 

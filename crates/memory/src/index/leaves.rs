@@ -10,20 +10,7 @@ use pikepole_contention::sync::atomic::{AtomicUsize, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
 
 use super::page::Page;
-
-#[allow(
-    clippy::disallowed_types,
-    reason = "models of several threads share it, which a model's own atomics do not allow"
-)]
-mod numbers {
-    use std::sync::atomic::{AtomicU64, Ordering};
-
-    /// A number that no index has had.
-    pub(super) fn next() -> u64 {
-        static NEXT: AtomicU64 = AtomicU64::new(1);
-        NEXT.fetch_add(1, Ordering::Relaxed)
-    }
-}
+use crate::numbers;
 
 /// See the module.
 pub(super) struct Leaves {

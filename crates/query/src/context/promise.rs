@@ -31,7 +31,8 @@ impl ExecutionContext {
             return Durability::Full;
         }
         // One log is waited for in the end: commits in another database wait for themselves.
-        let is_elsewhere = self.promise.as_ref().is_some_and(|promise| !Arc::ptr_eq(&promise.database, &self.database));
+        let is_elsewhere =
+            self.promise.as_ref().is_some_and(|promise| !Arc::ptr_eq(&promise.database, self.database()));
         if is_elsewhere { Durability::Full } else { Durability::Promised }
     }
 
@@ -43,7 +44,7 @@ impl ExecutionContext {
         let end = self.transaction.unhardened();
         match &mut self.promise {
             Some(promise) => promise.end = promise.end.max(end),
-            None if end > Lsn::ZERO => self.promise = Some(Promise { database: Arc::clone(&self.database), end }),
+            None if end > Lsn::ZERO => self.promise = Some(Promise { database: Arc::clone(self.database()), end }),
             None => {}
         }
     }

@@ -34,6 +34,13 @@ enum Begun {
     Nothing,
 }
 
+impl AtomicBlock {
+    /// The settings of its caller.
+    pub(super) fn into_outside(self) -> Settings {
+        self.outside
+    }
+}
+
 impl Machine<'_> {
     /// BEGIN ATOMIC.
     ///

@@ -2,6 +2,7 @@
 
 use std::sync::Arc;
 
+use super::atomic::AtomicBlock;
 use super::frame::{Alone, Frame, KnownCallee, Return};
 use super::prepared::PreparedProcedure;
 use super::promise::Promised;
@@ -17,6 +18,7 @@ use crate::bind::{Binder, Names};
 use crate::errors;
 use crate::errors::first_error;
 use crate::expression::{Expr, Fault};
+use crate::held::Held;
 use crate::host::Argument;
 use crate::output::CapturedRows;
 use crate::output::{Done, DoneKind};
@@ -94,7 +96,7 @@ impl Machine<'_> {
             if matches!(call.target, ExecuteTarget::Named(_)) && !called_as.is_temporary() && is_kept {
                 self.note_callee(&program, &called_as);
             }
-            return self.call_as_named(program, call, called_as);
+            return self.call_as_named(&program, call, called_as);
         };
         // It is compiled and runs there; its arguments are values of here.
         let home = Arc::clone(self.context.database());
@@ -103,7 +105,7 @@ impl Machine<'_> {
         let acting = program.as_ref().map_or(Ok(None), |program| self.context.module_context(program));
         self.context.move_back(&home);
         let acting = acting?;
-        self.call_named(program?, call, Arc::new(ObjectName { server: None, database: None, ..name }))?;
+        self.call_named(&program?, call, Arc::new(ObjectName { server: None, database: None, ..name }))?;
         self.context.move_to(&database)?;
         self.context.begin_module_context(acting);
         Ok(())
@@ -124,7 +126,7 @@ impl Machine<'_> {
             serial: self.context.security_serial(),
             dropped,
             uses: 0,
-            program: Arc::clone(program),
+            program: Held::new(program),
             name: Arc::clone(name),
         };
         match self.frame.callees.iter_mut().find(|known| known.at == at) {
@@ -153,20 +155,20 @@ impl Machine<'_> {
             known.count_uses(&self.context.plans);
         }
         let (program, name) = (Arc::clone(&known.program), Arc::clone(&known.name));
-        self.call_as_named(program, call, name)?;
+        self.call_as_named(&program, call, name)?;
         Ok(true)
     }
 
     /// Enters a procedure of the current database that a call names.
-    fn call_as_named(&mut self, program: Arc<Program>, call: &Execute, name: Arc<ObjectName>) -> Result<(), Fault> {
-        let acting = self.context.module_context(&program)?;
+    fn call_as_named(&mut self, program: &Arc<Program>, call: &Execute, name: Arc<ObjectName>) -> Result<(), Fault> {
+        let acting = self.context.module_context(program)?;
         self.call_named(program, call, name)?;
         self.context.begin_module_context(acting);
         Ok(())
     }
 
     /// Enters a procedure that a call names; errors in it tell of it as the call does.
-    fn call_named(&mut self, program: Arc<Program>, call: &Execute, name: Arc<ObjectName>) -> Result<(), Fault> {
+    fn call_named(&mut self, program: &Arc<Program>, call: &Execute, name: Arc<ObjectName>) -> Result<(), Fault> {
         self.call(program, &call.arguments, call.status, &name.name.text).map_err(|fault| match &fault.procedure {
             Some(_) => Box::new(SqlError { procedure: Some(name.dotted()), ..*fault }),
             None => fault,
@@ -292,7 +294,7 @@ impl Machine<'_> {
         let text = text.as_str().unwrap_or_default();
         let program = crate::prepare(text, "", self.context, &*self.host).map_err(first_error);
         let program = program.inspect_err(|_| self.origin = Origin::Callee)?;
-        self.call(program, &[], None, "")
+        self.call(&program, &[], None, "")
     }
 
     /// sp_executesql: the text, the declarations of its parameters, and their values. Called by the name of another database, the
@@ -317,7 +319,7 @@ impl Machine<'_> {
         }
         let shown: String = format!("({declared}){text}").chars().take(QUOTED_TEXT_MAX).collect();
         let program = program.inspect_err(|_| self.origin = Origin::Callee)?;
-        self.call(program, arguments, call.status, &shown)?;
+        self.call(&program, arguments, call.status, &shown)?;
         self.context.state.procedure_levels += 1;
         self.frame.is_of_procedure = true;
         elsewhere.map_or(Ok(()), |database| self.context.move_to(&database))
@@ -340,7 +342,7 @@ impl Machine<'_> {
     /// Enters a program with arguments.
     pub(crate) fn call(
         &mut self,
-        program: Arc<Program>,
+        program: &Arc<Program>,
         arguments: &[CallArgument],
         status: Option<(usize, SqlType)>,
         name: &str,
@@ -348,8 +350,8 @@ impl Machine<'_> {
         if self.context.state.nest_level >= NESTING_MAX {
             return Err(Box::new(SqlError::nesting_level_exceeded(NESTING_MAX)));
         }
-        let mut frame = self.context.spare_frames.take(&program);
-        let filled = self.fill_parameters(&program, arguments, name, &mut frame);
+        let mut frame = self.context.spare_frames.take(program);
+        let filled = self.fill_parameters(program, arguments, name, &mut frame);
         let lent = match filled {
             Ok((on_return, lent)) => {
                 frame.on_return = Return { status, ..on_return };
@@ -361,13 +363,13 @@ impl Machine<'_> {
                 return Err(if program.procedure.is_some() { Box::new(fault.in_procedure(name)) } else { fault });
             }
         };
-        self.push_frame(frame, &program);
+        self.push_frame(frame, program);
         self.lend(lent)
     }
 
     /// Goes on in a frame of its own, one level down.
     pub(crate) fn push_frame(&mut self, mut frame: Box<Frame>, program: &Program) {
-        frame.database = Some(Arc::clone(self.context.database()));
+        frame.database = Some(self.context.hold_database());
         if program.procedure.is_none() {
             // Calls of a text are not counted.
         } else if program.is_native() && !self.context.server().native_counting().counts_calls() {
@@ -377,7 +379,10 @@ impl Machine<'_> {
             call.begins(self.context.activity.read());
         }
         frame.caller_context = self.context.enter_module_context();
-        frame.settings = Some(self.context.settings.clone());
+        // All that a natively compiled module sets, it sets in its block, which brings its caller's settings back.
+        let settings = &self.context.settings;
+        let is_block = program.is_native() && frame.trigger.is_none() && program.is_made_with(settings);
+        frame.settings = (!is_block).then(|| settings.clone());
         let state = &mut self.context.state;
         frame.transaction_count = state.transaction_count;
         frame.caught_base = state.caught.len();
@@ -625,14 +630,15 @@ impl Machine<'_> {
         }
         // So does USE, and what is called in another database.
         if let Some(home) = frame.database.take()
-            && !Arc::ptr_eq(&home, self.context.database())
+            && !Arc::ptr_eq(&*home, self.context.database())
         {
             self.context.move_back(&home);
             self.host.settings_changed(self.context);
         }
         self.context.end_module_context(frame.caller_context);
         self.context.end_scope(level);
-        if let Some(settings) = frame.settings.take()
+        let outside = frame.settings.take().or_else(|| frame.atomic.take().map(AtomicBlock::into_outside));
+        if let Some(settings) = outside
             && self.context.settings != settings
         {
             self.put_settings(settings);

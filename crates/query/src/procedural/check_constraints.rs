@@ -75,7 +75,7 @@ impl Machine<'_> {
         };
         let text = format!("IF EXISTS ({rows}) {rows};{told}");
         let program = crate::prepare(&text, "", self.context, &*self.host).map_err(first_error)?;
-        self.call(program, &[], None, "")?;
+        self.call(&program, &[], None, "")?;
         Ok(true)
     }
 

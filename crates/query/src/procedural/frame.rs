@@ -9,6 +9,7 @@ use super::function::Called;
 use super::statement::StatementState;
 use super::trigger::TriggerFrame;
 use crate::cache::PlanCache;
+use crate::held::Held;
 use crate::program::Program;
 use crate::runs::Call;
 use crate::settings::Settings;
@@ -32,17 +33,19 @@ pub(crate) struct Return {
 
 /// One activation. It is some hundred bytes long, and is passed on by its address.
 pub(crate) struct Frame {
-    pub(crate) program: Arc<Program>,
+    pub(crate) program: Arc<Held<Program>>,
     pub(crate) pc: usize,
     /// Variables, then registers.
     pub(crate) slots: Vec<Value>,
     /// One per late statement; kept from run to run with its buffers.
     pub(crate) states: Vec<Option<Box<StatementState>>>,
+    /// A statement has been under way since [`Frame::reset_statements`].
+    pub(crate) has_run: bool,
     pub(crate) on_return: Return,
     /// `@@TRANCOUNT` when the frame was entered.
     pub(crate) transaction_count: i32,
     /// The database that was used when the frame was entered.
-    pub(crate) database: Option<Arc<Database>>,
+    pub(crate) database: Option<Arc<Held<Database>>>,
     /// How many caught errors the frames below hold.
     pub(crate) caught_base: usize,
     /// The atomic block that runs in it.
@@ -86,7 +89,7 @@ pub(crate) struct KnownCallee {
     pub(crate) dropped: u64,
     /// Calls that the cache has not been told of.
     pub(crate) uses: u64,
-    pub(crate) program: Arc<Program>,
+    pub(crate) program: Arc<Held<Program>>,
     /// The name that the call has, without a database.
     pub(crate) name: Arc<ObjectName>,
 }
@@ -113,10 +116,11 @@ pub(crate) enum Alone {
 impl Frame {
     fn new(program: &Arc<Program>) -> Box<Frame> {
         Box::new(Frame {
-            program: Arc::clone(program),
+            program: Held::new(program),
             pc: 0,
             slots: vec![Value::Null; program.slots],
             states: program.late.iter().map(|_| None).collect(),
+            has_run: false,
             on_return: Return::default(),
             transaction_count: 0,
             database: None,
@@ -163,12 +167,16 @@ impl Frame {
 
     /// No statement of the frame is under way any more.
     pub(crate) fn reset_statements(&mut self) {
-        for state in self.states.iter_mut().flatten() {
-            state.reset();
+        if std::mem::take(&mut self.has_run) {
+            self.states.iter_mut().flatten().for_each(|state| state.reset());
         }
         self.began = false;
         self.alone = None;
     }
+}
+
+fn address_of(program: &Arc<Program>) -> usize {
+    Arc::as_ptr(program).addr()
 }
 
 /// Frames of programs that have ended, kept so that the next run of the same program allocates nothing.
@@ -199,9 +207,7 @@ const KEPT_BYTES_MAX: i64 = 4 << 20;
 impl SpareFrames {
     /// A frame for a program, with the buffers of its last run if it is here.
     pub(crate) fn take(&mut self, program: &Arc<Program>) -> Box<Frame> {
-        let address = Arc::as_ptr(program).addr();
-        // The frame holds its program, so no other has its address.
-        match self.keys.iter().position(|(of, _)| *of == address) {
+        match self.keys.iter().rposition(|(of, _)| *of == address_of(program)) {
             Some(at) => {
                 self.keys.swap_remove(at);
                 let mut frame = self.frames.swap_remove(at);
@@ -219,7 +225,7 @@ impl SpareFrames {
 
     /// Keeps the last frame of a machine that has ended, if it is of no program.
     pub(crate) fn keep_empty(&mut self, frame: Box<Frame>) {
-        if Arc::ptr_eq(&frame.program, &self.nothing) {
+        if frame.program.address() == address_of(&self.nothing) {
             self.empty = Some(frame);
         }
     }
@@ -243,7 +249,7 @@ impl SpareFrames {
             self.frames.swap_remove(oldest);
         }
         self.given += 1;
-        self.keys.push((Arc::as_ptr(&frame.program).addr(), self.given));
+        self.keys.push((frame.program.address(), self.given));
         self.frames.push(frame);
     }
 }
@@ -265,7 +271,7 @@ mod tests {
         let used = spare.take(&programs[0]);
         spare.give(used);
         spare.give(Frame::new(&programs[SPARE_FRAMES_MAX]));
-        let is_here = |program: &Arc<Program>| spare.frames.iter().any(|frame| Arc::ptr_eq(&frame.program, program));
+        let is_here = |program: &Arc<Program>| spare.keys.iter().any(|(of, _)| *of == address_of(program));
         assert!(is_here(&programs[0]) && !is_here(&programs[1]) && is_here(&programs[2]));
         assert_eq!((spare.frames.len(), spare.keys.len()), (SPARE_FRAMES_MAX, SPARE_FRAMES_MAX));
     }

@@ -404,7 +404,7 @@ impl Machine<'_> {
     /// address.
     #[inline]
     fn show_place(&mut self) {
-        let program = Arc::as_ptr(&self.frame.program).addr();
+        let program = self.frame.program.address();
         if self.told != program {
             self.told = program;
             self.context.activity.runs(&self.frame.program);

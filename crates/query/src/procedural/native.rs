@@ -2,7 +2,6 @@
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 
 use pikepole_native::{Code, Frame, Leave};
 
@@ -151,11 +150,19 @@ pub(super) fn code_of(program: &Program) -> Option<&Code> {
 
 impl Machine<'_> {
     /// [`Machine::advance`] of a natively compiled module.
-    pub(super) fn advance_native(&mut self, program: &Arc<Program>, code: &Code) -> Result<Pause, Stop> {
+    pub(super) fn advance_native(&mut self, program: &Program, code: &Code) -> Result<Pause, Stop> {
         loop {
+            if let Some(Instruction::BeginAtomic(atomic)) = program.instructions.get(self.frame.pc) {
+                self.begin_atomic(atomic)?;
+                self.has_done_block();
+            }
             let (leave, stopped) = self.run_code(program, code);
             match leave {
                 Leave::Interpret | Leave::End => {
+                    if let Some(Instruction::EndAtomic) = program.instructions.get(self.frame.pc) {
+                        self.end_atomic()?;
+                        self.has_done_block();
+                    }
                     if let Some(pause) = self.step(program)? {
                         return Ok(pause);
                     }
@@ -170,6 +177,12 @@ impl Machine<'_> {
         }
     }
 
+    /// A block has begun or ended.
+    fn has_done_block(&mut self) {
+        self.context.state.last_error = 0;
+        self.frame.pc += 1;
+    }
+
     /// Gives the code what it works on, which may have another place than before.
     fn show_to_code(&mut self, frame: &mut Frame) {
         frame.slots = self.frame.slots.as_mut_ptr().cast();
@@ -178,14 +191,14 @@ impl Machine<'_> {
     }
 
     /// Runs the code from the program counter on, which is where it has left afterwards.
-    fn run_code(&mut self, program: &Arc<Program>, code: &Code) -> (Leave, Option<Result<Pause, Stop>>) {
+    fn run_code(&mut self, program: &Program, code: &Code) -> (Leave, Option<Result<Pause, Stop>>) {
         let entry = self.frame.pc as u32;
         let nothing = std::ptr::null_mut();
         let (row_count, last_error) = (std::ptr::null_mut(), std::ptr::null_mut());
         let mut frame = Frame { slots: nothing, row_count, last_error, context: nothing.cast(), budget: BUDGET };
         self.show_to_code(&mut frame);
         let machine = std::ptr::from_mut(self).cast();
-        let mut running = Running { machine, program: Arc::as_ptr(program), stopped: None, panicked: None };
+        let mut running = Running { machine, program: std::ptr::from_ref(program), stopped: None, panicked: None };
         frame.context = (&raw mut running).cast();
         // SAFETY: the slots are the variables and registers of the program's frame, which has as many as the program names: the code names
         // variables alone, and stores integers into those that are declared so, which hold nothing else. The helpers use the machine

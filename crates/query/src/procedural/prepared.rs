@@ -102,7 +102,7 @@ impl Machine<'_> {
             return Err(Box::new(SqlError::prepared_statement_unknown(handle)));
         };
         let program = crate::prepare(text, declarations, self.context, &*self.host).map_err(first_error)?;
-        self.call(program, arguments, call.status, "sp_execute")?;
+        self.call(&program, arguments, call.status, "sp_execute")?;
         self.context.state.procedure_levels += 1;
         self.frame.is_of_procedure = true;
         Ok(())

@@ -112,6 +112,7 @@ impl Machine<'_> {
         let Some(mut state) = self.frame.states[index].take() else { return Ok(false) };
         let done = self.try_short(program, &mut state);
         self.frame.states[index] = Some(state);
+        self.frame.has_run |= done.is_err();
         done
     }
 

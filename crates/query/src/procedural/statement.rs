@@ -264,6 +264,7 @@ impl Machine<'_> {
     /// Runs, or goes on with, `late[index]`. A pause means that the same instruction is to be run again.
     #[inline]
     pub(crate) fn statement(&mut self, program: &Program, index: usize) -> Result<Option<Pause>, Stop> {
+        self.frame.has_run = true;
         let mut state = self.frame.states[index].take().unwrap_or_default();
         let result = self.run_statement(&program.late[index], index, &mut state);
         match &result {

@@ -43,7 +43,7 @@ impl Machine<'_> {
 
     /// Runs the instruction at the program counter. A pause means that the loop over instructions ends there.
     #[inline]
-    pub(super) fn step(&mut self, program: &Arc<Program>) -> Result<Option<Pause>, Stop> {
+    pub(super) fn step(&mut self, program: &Program) -> Result<Option<Pause>, Stop> {
         let at = self.frame.pc;
         let Some(instruction) = program.instructions.get(at) else {
             return self.leave_at_once(None);

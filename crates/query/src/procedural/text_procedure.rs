@@ -204,6 +204,6 @@ impl Machine<'_> {
         let text = procedure.text(&given)?;
         let program = crate::prepare(&text, "", self.context, &*self.host).map_err(first_error);
         let program = program.inspect_err(|_| self.origin = Origin::Callee)?;
-        self.call(program, &[], call.status, procedure.name())
+        self.call(&program, &[], call.status, procedure.name())
     }
 }

@@ -277,6 +277,14 @@ impl Program {
         matches!(self.instructions.first(), Some(Instruction::BeginAtomic(_)))
     }
 
+    /// True if these options are those that it was made with.
+    pub(crate) fn is_made_with(&self, settings: &Settings) -> bool {
+        let is_same = |own: &ProcedureIdentity| {
+            own.ansi_nulls == settings.ansi_nulls && own.quoted_identifier == settings.quoted_identifier
+        };
+        self.procedure.as_ref().is_none_or(is_same)
+    }
+
     /// Whether it is a trigger.
     pub fn is_trigger(&self) -> bool {
         self.trigger.is_some()
