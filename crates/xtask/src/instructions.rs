@@ -1,13 +1,16 @@
 //! `cargo xtask instructions`: what a row inserted by a T-SQL loop costs in instructions, by function.
 //!
 //! Rates on a busy machine differ from minute to minute by more than most changes do; instructions do not. A program is run
-//! twice under valgrind's callgrind with different numbers of rows, so that what starting costs falls out of the difference.
+//! twice under valgrind's callgrind with different numbers of rows, so that what starting costs falls out of the difference. Beside
+//! them stand the locked instructions, see `locked`.
 
 use std::collections::HashMap;
 use std::fmt::Write as _;
 use std::path::Path;
 use std::process::Command;
 use std::{fs, io};
+
+use crate::locked::{self, Locked};
 
 /// The rows of the two runs.
 const ROWS: [u32; 2] = [2_000, 22_000];
@@ -23,6 +26,8 @@ pub struct Report {
     pub total: f64,
     /// Those of each function itself, most first.
     pub functions: Vec<(String, f64)>,
+    /// The locked ones among them, where they were looked for.
+    pub locked: Vec<Locked>,
 }
 
 /// The instructions of each function itself, and the calls that took memory.
@@ -30,6 +35,8 @@ pub struct Report {
 pub(crate) struct Costs {
     functions: HashMap<String, u64>,
     pub(crate) allocations: u64,
+    /// Executions by the instructions' addresses, of a run that counts them.
+    executions: HashMap<u64, u64>,
 }
 
 impl std::fmt::Display for Report {
@@ -38,7 +45,11 @@ impl std::fmt::Display for Report {
         for (name, count) in self.functions.iter().take_while(|(_, count)| *count >= LEAST) {
             writeln!(f, "{count:8.0} {name}")?;
         }
-        Ok(())
+        if !self.locked.is_empty() {
+            let count: f64 = self.locked.iter().map(|locked| locked.count).sum();
+            writeln!(f, "{count:8.1} locked instructions")?;
+        }
+        self.locked.iter().try_for_each(|locked| writeln!(f, "{locked}"))
     }
 }
 
@@ -52,13 +63,20 @@ pub fn count(program: &Path, folder: &Path, of: Loop) -> io::Result<Report> {
     let costs = ROWS.map(|rows| run(program, &folder, rows, of));
     fs::remove_dir_all(&folder)?;
     let [few, many] = costs;
-    Ok(Report::of(&many?.since(&few?), f64::from(ROWS[1] - ROWS[0])))
+    let (costs, rows) = (many?.since(&few?), f64::from(ROWS[1] - ROWS[0]));
+    let locked = locked::of(program, &costs.executions, rows)?;
+    Ok(Report { locked, ..Report::of(&costs, rows) })
 }
 
 fn run(program: &Path, folder: &Path, rows: u32, of: Loop) -> io::Result<Costs> {
     let counted = folder.join(format!("{rows}.callgrind"));
     let mut command = Command::new("valgrind");
-    command.args(["--quiet", "--tool=callgrind", &format!("--callgrind-out-file={}", counted.display())]);
+    command.args([
+        "--quiet",
+        "--tool=callgrind",
+        "--dump-instr=yes",
+        &format!("--callgrind-out-file={}", counted.display()),
+    ]);
     command.arg(program).args(["sql", "--stop-on-error", "-d"]).arg(folder.join(rows.to_string()));
     command.args(["-Q", &script(rows, of)]);
     let output = command.output().map_err(|e| io::Error::new(e.kind(), format!("valgrind: {e}")))?;
@@ -152,10 +170,12 @@ EXEC dbo.insert_rows {rows};"
 
 impl Costs {
     /// Reads a file in callgrind's format: `fn=(7) name` begins a function, `fn=(7)` goes on with it, a line of position and cost
-    /// is its own, and the one after `calls=` that of what it calls, whose name stands before in `cfn=`.
+    /// is its own, and the one after `calls=` that of what it calls, whose name stands before in `cfn=`. Where `positions:` has
+    /// instructions, a line begins with an address, or how far it is from the one of the line before.
     pub(crate) fn read(text: &str) -> Costs {
         let mut names: HashMap<&str, &str> = HashMap::new();
         let mut costs = Costs::default();
+        let mut address = None;
         let (mut function, mut called, mut of_call) = ("", "", false);
         for line in text.lines() {
             if let Some(name) = line.strip_prefix("fn=") {
@@ -168,10 +188,19 @@ impl Costs {
                     costs.allocations +=
                         calls.split(' ').next().and_then(|count| count.parse::<u64>().ok()).unwrap_or(0);
                 }
+            } else if line.starts_with("positions: instr") {
+                address = Some(0);
             } else if line.starts_with(|c: char| c.is_ascii_digit() || "+-*".contains(c)) {
-                let cost = line.split(' ').nth(1).and_then(|cost| cost.parse::<u64>().ok()).unwrap_or(0);
+                let mut words = line.split(' ');
+                if let Some(address) = &mut address {
+                    *address = moved(*address, words.next().unwrap_or_default());
+                }
+                let cost = words.nth(1).and_then(|cost| cost.parse::<u64>().ok()).unwrap_or(0);
                 if !std::mem::take(&mut of_call) {
                     *costs.functions.entry(function.to_owned()).or_default() += cost;
+                    if let Some(address) = address {
+                        *costs.executions.entry(address).or_default() += cost;
+                    }
                 }
             }
         }
@@ -188,8 +217,21 @@ impl Costs {
         for (name, cost) in &mut self.functions {
             *cost = cost.saturating_sub(other.functions.get(name).copied().unwrap_or(0));
         }
+        for (address, count) in &mut self.executions {
+            *count = count.saturating_sub(other.executions.get(address).copied().unwrap_or(0));
+        }
         self.allocations = self.allocations.saturating_sub(other.allocations);
         self
+    }
+}
+
+/// The address behind a word of a position: `0x` and digits, `+` or `-` and a number of bytes, or `*` for the same.
+fn moved(address: u64, word: &str) -> u64 {
+    match (word.strip_prefix("0x"), word.strip_prefix('+'), word.strip_prefix('-')) {
+        (Some(hex), ..) => u64::from_str_radix(hex, 16).unwrap_or(address),
+        (_, Some(bytes), _) => address + bytes.parse::<u64>().unwrap_or(0),
+        (.., Some(bytes)) => address - bytes.parse::<u64>().unwrap_or(0),
+        _ => address,
     }
 }
 
@@ -210,7 +252,7 @@ impl Report {
         let a_row = |(name, cost): (&String, &u64)| (short(name), *cost as f64 / rows);
         let mut functions: Vec<(String, f64)> = costs.functions.iter().map(a_row).collect();
         functions.sort_by(|a, b| b.1.total_cmp(&a.1));
-        Report { total: functions.iter().map(|(_, count)| count).sum(), functions }
+        Report { total: functions.iter().map(|(_, count)| count).sum(), functions, locked: Vec::new() }
     }
 }
 
@@ -242,6 +284,15 @@ mod tests {
     }
 
     #[test]
+    fn addresses_are_told_by_their_distance() {
+        let text =
+            "positions: instr line\nfn=(1) one\n0x4010 7 5\n+3 +1 2\ncfn=(2) two\ncalls=1 0x5000 9\n* * 90\n-3 * 4\n";
+        let costs = Costs::read(text);
+        assert_eq!(costs.executions, HashMap::from([(0x4010, 9), (0x4013, 2)]));
+        assert_eq!(costs.total(), 11);
+    }
+
+    #[test]
     fn calls_that_take_memory_are_counted() {
         let text = "fn=(1) one\n10 5\ncfn=(2) malloc\ncalls=3 0\n* 90\nfn=(3) calloc\n1 2\ncfn=(2)\ncalls=7 0\n* 1\n";
         assert_eq!(Costs::read(text).allocations, 3);
@@ -251,7 +302,7 @@ mod tests {
     fn a_row_costs_the_difference() {
         let costs = |of: &[(&str, u64)]| Costs {
             functions: of.iter().map(|(name, cost)| (name.to_string(), *cost)).collect(),
-            allocations: 0,
+            ..Costs::default()
         };
         let few = costs(&[("one::h0123456789abcdef", 15)]);
         let report = Report::of(&costs(&[("one::h0123456789abcdef", 35), ("two", 300)]).since(&few), 10.0);

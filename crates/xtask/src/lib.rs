@@ -9,6 +9,7 @@ mod files;
 pub mod instructions;
 mod layers;
 mod links;
+mod locked;
 pub mod picture;
 pub mod profile;
 mod rooms;
