@@ -7,7 +7,7 @@
 use pikepole_memory::{Fingers, Keys};
 use pikepole_storage::{RowHeader, StorageError, TreeCursor};
 use pikepole_transaction::{Inserted, LockMode, Stop, Structure, TransactionError};
-use pikepole_types::{RestTemplate, RowError, SqlError, Value};
+use pikepole_types::{RestSplice, RestTemplate, RowError, SqlError, Value};
 
 use super::ignored::Attempt;
 use super::long::LongWriter;
@@ -78,6 +78,8 @@ pub struct TableWriter {
     pub(super) fingers: Fingers,
     /// The bytes of what all rows have.
     template: Option<RestTemplate>,
+    /// Room for the bytes of a row that is made of those in `rest`.
+    spliced: Vec<u8>,
 }
 
 impl TableWriter {
@@ -100,6 +102,7 @@ impl TableWriter {
             keys: Keys::default(),
             fingers: Fingers::default(),
             template: None,
+            spliced: Vec::new(),
         }
     }
 
@@ -126,6 +129,21 @@ impl TableWriter {
             Some(template) => table.layout.encode_rest_by(template, |i| &row[i], &mut self.rest),
             None => table.layout.encode_rest(|i| &row[i], &mut self.rest),
         }
+    }
+
+    /// Puts the bytes of a changed row into `rest`, which has those of before. By a splice `row` has the changed columns alone.
+    #[inline]
+    pub(super) fn encode_changed(
+        &mut self,
+        table: &Table,
+        splice: Option<&RestSplice>,
+        row: &[Value],
+    ) -> Result<(), RowError> {
+        let Some(splice) = splice else { return self.encode_new(table, row) };
+        self.spliced.clear();
+        table.layout.encode_rest_spliced(splice, &self.rest, |i| &row[i], &mut self.spliced)?;
+        std::mem::swap(&mut self.rest, &mut self.spliced);
+        Ok(())
     }
 
     /// Where the row is that was inserted or updated last. One that gets another key is there when it has been put in its place.

@@ -514,6 +514,11 @@ impl Machine<'_> {
         for (new, old) in state.modify.row.iter_mut().zip(old) {
             new.clone_from(old);
         }
+        self.assigned_columns(update, state)
+    }
+
+    /// Puts the new values of the columns that an update changes into the row.
+    pub(super) fn assigned_columns(&mut self, update: &Update, state: &mut StatementState) -> Result<(), Fault> {
         for (column, value) in &update.assignments {
             value.eval_into(&mut self.env(), &mut state.modify.row[*column])?;
         }

@@ -5,6 +5,8 @@
 //! come to their end, or have changed nothing. What they do is undone with the block, and seen by the statements behind it. Whatever is not
 //! as it mostly is goes the general way: the first run, a plan that is outdated, a client that wants to see plans or times.
 
+use std::collections::BTreeSet;
+
 use super::Machine;
 use super::statement::StatementState;
 use crate::access::{KeyBound, Stop, Table, check_required, equal_bound};
@@ -24,6 +26,8 @@ pub(super) enum Short {
 /// A row that is found by its key.
 pub(super) struct Point {
     lookup: KeyLookup,
+    /// The columns that are read.
+    columns: Vec<usize>,
     /// Room for the values of the key, and for those that are read.
     key: Vec<Value>,
     row: Vec<Value>,
@@ -48,7 +52,7 @@ pub(super) fn short_way(plan: &Statement) -> Option<Short> {
             Action::Delete(delete) => delete.output.is_none() && changes_what_it_finds(&delete.changed),
             _ => false,
         };
-    if is_short { Point::of(scan).map(Short::Row) } else { None }
+    if is_short { Point::of(scan, &plan.action).map(Short::Row) } else { None }
 }
 
 /// The scan whose row a statement is about. The conditions of a change are tested on the row that is found.
@@ -87,16 +91,51 @@ fn updates_in_place(update: &Update) -> bool {
     is_quiet && !changes_key && changes_what_it_finds(&update.changed)
 }
 
+/// The columns of the row at hand that a change reads.
+fn columns_read(changed: &Changed, assignments: &[(usize, Expr)]) -> Vec<usize> {
+    let registers = changed.registers.range();
+    let mut read = BTreeSet::new();
+    let mut visit = |slot: usize| read.extend(registers.contains(&slot).then(|| slot - registers.start));
+    assignments.iter().for_each(|(_, value)| value.visit_slots(&mut visit));
+    changed.recheck.iter().for_each(|condition| condition.visit_slots(&mut visit));
+    read.into_iter().collect()
+}
+
 impl Point {
-    fn of(scan: &Scan) -> Option<Point> {
+    fn of(scan: &Scan, action: &Action) -> Option<Point> {
         let range = &scan.range;
         let is_equality = range.among.is_empty() && range.low.is_none() && range.high.is_none();
-        let columns = range.prefix.len();
         if !is_equality || scan.narrowing.is_some() {
             return None;
         }
-        let lookup = scan.table.engine.key_lookup(range.index?, columns, &scan.wanted, scan.hints.memory)?;
-        Some(Point { lookup, key: vec![Value::Null; columns], row: vec![Value::Null; scan.wanted.len()] })
+        let (index, parts, level) = (range.index?, range.prefix.len(), scan.hints.memory);
+        let lookup = |columns: Vec<usize>| {
+            let lookup = scan.table.engine.key_lookup(index, parts, &columns, level)?;
+            let row = vec![Value::Null; columns.len()];
+            Some(Point { lookup, columns, key: vec![Value::Null; parts], row })
+        };
+        match action {
+            Action::Update(update) => {
+                let Update { changed, assignments, .. } = &**update;
+                let assigned: Vec<usize> = assignments.iter().map(|(column, _)| *column).collect();
+                let point = lookup(columns_read(changed, assignments))?;
+                match point.lookup.change(&scan.table.engine, &assigned) {
+                    Some(lookup) => Some(Point { lookup, ..point }),
+                    // The new row is made of all values.
+                    None => lookup(changed.registers.range().map(|slot| slot - changed.registers.first).collect()),
+                }
+            }
+            Action::Delete(delete) => lookup(columns_read(&delete.changed, &[])),
+            _ => lookup(scan.wanted.clone()),
+        }
+    }
+
+    /// Moves the values that were read to their places.
+    #[inline]
+    fn show(&mut self, registers: &mut [Value]) {
+        for (column, value) in self.columns.iter().zip(&mut self.row) {
+            std::mem::swap(&mut registers[*column], value);
+        }
     }
 }
 
@@ -195,13 +234,11 @@ impl Machine<'_> {
     /// Assigns the values of the row, if it is there. Nothing stops it behind the assignment.
     fn look_up_shortly(&mut self, scan: &Scan, point: &mut Point, assignments: &[(usize, Expr)]) -> Result<(), Stop> {
         let (database, tx) = self.context.engine();
-        let Point { lookup, key, row } = point;
+        let Point { lookup, key, row, .. } = point;
         if !database.try_look_up(tx, &scan.table.engine, lookup, key, row)? {
             return Ok(());
         }
-        for (column, value) in scan.wanted.iter().zip(row) {
-            std::mem::swap(&mut self.frame.slots[scan.registers.first + column], value);
-        }
+        point.show(&mut self.frame.slots[scan.registers.range()]);
         for (slot, value) in assignments {
             self.assign(*slot, value)?;
         }
@@ -212,12 +249,13 @@ impl Machine<'_> {
     /// Reads the row to be changed into the registers. False: there is none, or it is not to be changed.
     fn find_shortly(&mut self, changed: &Changed, point: &mut Point, state: &mut StatementState) -> Result<bool, Stop> {
         let Some(writer) = &mut state.modify.writer else { return Err(crate::errors::definition_changed().into()) };
-        let out = &mut self.frame.slots[changed.registers.range()];
         let (database, tx) = self.context.engine();
         let table = &changed.table.engine;
-        if !database.try_find_to_change(tx, table, &mut point.lookup, &point.key, writer, out)? {
+        let Point { lookup, key, row, .. } = point;
+        if !database.try_find_to_change(tx, table, lookup, key, writer, row)? {
             return Ok(false);
         }
+        point.show(&mut self.frame.slots[changed.registers.range()]);
         match &changed.recheck {
             Some(condition) => Ok(condition.holds(&mut self.env())?),
             None => Ok(true),
@@ -228,10 +266,14 @@ impl Machine<'_> {
         if !self.find_shortly(&update.changed, point, state)? {
             return Ok(());
         }
-        self.updated_row(update, state)?;
+        if point.lookup.is_spliced() {
+            self.assigned_columns(update, state)?;
+        } else {
+            self.updated_row(update, state)?;
+        }
         let Some(writer) = &mut state.modify.writer else { return Err(crate::errors::definition_changed().into()) };
         let (database, tx) = self.context.engine();
-        if database.try_replace_found(tx, &update.changed.table.engine, writer, &state.modify.row)? {
+        if database.try_replace_found(tx, &update.changed.table.engine, &point.lookup, writer, &state.modify.row)? {
             self.changed_shortly(&update.changed.table);
         }
         Ok(())

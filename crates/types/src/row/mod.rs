@@ -23,10 +23,12 @@ mod limits;
 mod long;
 mod loose;
 mod rest;
+mod splice;
 mod template;
 
 pub use columns::{CODED_DIGITS_MAX, ColumnData, ColumnReader, ColumnValues, RowBytes, RowPlaces};
 pub use long::content_bytes_max;
+pub use splice::RestSplice;
 pub use template::RestTemplate;
 
 use crate::collation::Collation;

@@ -215,6 +215,22 @@ proptest! {
     }
 
     #[test]
+    fn a_splice_gives_the_same_bytes((columns, key, row, other) in table(), wanted in proptest::collection::vec(any::<bool>(), 7)) {
+        let layout = RowLayout::new(&columns, &key);
+        let changed: Vec<usize> = (0..columns.len()).filter(|at| wanted[*at] && layout.splice(&[*at]).is_some()).collect();
+        let splice = layout.splice(&changed).expect("each of them can be changed");
+        let mixed: Vec<Value> = (0..columns.len()).map(|at| if changed.contains(&at) { &other } else { &row }[at].clone()).collect();
+        let (old, new) = (encode(&layout, &row).1, encode(&layout, &mixed).1);
+        let mut made = vec![7, 7, 7];
+        layout.encode_rest_spliced(&splice, &old, |column| &other[column], &mut made).expect("a rest");
+        prop_assert_eq!(&made[3..], new);
+        // Of a part of a row something is made, or an error.
+        for cut in 0..old.len() {
+            let _damaged = layout.encode_rest_spliced(&splice, &old[..cut], |column| &other[column], &mut made);
+        }
+    }
+
+    #[test]
     fn keys_order_as_values_do((columns, key, a, b) in table()) {
         let layout = RowLayout::new(&columns, &key);
         let (key_a, key_b) = (encode(&layout, &a).0, encode(&layout, &b).0);

@@ -3,7 +3,7 @@
 //! All that waits or stops in a scan is not there: a row is found, or is not, in one call.
 
 use pikepole_machine::memory;
-use pikepole_types::{Projection, Value};
+use pikepole_types::{Projection, RestSplice, Value};
 
 use super::super::{Table, TableWriter};
 use super::{conflict, rows_at};
@@ -20,6 +20,8 @@ pub struct KeyLookup {
     /// The level that a hint asks for.
     level: Option<MemoryLevel>,
     projection: Projection,
+    /// The way to change the columns that the row is looked up for, where it is a shorter one.
+    splice: Option<RestSplice>,
     /// Room for a key.
     key: Vec<u8>,
 }
@@ -39,11 +41,22 @@ impl Table {
         if !index.unique || index.columns.len() != columns {
             return None;
         }
-        Some(KeyLookup { at, level, projection: self.layout.projection(wanted), key: Vec::new() })
+        Some(KeyLookup { at, level, projection: self.layout.projection(wanted), splice: None, key: Vec::new() })
     }
 }
 
 impl KeyLookup {
+    /// The lookup for a change of some columns by [`Database::try_replace_found`] that leaves the bytes of the others as they are. None:
+    /// the new row is to be made of all its values.
+    pub fn change(self, table: &Table, changed: &[usize]) -> Option<KeyLookup> {
+        Some(KeyLookup { splice: Some(table.layout.splice(changed)?), ..self })
+    }
+
+    /// True if it is for a change of some columns alone.
+    pub fn is_spliced(&self) -> bool {
+        self.splice.is_some()
+    }
+
     /// Puts the bytes of a key together.
     fn encode(&mut self, database: &Database, table: &Table, values: &[Value]) -> Result<(), Blocked> {
         self.key.clear();
@@ -82,8 +95,8 @@ impl Database {
         }
     }
 
-    /// Reads all columns of the row that has a key, for changing it in the same statement: [`Database::try_replace_found`] or
-    /// [`Database::try_delete_found`]. False: the transaction sees none.
+    /// Reads the columns of the row that has a key, in the lookup's order, for changing it in the same statement:
+    /// [`Database::try_replace_found`] or [`Database::try_delete_found`]. False: the transaction sees none.
     ///
     /// # Errors
     /// As of [`Database::try_look_up`]; 41302 where another transaction has changed it.
@@ -107,12 +120,13 @@ impl Database {
         if !found.map_err(|refusal| conflict(table, refusal))? {
             return Ok(false);
         }
-        let decoded = table.layout.decode_all(&[], &writer.rest, out);
+        let decoded = table.layout.decode(&[], &writer.rest, &lookup.projection, out);
         decoded.map_err(|error| self.unread_in_memory(table, &error))?;
         Ok(true)
     }
 
-    /// Gives the row that was found last other values, but for those of its keys. False: it is gone.
+    /// Gives the row that was found last other values, but for those of its keys. `row` has the values of all columns, or of those that
+    /// change where the lookup [`KeyLookup::is_spliced`]. False: it is gone.
     ///
     /// # Errors
     /// 41302 where another transaction has changed it; values that no row has; 41805 without memory.
@@ -120,11 +134,12 @@ impl Database {
         &self,
         tx: &mut Transaction,
         table: &Table,
+        lookup: &KeyLookup,
         writer: &mut TableWriter,
         row: &[Value],
     ) -> Result<bool, Blocked> {
         let Some(slot) = &table.in_memory else { return Ok(false) };
-        writer.encode_new(table, row).map_err(|error| self.row_error(tx, table, error))?;
+        writer.encode_changed(table, lookup.splice.as_ref(), row).map_err(|error| self.row_error(tx, table, error))?;
         self.grow_in_memory(tx, writer.rest.len())?;
         let guard = pikepole_memory::pin();
         let rows = rows_at(slot, &guard)?;
