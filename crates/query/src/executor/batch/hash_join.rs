@@ -198,7 +198,7 @@ struct Pairs {
 impl LeftRows {
     fn new(batch: Batch, plan: &HashPlan<'_>, table: &KeyTable, run: &mut Run<'_>) -> Result<LeftRows, Fault> {
         let keys = RowKeys::of(plan.spool.keys.iter().map(|key| (&key.outer, key.collation)), &batch, run)?;
-        let at = table.heads(&keys, batch.rows);
+        let at = table.starts(&keys, batch.rows);
         Ok(LeftRows { batch, keys, at, row: 0, is_matched: false })
     }
 
@@ -245,7 +245,7 @@ impl LeftRows {
             while at != NONE {
                 pairs.left.push(self.row as u32);
                 pairs.right.push(at);
-                at = table.find(table.next(at), &self.keys, self.row);
+                at = table.find_next(at, &self.keys, self.row);
                 if pairs.left.len() >= PAIRS_MAX {
                     self.at[self.row] = at;
                     return pairs;

@@ -273,10 +273,22 @@ impl KeyTableBuilder {
         for (row, &hash) in self.hashes.iter().enumerate().rev() {
             next[row] = std::mem::replace(&mut heads[(hash & mask) as usize], row as u32);
         }
+        let is_unique = differ(&self.hashes, &next);
         let columns = self.columns.into_iter().map(|(slot, column)| (slot, column.finish())).collect();
         let keys = self.keys.into_iter().map(VectorBuilder::finish).collect();
-        KeyTable { keys, heads, next, columns }
+        KeyTable { keys, heads, next, is_unique, columns }
     }
+}
+
+/// True if no two rows of a chain have one hash, so that no two keys are equal. It ends at the first that have.
+fn differ(hashes: &[u64], next: &[u32]) -> bool {
+    next.iter().zip(hashes).all(|(&behind, hash)| {
+        let mut at = behind;
+        while at != NONE && hashes[at as usize] != *hash {
+            at = next[at as usize];
+        }
+        at == NONE
+    })
 }
 
 /// See the module.
@@ -285,12 +297,53 @@ pub(super) struct KeyTable {
     keys: Vec<Vector>,
     heads: Vec<u32>,
     next: Vec<u32>,
+    /// No two rows are known to have equal keys.
+    is_unique: bool,
     columns: Vec<(usize, Vector)>,
 }
 
 impl KeyTable {
+    /// For each row of a batch where to begin to look for its equals: at the first of them, or at the first row of their chain.
+    pub(super) fn starts(&self, keys: &RowKeys, rows: usize) -> Vec<u32> {
+        let mut at = self.heads(keys, rows);
+        if let Some((own, wanted)) = self.numbers(keys) {
+            self.go_to_equals(&mut at, own, wanted);
+        }
+        at
+    }
+
+    /// Goes on from rows of chains to the first ones whose number is the wanted one. All take a step, then those that are not there take
+    /// another: no step waits for the memory of the one before it, as a branch on what is found there would.
+    fn go_to_equals(&self, at: &mut [u32], own: &[i64], wanted: &[i64]) {
+        let mut open: Vec<u32> = (0..at.len() as u32).filter(|&row| at[row as usize] != NONE).collect();
+        while !open.is_empty() {
+            let mut left = 0;
+            for index in 0..open.len() {
+                let row = open[index];
+                let place = &mut at[row as usize];
+                let next = self.next[*place as usize];
+                let is_other = own[*place as usize] != wanted[row as usize];
+                *place = if is_other { next } else { *place };
+                open[left] = row;
+                left += usize::from(is_other & (next != NONE));
+            }
+            open.truncate(left);
+        }
+    }
+
+    /// The only keys as numbers, if they are such: those of the rows, and those of a batch.
+    #[inline]
+    fn numbers<'k>(&'k self, keys: &'k RowKeys) -> Option<(&'k [i64], &'k [i64])> {
+        match (self.keys.as_slice(), keys.columns.as_slice()) {
+            ([Vector::Coded(own_code, own)], [(Vector::Coded(code, wanted), _)]) if own_code == code => {
+                Some((own.values(), wanted.values()))
+            }
+            _ => None,
+        }
+    }
+
     /// For each row of a batch the first row of the chain that its equals are in.
-    pub(super) fn heads(&self, keys: &RowKeys, rows: usize) -> Vec<u32> {
+    fn heads(&self, keys: &RowKeys, rows: usize) -> Vec<u32> {
         let mask = self.heads.len() as u64 - 1;
         let mut found: Vec<u32> =
             keys.hashes(rows).into_iter().map(|hash| self.heads[(hash & mask) as usize]).collect();
@@ -303,11 +356,8 @@ impl KeyTable {
     /// The first row from `at` on, in its chain, that equals a row of a batch; [`NONE`] behind the last one.
     #[inline]
     pub(super) fn find(&self, mut at: u32, keys: &RowKeys, row: usize) -> u32 {
-        if let ([Vector::Coded(own_code, own)], [(Vector::Coded(code, wanted), _)]) =
-            (self.keys.as_slice(), keys.columns.as_slice())
-            && own_code == code
-        {
-            let (own, wanted) = (own.values(), wanted.values()[row]);
+        if let Some((own, wanted)) = self.numbers(keys) {
+            let wanted = wanted[row];
             while at != NONE && own[at as usize] != wanted {
                 at = self.next[at as usize];
             }
@@ -325,10 +375,10 @@ impl KeyTable {
         pairs.all(|(own, (wanted, collation))| is_same(own, at, wanted, row, *collation))
     }
 
-    /// The row behind another in its chain.
+    /// The next row that equals a row of a batch, behind one that does.
     #[inline]
-    pub(super) fn next(&self, at: u32) -> u32 {
-        self.next[at as usize]
+    pub(super) fn find_next(&self, at: u32, keys: &RowKeys, row: usize) -> u32 {
+        if self.is_unique { NONE } else { self.find(self.next[at as usize], keys, row) }
     }
 
     /// Sets the columns of a batch to those of these rows.
@@ -339,5 +389,21 @@ impl KeyTable {
     /// The same with NULL where there is no row.
     pub(super) fn fill_or_null(&self, batch: &mut Batch, rows: &[Option<u32>]) {
         self.columns.iter().for_each(|(slot, column)| batch.set(*slot, column.take_or_null(rows)));
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rows_of_a_chain_differ_by_their_hashes() {
+        // 0 -> 2 -> 3, 1 alone.
+        let next = [2, NONE, 3, NONE];
+        assert!(differ(&[4, 5, 6, 7], &next));
+        assert!(!differ(&[4, 5, 6, 4], &next), "the first and the last of a chain");
+        assert!(!differ(&[4, 5, 6, 6], &next));
+        assert!(differ(&[4, 4, 6, 7], &next), "equal hashes are in one chain, or they are none");
+        assert!(differ(&[], &[]));
     }
 }
