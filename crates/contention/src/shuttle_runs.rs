@@ -38,14 +38,14 @@ pub fn check(model: fn(), runs: usize) {
 }
 
 /// Demands that a model fails, within so many runs and in one of these ways, once `plant` has planted a fault. It runs in a process of
-/// its own, since a model that fails in the midst of its guards may take its process down: `name` is the test, in `shuttle_models`.
+/// its own, since a model that fails in the midst of its guards may take its process down: `name` is the test's path in its crate.
 pub fn canary(name: &str, plant: impl FnOnce(), model: fn(), runs: usize, ways: &[&str]) {
     if std::env::var_os(IN_CANARY).is_some() {
         plant();
         return check(model, runs);
     }
     let run = std::process::Command::new(std::env::current_exe().expect("the path of this test"))
-        .args(["--exact", &format!("shuttle_models::{name}"), "--nocapture"])
+        .args(["--exact", name, "--nocapture"])
         .env(IN_CANARY, "1")
         .env("RUST_BACKTRACE", "0")
         .output()

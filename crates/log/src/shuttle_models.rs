@@ -347,7 +347,7 @@ macro_rules! canaries {
     ($($name:ident: $model:ident with $plant:expr;)+) => { $(
         #[test]
         fn $name() {
-            canary(stringify!($name), || $plant, $model, RUNS_TO_NOTICE, WAYS);
+            canary(concat!("shuttle_models::", stringify!($name)), || $plant, $model, RUNS_TO_NOTICE, WAYS);
         }
     )+ };
 }

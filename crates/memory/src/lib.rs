@@ -14,6 +14,7 @@
 //! | module | holds |
 //! |---|---|
 //! | `row` | rows and versions, and the blocks of memory that they are in |
+//! | `slabs` | the memory of these blocks |
 //! | `writer` | the state of transactions that write |
 //! | `node` | the place of a row under one of its keys |
 //! | `index` | from keys to nodes: by hash, in order |
@@ -37,6 +38,7 @@ mod row;
 mod scan;
 #[cfg(all(test, shuttle))]
 mod shuttle_models;
+mod slabs;
 mod slot;
 mod statistics;
 mod table;

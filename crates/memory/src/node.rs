@@ -15,7 +15,8 @@ use crossbeam_epoch::Guard;
 use pikepole_contention::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
 
 use crate::guarded::{Guarded, prefetch};
-use crate::row::{NodeKey, Row, allocate, free, padded};
+use crate::row::{NodeKey, Row, padded};
+use crate::slabs::{allocate, free};
 
 /// The place of a row under one of its keys: this head, and the key behind it.
 #[repr(C)]

@@ -18,7 +18,6 @@
 //! ```
 //! The block goes when the row does: who holds the row, as each linked node does, keeps what is in the block.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
 use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
@@ -27,6 +26,7 @@ use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, AtomicU64, Orderin
 
 use crate::guarded::Guarded;
 use crate::node::Node;
+use crate::slabs::{allocate, free};
 use crate::writer::Writer;
 
 /// Marks a begin word that is the address of a [`Writer`].
@@ -50,24 +50,6 @@ const _: () = assert!(align_of::<Row>() == ALIGN && align_of::<Version>() == ALI
 /// Bytes of a part of a block: the next one is aligned.
 pub(crate) const fn padded(bytes: usize) -> usize {
     bytes.next_multiple_of(ALIGN)
-}
-
-/// Memory for a block.
-pub(crate) fn allocate(bytes: usize) -> NonNull<u8> {
-    let layout = layout_of(bytes);
-    // SAFETY: every block has a head, so its size is not zero.
-    NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
-}
-
-/// # Safety
-/// The block was allocated with so many bytes, and nothing uses it any more.
-pub(crate) unsafe fn free(block: NonNull<u8>, bytes: usize) {
-    // SAFETY: the caller says so.
-    unsafe { dealloc(block.as_ptr(), layout_of(bytes)) };
-}
-
-fn layout_of(bytes: usize) -> Layout {
-    Layout::from_size_align(bytes, ALIGN).unwrap_or_else(|_| unreachable!("bytes that exist have a layout"))
 }
 
 /// The origin of a version.

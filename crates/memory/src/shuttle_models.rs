@@ -740,7 +740,7 @@ macro_rules! canaries {
     ($($name:ident: $model:ident with $fault:literal;)+) => { $(
         #[test]
         fn $name() {
-            canary(stringify!($name), || fault::plant($fault), $model, RUNS_TO_NOTICE, &FAILURES);
+            canary(concat!("shuttle_models::", stringify!($name)), || fault::plant($fault), $model, RUNS_TO_NOTICE, &FAILURES);
         }
     )+ };
 }
