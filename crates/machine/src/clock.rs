@@ -7,6 +7,7 @@
 //! Two CPUs' counters can be some nanoseconds apart: take differences of ticks read on two threads with
 //! `saturating_sub`.
 
+use std::cell::Cell;
 use std::time::{Duration, Instant, SystemTime};
 
 use pikepole_contention::sync::OnceLock;
@@ -16,6 +17,29 @@ use pikepole_contention::sync::thread;
 /// How long the counter is watched to learn its rate. The rate is then good to about one part in 100,000.
 #[cfg(target_arch = "x86_64")]
 const CALIBRATION: Duration = Duration::from_millis(4);
+
+/// Units of [`unix_time_100ns`] in a microsecond.
+const UNITS_PER_US: u64 = 10;
+/// The time for which the counter goes on from a look at the system's clock. The clock may be set meanwhile.
+#[cfg(target_arch = "x86_64")]
+const LOOK_US: u64 = 1000;
+/// The longest time that a look may take, and by which the counter may be ahead of the clock at the next one.
+#[cfg(target_arch = "x86_64")]
+const LOOK_WIDTH_US: u64 = 1;
+
+/// A look at the system's clock.
+#[cfg(target_arch = "x86_64")]
+#[derive(Clone, Copy)]
+struct Look {
+    /// The counter then.
+    count: u64,
+    time_100ns: i64,
+}
+
+#[cfg(target_arch = "x86_64")]
+thread_local! {
+    static LOOK: Cell<Look> = const { Cell::new(Look { count: 0, time_100ns: i64::MIN }) };
+}
 
 /// What is known about the counter since the first use of the clock.
 struct Calibration {
@@ -84,6 +108,67 @@ pub fn unix_time_us() -> i64 {
         Ok(after) => us(after),
         Err(before) => -us(before.duration()),
     }
+}
+
+/// Units of 100 ns since 1970-01-01 00:00 UTC, by the system's clock; negative before that day. A thread looks at that clock once in a
+/// millisecond, and the CPU's counter goes on from there, which costs less. So the time follows a clock that is set a millisecond later.
+#[inline]
+pub fn unix_time_100ns() -> i64 {
+    #[cfg(target_arch = "x86_64")]
+    if calibration().counter {
+        let look = LOOK.get();
+        return match after(&look, read_counter()) {
+            Some(time) => time,
+            None => look_again(&look),
+        };
+    }
+    system_time_100ns()
+}
+
+fn system_time_100ns() -> i64 {
+    let units = |duration: Duration| {
+        let whole = duration.as_secs().saturating_mul(1_000_000 * UNITS_PER_US);
+        i64::try_from(whole.saturating_add(u64::from(duration.subsec_nanos()) / 100)).unwrap_or(i64::MAX)
+    };
+    match SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(after) => units(after),
+        Err(before) => -units(before.duration()),
+    }
+}
+
+/// The time at a count after a look; None: that is too long ago.
+#[cfg(target_arch = "x86_64")]
+#[inline]
+fn after(look: &Look, count: u64) -> Option<i64> {
+    let ticks = count.wrapping_sub(look.count);
+    let calibration = calibration();
+    // The product fits: the ticks are those of a millisecond, and the factor is below 2^32 as a tick is shorter than a microsecond.
+    (ticks < LOOK_US * calibration.ticks_per_us)
+        .then(|| look.time_100ns + ((ticks * (calibration.us_per_tick >> 32) * UNITS_PER_US) >> 32) as i64)
+}
+
+#[cfg(target_arch = "x86_64")]
+#[cold]
+fn look_again(former: &Look) -> i64 {
+    let before = read_counter();
+    let system = system_time_100ns();
+    let width = read_counter().wrapping_sub(before);
+    // The counter is a bit fast or slow: where it was ahead by that, time stands still rather than go back.
+    let expected = former.time_100ns.saturating_add(units_of(before.wrapping_sub(former.count)));
+    let ahead = expected.saturating_sub(system);
+    let time_100ns = if (0..=(LOOK_WIDTH_US * UNITS_PER_US) as i64).contains(&ahead) { expected } else { system };
+    // The thread may have been interrupted between the two readings.
+    if width <= LOOK_WIDTH_US * calibration().ticks_per_us {
+        LOOK.set(Look { count: before, time_100ns });
+    }
+    time_100ns
+}
+
+/// Units of 100 ns in so many ticks.
+#[cfg(target_arch = "x86_64")]
+fn units_of(ticks: u64) -> i64 {
+    let units = (u128::from(ticks) * u128::from(calibration().us_per_tick) * u128::from(UNITS_PER_US)) >> 64;
+    i64::try_from(units).unwrap_or(i64::MAX)
 }
 
 fn nanoseconds_since(origin: Instant) -> u64 {
@@ -166,6 +251,19 @@ mod tests {
             let now = (ticks(), now_us());
             assert!(now.0 >= last.0 && now.1 >= last.1);
             last = now;
+        }
+    }
+
+    #[test]
+    fn the_time_of_day_is_the_systems() {
+        let mut last = 0;
+        for turn in 0..200_000 {
+            let before = system_time_100ns();
+            let time = unix_time_100ns();
+            let after = system_time_100ns();
+            assert!(time >= last, "turn {turn}: {time} after {last}");
+            assert!((before - 20..=after + 20).contains(&time), "turn {turn}: {time} between {before} and {after}");
+            last = time;
         }
     }
 

@@ -9,10 +9,8 @@ const UNIX_EPOCH_TICKS: i64 = 621_355_968_000_000_000;
 
 /// The present time.
 pub(crate) fn now() -> DateTimeOffset {
-    let since = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap_or_default();
-    // Not by way of `as_nanos`: a division of 128 bits costs more than all the rest.
-    let ticks = since.as_secs().saturating_mul(10_000_000).saturating_add(u64::from(since.subsec_nanos() / 100));
-    DateTimeOffset::new(UNIX_EPOCH_TICKS.saturating_add_unsigned(ticks), 0).unwrap_or_else(epoch)
+    let ticks = UNIX_EPOCH_TICKS.saturating_add(pikepole_machine::clock::unix_time_100ns());
+    DateTimeOffset::new(ticks, 0).unwrap_or_else(epoch)
 }
 
 /// The same as a `datetime2`.

@@ -18,7 +18,8 @@ use pikepole_types::Value;
 
 /// The shortest way of a plan.
 pub(super) enum Short {
-    Insert,
+    /// The columns whose values are computed for each row.
+    Insert(Box<[usize]>),
     /// The other statements, about the row that a lookup finds.
     Row(Point),
 }
@@ -42,8 +43,10 @@ pub(super) fn short_way(plan: &Statement) -> Option<Short> {
         && plan.masks.is_empty()
         && plan.memory_percent.is_none();
     let Some(scan) = looked_up(plan) else {
-        return matches!(&plan.action, Action::Insert(insert) if is_plain && inserts_one(plan, insert))
-            .then_some(Short::Insert);
+        return match &plan.action {
+            Action::Insert(insert) if is_plain && inserts_one(plan, insert) => Some(Short::Insert(computed(insert))),
+            _ => None,
+        };
     };
     let is_short = is_plain
         && match &plan.action {
@@ -77,6 +80,12 @@ fn inserts_one(plan: &Statement, insert: &Insert) -> bool {
     let is_one = matches!(plan.source, Node::One) && insert.rows.len() == 1 && insert.output.is_none();
     let is_alone = insert.table_lock.is_none() && insert.explicit_identity.is_none();
     is_one && is_alone && is_in_memory(&insert.table) && !insert.table.engine.ignores_duplicates()
+}
+
+/// The columns whose values an INSERT of one row computes.
+fn computed(insert: &Insert) -> Box<[usize]> {
+    let sources = insert.rows[0].iter().enumerate();
+    sources.filter_map(|(column, source)| matches!(source, ColumnSource::Value(_)).then_some(column)).collect()
 }
 
 fn changes_what_it_finds(changed: &Changed) -> bool {
@@ -173,7 +182,9 @@ impl Machine<'_> {
         }
         let done = match (&plan.action, &mut *way) {
             _ if !is_usual => Ok(false),
-            (Action::Insert(insert), Short::Insert) => self.insert_shortly(insert, state).map(|()| true),
+            (Action::Insert(insert), Short::Insert(computed)) => {
+                self.insert_shortly(insert, computed, state).map(|()| true)
+            }
             (_, Short::Row(point)) => self.row_shortly(&plan, point, state),
             _ => Ok(false),
         };
@@ -183,11 +194,11 @@ impl Machine<'_> {
         done
     }
 
-    fn insert_shortly(&mut self, insert: &Insert, state: &mut StatementState) -> Result<(), Stop> {
+    fn insert_shortly(&mut self, insert: &Insert, computed: &[usize], state: &mut StatementState) -> Result<(), Stop> {
         let modify = &mut state.modify;
-        for (source, value) in insert.rows[0].iter().zip(&mut modify.row) {
-            if let ColumnSource::Value(expr) = source {
-                expr.eval_into(&mut self.env(), value)?;
+        for column in computed {
+            if let ColumnSource::Value(expr) = &insert.rows[0][*column] {
+                expr.eval_into(&mut self.env(), &mut modify.row[*column])?;
             }
         }
         self.identity(insert, &mut modify.row)?;
