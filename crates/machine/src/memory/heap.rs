@@ -183,6 +183,15 @@ unsafe impl GlobalAlloc for CountingAllocator {
     }
 }
 
+/// Counts a block that is taken out of memory which the program deals out by itself, as the allocator counts its own: `change` is its size, or less
+/// than zero when it is free again. Nothing is counted where the process's allocator does not count.
+#[inline]
+pub fn count_block(change: isize) {
+    if COUNTS.load(Ordering::Relaxed) {
+        count(change, change.unsigned_abs());
+    }
+}
+
 /// Bytes that the process has of its allocator; `None` where that does not count ([`CountingAllocator`]).
 pub fn heap_bytes() -> Option<u64> {
     COUNTS.load(Ordering::Relaxed).then(|| u64::try_from(HEAP.load(Ordering::Relaxed)).unwrap_or(0))

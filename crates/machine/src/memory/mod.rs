@@ -39,8 +39,8 @@ use crate::clock;
 #[cfg(debug_assertions)]
 pub use audit::audit_to;
 pub use heap::{
-    CountingAllocator, LARGE, TaskHeap, for_others, forget_task_heap, hand_over, heap_bytes, is_pressed, task_heap,
-    turn_begins,
+    CountingAllocator, LARGE, TaskHeap, count_block, for_others, forget_task_heap, hand_over, heap_bytes, is_pressed,
+    task_heap, turn_begins,
 };
 pub use limit::{LimitSource, MemoryLimit};
 

@@ -21,13 +21,15 @@
 //! A thread that has freed a block must not touch its slab afterwards: others may give it back to the system. One exception: a thread whose exchange
 //! makes enough blocks free of a slab without a home puts the slab on its list, and no other takes it until then.
 
-use std::alloc::{Layout, alloc, dealloc, handle_alloc_error};
+use std::alloc::{GlobalAlloc, Layout, System, alloc, dealloc, handle_alloc_error};
 use std::cell::Cell;
 use std::ptr::{NonNull, null_mut};
 
 use pikepole_contention::fault::planted;
 use pikepole_contention::sync::atomic::{AtomicI64, AtomicU32, AtomicU64, Ordering};
 use pikepole_contention::sync::{Mutex, MutexGuard};
+#[cfg(not(any(shuttle, loom)))]
+use pikepole_machine::memory::count_block;
 
 #[cfg(all(test, shuttle))]
 mod models;
@@ -47,7 +49,7 @@ const BLOCK_MAX: usize = 4096;
 /// Sizes of blocks: steps of 16 bytes up to 256, of an eighth behind that.
 const SIZES: usize = 48;
 /// The part of a slab's blocks that must be free before a thread takes it again.
-const FREE_PART: usize = 8;
+const FREE_PART: usize = 16;
 /// Slabs on lists all of whose blocks are free before they are looked for, at least.
 const WHOLE_MIN: i64 = SLABS as i64;
 /// The part of the slabs on lists that they must be, so that a look finds many.
@@ -362,7 +364,7 @@ impl Slabs {
         drop(pool);
         for piece in whole {
             // SAFETY: all its slabs were in the pool, and have left it: nothing leads to it.
-            unsafe { dealloc(piece.0.as_ptr().cast(), layout_of_piece()) };
+            unsafe { System.dealloc(piece.0.as_ptr().cast(), layout_of_piece()) };
         }
     }
 }
@@ -371,10 +373,11 @@ fn layout_of_piece() -> Layout {
     Layout::from_size_align(PIECE, PIECE).unwrap_or_else(|_| unreachable!("a power of two is an alignment"))
 }
 
+/// A piece, which the process's allocator does not count: blocks are counted as they are taken.
 fn new_piece() -> SlabAt {
     let layout = layout_of_piece();
     // SAFETY: a piece has a size.
-    let piece = NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
+    let piece = NonNull::new(unsafe { System.alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout));
     for at in 0..SLABS {
         let head = Slab {
             state: AtomicU64::new(0),
@@ -568,6 +571,7 @@ pub(crate) fn allocate(bytes: usize) -> NonNull<u8> {
     #[cfg(not(any(shuttle, loom)))]
     if bytes <= BLOCK_MAX {
         let size = size_of_bytes(bytes);
+        count_block(bytes_of_size(size) as isize);
         // A thread that ends has let its slabs go already: it takes one for this block.
         return LOCAL.try_with(|local| local.take(size, &SHARED)).unwrap_or_else(|_| Local::new().take(size, &SHARED));
     }
@@ -581,6 +585,7 @@ pub(crate) fn allocate(bytes: usize) -> NonNull<u8> {
 pub(crate) unsafe fn free(block: NonNull<u8>, bytes: usize) {
     #[cfg(not(any(shuttle, loom)))]
     if bytes <= BLOCK_MAX {
+        count_block(-(bytes_of_size(size_of_bytes(bytes)) as isize));
         // SAFETY: the caller says that it is a block, which is its own.
         return unsafe { free_block(block, &SHARED) };
     }
