@@ -281,7 +281,7 @@ impl Row {
         key: impl Fn(usize) -> NodeKey<'k>,
     ) -> NonNull<Row> {
         let version_size = Version::size(nodes, Some(body.len()));
-        let size = size_of::<Row>() + version_size + (0..nodes).map(|at| Node::size(key_len(at))).sum::<usize>();
+        let size = Row::size(nodes, body.len(), &key_len);
         let block = allocate(size);
         let row = block.cast::<Row>();
         let mut at = size_of::<Row>();
@@ -310,6 +310,12 @@ impl Row {
             });
         }
         row
+    }
+
+    /// Bytes of the block of a row with its first version.
+    pub fn size(nodes: usize, body: usize, key_len: impl Fn(usize) -> usize) -> usize {
+        let keys: usize = (0..nodes).map(|at| Node::size(key_len(at))).sum();
+        size_of::<Row>() + Version::size(nodes, Some(body)) + keys
     }
 
     pub fn hold(&self) {

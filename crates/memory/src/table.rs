@@ -182,6 +182,17 @@ impl MemoryTable {
         self.indexes.iter().for_each(|own| own.index.reserve(usize::try_from(rows).unwrap_or(usize::MAX)));
     }
 
+    /// Bytes of memory that rows with these keys and so many bytes can have without more from the system.
+    pub fn spare_for_rows(&self, keys: &Keys, body: usize) -> u64 {
+        let key_len = |at: usize| self.indexes[at].node_key_len(keys.get(at));
+        crate::slabs::spare(Row::size(self.indexes.len(), body, key_len))
+    }
+
+    /// The same for other versions of rows.
+    pub fn spare_for_versions(&self, body: usize) -> u64 {
+        crate::slabs::spare(Version::size(self.indexes.len(), Some(body)))
+    }
+
     /// Asks the processor for the heads of the chains that a row with these keys will be in.
     #[inline]
     pub fn prefetch_heads(&self, keys: &Keys) {

@@ -295,17 +295,33 @@ impl Database {
         self.lock_in_memory(tx, table)
     }
 
-    /// Counts bytes by which rows grow. It is refused when the server's memory has no more for data; reads and deletes go on then.
-    fn grow_in_memory(&self, tx: &mut Transaction, bytes: usize) -> Result<(), SqlError> {
+    /// Counts bytes by which rows grow. It is refused when the server's memory has no more for data, and rows have left no `spare` blocks of that
+    /// size; reads and deletes go on then.
+    #[inline]
+    fn grow_in_memory(
+        &self,
+        tx: &mut Transaction,
+        slot: &TableSlot,
+        bytes: usize,
+        spare: impl Fn(&MemoryTable) -> u64,
+    ) -> Result<(), SqlError> {
         tx.grown_in_memory += bytes + ROW_BYTES;
-        if tx.grown_in_memory < memory::ASK_BYTES {
-            return Ok(());
-        }
+        if tx.grown_in_memory < memory::ASK_BYTES { Ok(()) } else { self.ask_to_grow_in_memory(tx, slot, &spare) }
+    }
+
+    #[cold]
+    fn ask_to_grow_in_memory(
+        &self,
+        tx: &mut Transaction,
+        slot: &TableSlot,
+        spare: &dyn Fn(&MemoryTable) -> u64,
+    ) -> Result<(), SqlError> {
         let asked = std::mem::take(&mut tx.grown_in_memory);
         let mut granted = memory::ask_to_keep(asked);
         if granted.is_err() {
             self.memory().sweep();
-            granted = memory::ask_to_keep(asked);
+            let spare = slot.get(&pikepole_memory::pin()).map_or(0, |rows| spare(rows));
+            granted = if spare >= asked as u64 { Ok(()) } else { memory::ask_to_keep(asked) };
         }
         granted.map_err(|memory::Refused| {
             // The next row asks again.
@@ -464,7 +480,7 @@ impl Database {
         fingers: &mut Fingers,
         name: &mut Vec<u8>,
     ) -> Result<Option<usize>, Blocked> {
-        self.grow_in_memory(tx, body.len())?;
+        self.grow_in_memory(tx, slot, body.len(), |rows| rows.spare_for_rows(keys, body.len()))?;
         let guard = pikepole_memory::pin();
         let rows = rows_at(slot, &guard)?;
         let memory = self.memory_of(tx);
@@ -526,7 +542,7 @@ impl Database {
                 return Ok(is_there);
             }
         }
-        self.grow_in_memory(tx, rest.len())?;
+        self.grow_in_memory(tx, slot, rest.len(), |rows| rows.spare_for_versions(rest.len()))?;
         let memory = self.memory_of(tx);
         let before = memory.mark();
         let updated = memory::for_others(|| memory.update(rows, &locator.0, keys, rest, key));

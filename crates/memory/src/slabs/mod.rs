@@ -313,6 +313,16 @@ impl Slabs {
         }
     }
 
+    /// Bytes of the free blocks of a size that are in no thread's slab.
+    fn spare(&self, size: usize) -> u64 {
+        let count = |slab: &SlabAt| {
+            // SAFETY: it is on the list, whose lock is held.
+            State::of(unsafe { slab.head() }.state.load(Ordering::Relaxed)).count
+        };
+        let blocks: u64 = lock(&self.lists[size]).iter().map(count).sum();
+        blocks * bytes_of_size(size) as u64 + (lock(&self.pool).len() * SLAB) as u64
+    }
+
     /// All blocks of a slab on a list are free. When many are, they go to the pool.
     fn note_whole(&self) {
         let whole = self.whole.fetch_add(1, Ordering::Relaxed) + 1;
@@ -578,6 +588,16 @@ pub(crate) fn allocate(bytes: usize) -> NonNull<u8> {
     let layout = layout_of(bytes);
     // SAFETY: every block has a head, so its size is not zero.
     NonNull::new(unsafe { alloc(layout) }).unwrap_or_else(|| handle_alloc_error(layout))
+}
+
+/// Bytes of memory that blocks of so many bytes can have without more from the system.
+pub(crate) fn spare(bytes: usize) -> u64 {
+    #[cfg(not(any(shuttle, loom)))]
+    if bytes <= BLOCK_MAX {
+        return SHARED.spare(size_of_bytes(bytes));
+    }
+    let _ = bytes;
+    0
 }
 
 /// # Safety

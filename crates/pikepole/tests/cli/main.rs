@@ -6,6 +6,7 @@ mod damage;
 mod demo;
 mod folder;
 mod full_disk;
+mod full_memory;
 mod help;
 mod init;
 mod lab;

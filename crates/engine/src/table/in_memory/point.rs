@@ -140,7 +140,7 @@ impl Database {
     ) -> Result<bool, Blocked> {
         let Some(slot) = &table.in_memory else { return Ok(false) };
         writer.encode_changed(table, lookup.splice.as_ref(), row).map_err(|error| self.row_error(tx, table, error))?;
-        self.grow_in_memory(tx, writer.rest.len())?;
+        self.grow_in_memory(tx, slot, writer.rest.len(), |rows| rows.spare_for_versions(writer.rest.len()))?;
         let guard = pikepole_memory::pin();
         let rows = rows_at(slot, &guard)?;
         let own = self.memory_of(tx);
