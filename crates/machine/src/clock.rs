@@ -7,6 +7,7 @@
 //! Two CPUs' counters can be some nanoseconds apart: take differences of ticks read on two threads with
 //! `saturating_sub`.
 
+#[cfg(target_arch = "x86_64")]
 use std::cell::Cell;
 use std::time::{Duration, Instant, SystemTime};
 

@@ -176,8 +176,9 @@ impl SlabAt {
         if state.first == 0 { null_mut() } else { unsafe { self.block(state.first) }.as_ptr() }
     }
 
-    /// Puts a list of free blocks on the slab's own, and lets the slab have another home if the thread that calls has been it. True: enough blocks
-    /// are free, and the caller puts the slab, which nobody else takes meanwhile, on a list. Release pairs with the Acquire of who takes the list.
+    /// Puts free blocks on the slab's list; the slab has no home afterwards if the calling thread was it and `leaves`. True: enough blocks are free,
+    /// and the caller puts the slab, which no other thread takes meanwhile, on the list of its size. Release pairs with the Acquire of who takes
+    /// the blocks.
     ///
     /// # Safety
     /// The blocks are the caller's, `first` leads to `last` by the links in them, and there are so many. The slab is not touched again unless
@@ -241,7 +242,6 @@ impl Slabs {
     /// A slab for the calling thread, with blocks of a size: its free blocks, and how many of its last ones have never been out.
     fn take(&self, size: usize) -> Taken {
         if let Some(slab) = lock(&self.lists[size]).pop() {
-            // Under the lock it would be the same: no other thread takes it any more.
             self.listed.fetch_sub(1, Ordering::Relaxed);
             return self.take_home(slab);
         }
@@ -286,7 +286,7 @@ impl Slabs {
         slab
     }
 
-    /// Puts a slab without a home that has enough free blocks on the list of its size. Nobody else does, or takes it, meanwhile.
+    /// Puts a slab without a home that has enough free blocks on the list of its size. No other thread does, or takes it, meanwhile.
     ///
     /// # Safety
     /// [`SlabAt::free`] has asked the caller for this.
