@@ -104,11 +104,7 @@ pub fn now_us() -> u64 {
 
 /// Microseconds since 1970-01-01 00:00 UTC, by the system's clock, which can be set; negative before that day.
 pub fn unix_time_us() -> i64 {
-    let us = |duration: Duration| i64::try_from(duration.as_micros()).unwrap_or(i64::MAX);
-    match SystemTime::now().duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(after) => us(after),
-        Err(before) => -us(before.duration()),
-    }
+    system_time_100ns() / UNITS_PER_US as i64
 }
 
 /// Units of 100 ns since 1970-01-01 00:00 UTC, by the system's clock; negative before that day. A thread looks at that clock once in a
