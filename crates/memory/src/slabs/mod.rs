@@ -406,7 +406,7 @@ struct Taken {
     slab: SlabAt,
     /// The first of its free blocks that have been out before.
     free: *mut u8,
-    /// How many of its blocks, the last ones, have not.
+    /// The number of its last blocks, which have not.
     fresh: usize,
 }
 

@@ -69,7 +69,7 @@ fn blocks_are_used_again_and_pieces_go_back() {
         blocks.into_iter().for_each(|block| block.free(&shared));
     }
     local.leave(&shared);
-    assert!(pooled(&shared) <= 2 * SLABS, "pieces that nobody uses are given back");
+    assert!(pooled(&shared) <= 2 * SLABS, "pieces without a block in use are given back");
 }
 
 #[test]

@@ -297,7 +297,7 @@ pub(super) struct KeyTable {
     keys: Vec<Vector>,
     heads: Vec<u32>,
     next: Vec<u32>,
-    /// No two rows are known to have equal keys.
+    /// True: no two rows have equal keys. False: some may have.
     is_unique: bool,
     columns: Vec<(usize, Vector)>,
 }
