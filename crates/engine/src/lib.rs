@@ -110,7 +110,7 @@ pub use log_view::{LogRow, LogView, TellRow};
 pub use memory_level::MemoryLevel;
 pub use patience::{awaited, is_for_lock};
 pub use pikepole_log::{LogStats, Lsn, SegmentInfo};
-pub use pikepole_memory::{GarbageMemory, MemoryCounts, MemoryTable, OpenMemoryTransaction};
+pub use pikepole_memory::{GarbageMemory, MemoryCounts, MemoryTable, OpenMemoryTransaction, pin};
 pub use pikepole_storage::records::{Record, RowChange, RowChangeKind};
 pub use pikepole_storage::{
     EncodedRows, LevelShape, LogContext, PageKind, PooledPage, ReadMeter, Reads, ShapeDepth, SuspectPage, pages_read,
@@ -132,9 +132,9 @@ pub use server::{
     Workspace, WorkspaceLimits, WorkspaceTotals, first_number,
 };
 pub use table::{
-    BulkWriter, CheckWatch, IndexUse, KeyLookup, Locator, Met, Placed, Portion, ReadHints, ReadLevel, ReadMode,
-    Reference, RowCount, RowPlace, ScanRange, Table, TableCheck, TableFinding, TableParts, TableReads, TableScan,
-    TableWriter, UseCount, UseCounter, lock_description,
+    BulkWriter, CheckWatch, IndexUse, KeyLookup, Locator, MadeRow, MemoryUse, Met, Placed, Portion, ReadHints,
+    ReadLevel, ReadMode, Reference, RowCount, RowPlace, RowRecipe, ScanRange, Table, TableCheck, TableFinding,
+    TableParts, TableReads, TableScan, TableWriter, UseCount, UseCounter, lock_description,
 };
 pub use temporary::{Residence, TEMPDB, TEMPDB_ID, TemporaryEntry, TemporaryTables};
 pub use transaction::{Mark, Transaction};

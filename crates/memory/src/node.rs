@@ -129,7 +129,7 @@ impl Node {
             unsafe { guard.defer_unchecked(move || free(NonNull::new_unchecked(node).cast(), size)) };
         }
         // SAFETY: the node has held it, and its pointer is that of the block.
-        unsafe { Row::release_under(row, guard) };
+        unsafe { Row::release(row, guard) };
     }
 }
 

@@ -165,6 +165,11 @@ impl Version {
         (self.len != DELETED).then_some(self.len)
     }
 
+    /// Tells if it is the first of its row, as its writer finds it: no older one has gone from behind a version that is not committed.
+    pub fn is_first(&self) -> bool {
+        self.older.load(Ordering::Relaxed).is_null()
+    }
+
     /// Its time, or its writer. Acquire pairs with the Release of [`Version::set_committed`].
     pub fn begin<'g>(&self, _guard: &'g Guard) -> Begin<'g> {
         let word = self.begin.load(Ordering::Acquire);
@@ -255,7 +260,8 @@ pub(crate) struct Row {
     /// Its number in the table.
     pub id: u64,
     newest: AtomicPtr<Version>,
-    /// The nodes that lead to it, and the transactions and pieces of garbage that know it.
+    /// The nodes that lead to it, the changes of it that have not ended, and the pieces of garbage that know it. A transaction that has inserted
+    /// it needs no more than its nodes.
     holders: AtomicU32,
     /// The size of its block, in [`ALIGN`].
     size: u32,
@@ -270,7 +276,7 @@ pub(crate) struct NodeKey<'k> {
 }
 
 impl Row {
-    /// A row with its first version, held by its writer and by its nodes. `key_len` gives the length of the key that `key` gives.
+    /// A row with its first version, held by its nodes. `key_len` gives the length of the key that `key` gives.
     pub fn new<'k>(
         id: u64,
         writer: NonNull<Writer>,
@@ -305,7 +311,7 @@ impl Row {
             row.write(Row {
                 id,
                 newest: AtomicPtr::new(newest),
-                holders: AtomicU32::new(nodes as u32 + 1),
+                holders: AtomicU32::new(nodes as u32),
                 size: u32::try_from(size / ALIGN).unwrap_or_else(|_| unreachable!("a row has less than 32 GB")),
             });
         }
@@ -343,20 +349,7 @@ impl Row {
     ///
     /// # Safety
     /// The caller has held the row, and no longer uses it but under a guard. The pointer is one for the whole block.
-    pub unsafe fn release(row: NonNull<Row>) {
-        // SAFETY: the caller says so.
-        unsafe {
-            if Row::is_last(row) {
-                Row::retire(row, &crossbeam_epoch::pin());
-            }
-        }
-    }
-
-    /// The same under a guard that the caller has.
-    ///
-    /// # Safety
-    /// As of [`Row::release`].
-    pub unsafe fn release_under(row: NonNull<Row>, guard: &Guard) {
+    pub unsafe fn release(row: NonNull<Row>, guard: &Guard) {
         // SAFETY: the caller says so.
         unsafe {
             if Row::is_last(row) {

@@ -49,6 +49,22 @@ pub struct Keys {
 }
 
 impl Keys {
+    /// Keys of these lengths, which [`Keys::room`] is to get, with so many bytes more behind the last one.
+    pub fn of_lengths(lengths: impl IntoIterator<Item = usize>, slack: usize) -> Keys {
+        let mut end = 0;
+        let ends = lengths.into_iter().map(|length| {
+            end += length;
+            end
+        });
+        let ends: Vec<usize> = ends.collect();
+        Keys { bytes: vec![0; end + slack], ends }
+    }
+
+    /// The place of the keys, one behind the other.
+    pub fn room(&mut self) -> &mut [u8] {
+        &mut self.bytes
+    }
+
     /// None yet.
     pub fn clear(&mut self) {
         self.bytes.clear();
@@ -69,6 +85,13 @@ impl Keys {
     pub fn get(&self, at: usize) -> &[u8] {
         let start = at.checked_sub(1).map_or(0, |before| self.ends[before]);
         &self.bytes[start..self.ends[at]]
+    }
+
+    /// Puts the name of the row of this number, which has these keys, into `name`.
+    pub fn name_row(&self, number: u64, name: &mut Vec<u8>) {
+        name.clear();
+        name.extend_from_slice(self.get(0));
+        name.extend_from_slice(&number.to_be_bytes());
     }
 }
 

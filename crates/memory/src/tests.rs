@@ -46,7 +46,7 @@ fn row_of(body: &[u8]) -> (u32, u32) {
 fn insert(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u32, value: u32) -> Result<(), Refusal> {
     tx.begin_statement();
     let mark = tx.mark();
-    let done = tx.insert(table, &keys(key, value), &body(key, value), &mut Fingers::default(), &mut Vec::new());
+    let done = tx.insert(table, &keys(key, value), &body(key, value), &mut Fingers::default()).map(|_| ());
     if done.is_err() {
         tx.rollback_to(mark);
     }
@@ -457,12 +457,15 @@ fn keys_of_any_shape_are_in_their_order_while_rows_come_and_go() {
                 Ok(())
             })
             .expect("nothing fails");
-            let mut name = Vec::new();
             let mark = tx.mark();
-            let done = tx.insert(&table, &keys, &key, &mut Fingers::default(), &mut name);
-            assert_eq!(done, if is_there { Err(Refusal::Duplicate(0)) } else { Ok(()) });
+            let done = tx.insert(&table, &keys, &key, &mut Fingers::default());
+            assert_eq!(done.err(), is_there.then_some(Refusal::Duplicate(0)));
             match done {
-                Ok(()) => _ = names.insert(key, name),
+                Ok(number) => {
+                    let mut name = Vec::new();
+                    keys.name_row(number, &mut name);
+                    names.insert(key, name);
+                }
                 Err(_) => tx.rollback_to(mark),
             }
         }

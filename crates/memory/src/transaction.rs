@@ -244,7 +244,7 @@ impl MemoryTransaction {
         }
     }
 
-    /// Notes a version that was put; the write holds the row.
+    /// Notes a version that was put. The write holds the row, if the version is not its first: the nodes of that do.
     fn note_write(
         &mut self,
         table: &Arc<MemoryTable>,
@@ -315,7 +315,7 @@ impl MemoryTransaction {
         Ok(newest.body_len().map(|_| newest))
     }
 
-    /// Inserts a row; its name goes to `name`. The fingers are those of inserts before: keys that ascend are put faster.
+    /// Inserts a row; its number, see [`Keys::name_row`]. The fingers are those of inserts before: keys that ascend are put faster.
     ///
     /// # Errors
     /// A key that is there; a conflict with another transaction about a key. Then the caller goes back to its mark.
@@ -325,8 +325,7 @@ impl MemoryTransaction {
         keys: &Keys,
         body: &[u8],
         fingers: &mut Fingers,
-        name: &mut Vec<u8>,
-    ) -> Result<(), Refusal> {
+    ) -> Result<u64, Refusal> {
         let guard = crossbeam_epoch::pin();
         self.begin();
         let (id, indexes) = (fingers.next_id(table), &table.indexes);
@@ -336,16 +335,14 @@ impl MemoryTransaction {
         let key_len = |at: usize| indexes[at].node_key_len(keys.get(at));
         let key = |at: usize| indexes[at].node_key(keys.get(at), &suffix);
         let row = Row::new(id, self.writer(), self.statement, indexes.len(), body, key_len, key);
-        // SAFETY: it was just made, and is held by the write.
+        // SAFETY: it was just made; its nodes go with its version, which is the transaction's own.
         let row = unsafe { Guarded::new(row, &guard) };
-        name.clear();
-        name.extend_from_slice(keys.get(0));
-        name.extend_from_slice(&id.to_be_bytes());
-        let Some(version) = row.newest(&guard) else { return Ok(()) };
+        let Some(version) = row.newest(&guard) else { return Ok(id) };
         table.prefetch_beside(version, &guard);
         self.note_write(table, row.pointer(), version.pointer(), Some(body.len()));
         fingers.fit(table);
-        self.put_nodes(table, version, None, Some(fingers), &guard)
+        self.put_nodes(table, version, None, Some(fingers), &guard)?;
+        Ok(id)
     }
 
     /// Puts the nodes of a version into their indexes, but for those that a former one has.
@@ -447,9 +444,7 @@ impl MemoryTransaction {
                 unsafe { Version::free(new.pointer()) };
                 continue;
             }
-            new_name.clear();
-            new_name.extend_from_slice(keys.get(0));
-            new_name.extend_from_slice(&row.id.to_be_bytes());
+            keys.name_row(row.id, new_name);
             self.put_nodes(table, new, Some(version), None, &guard)?;
             return Ok(true);
         }
@@ -553,16 +548,20 @@ impl MemoryTransaction {
     fn undo_to(&mut self, mark: usize, guard: &Guard) {
         while self.writes.len() > mark {
             let Some(Write { table, row, version }) = self.writes.pop() else { return };
-            // SAFETY: the version is the transaction's own, at the head: no other transaction puts one before it; the row is held.
+            // SAFETY: the version is the transaction's own, at the head: no other transaction puts one before it; the write holds the row, or the
+            // nodes of this version do.
             let (held, own) = unsafe { (Guarded::new(row, guard), Guarded::new(version, guard)) };
+            let is_first = own.is_first();
             // SAFETY: the transaction keeps its tables until it ends.
             let table = unsafe { table.as_ref() };
             table.count_let_go(&own);
             held.take_off(&own);
             // SAFETY: it has left the chain.
             unsafe { retire(table, held, own, own.older(guard), guard) };
-            // SAFETY: the write has held it.
-            unsafe { Row::release(row) };
+            if !is_first {
+                // SAFETY: the write has held it.
+                unsafe { Row::release(row, guard) };
+            }
         }
     }
 
@@ -620,7 +619,7 @@ impl MemoryTransaction {
             // SAFETY: the transaction keeps its tables until it ends.
             let table = unsafe { write.table.as_ref() };
             let Some(LoggedAs { object, primary }) = table.logged else { continue };
-            // SAFETY: the write holds the row, and the version is the transaction's own.
+            // SAFETY: the version is the transaction's own; the write holds the row, or the nodes of this version do.
             let (row, version) = unsafe { (Guarded::new(write.row, &guard), Guarded::new(write.version, &guard)) };
             if row.newest(&guard).is_some_and(|newest| newest.pointer() != write.version) {
                 continue;

@@ -83,9 +83,10 @@ impl Queue {
 
 impl Drop for Queue {
     fn drop(&mut self) {
+        let guard = crossbeam_epoch::pin();
         for one in &self.waiting {
             // SAFETY: the garbage has held it.
-            unsafe { Row::release(one.row) };
+            unsafe { Row::release(one.row, &guard) };
         }
     }
 }
@@ -349,7 +350,7 @@ impl MemoryTransactions {
             // SAFETY: the queue keeps the table until `let_go` below; the garbage has held the row.
             unsafe {
                 one.table.as_ref().prune(one.row, oldest, &self.removed, &guard);
-                Row::release(one.row);
+                Row::release(one.row, &guard);
             }
         }
         drop(guard);

@@ -13,11 +13,11 @@ use cranelift_codegen::ir::{BlockArg, InstBuilder, Type, Value, types};
 #[derive(Debug, Clone, Copy)]
 pub struct Word {
     /// 64 bits. Anything if the word is NULL.
-    value: Value,
+    pub(crate) value: Value,
     pub(crate) null: Flag,
     /// The value fits this width if it is not NULL.
-    width: Width,
-    at: u32,
+    pub(crate) width: Width,
+    pub(crate) at: u32,
 }
 
 /// An operator on two integers.
@@ -63,6 +63,11 @@ impl Builder {
         let width = Width::ALL.into_iter().find(fits).unwrap_or(Width::Big);
         let at = self.at();
         Word { value: self.iconst(types::I64, constant), null, width, at }
+    }
+
+    /// A number that is not NULL.
+    pub(crate) fn big_word(&mut self, value: Value) -> Word {
+        Word { value, null: Flag::No, width: Width::Big, at: self.at() }
     }
 
     /// The integer in a slot. A slot that holds neither this width nor NULL leaves to the interpreter.

@@ -65,6 +65,7 @@ impl Code {
     /// * `frame.slots` points at as many slots as the program names, of the shape that the builder was given, which this call may
     ///   write. A slot that the program stores into holds NULL or an integer: what it held is overwritten, not dropped.
     /// * `frame.row_count` and `frame.last_error` may be written, if the program sets them.
+    /// * `frame.row` and `frame.keys` have room for all that the program writes there, and for [`crate::SLACK_BYTES`] more.
     /// * The helpers that the program calls are sound with this frame and their arguments.
     /// * After a helper changed `frame.slots`, the above holds for the new slots.
     pub unsafe fn run(&self, frame: &mut Frame, entry: u32) -> Exit {

@@ -14,8 +14,36 @@ pub struct Frame {
     pub last_error: *mut i32,
     /// The caller's own, for its helpers. The code does not look at it.
     pub context: *mut c_void,
+    /// The place of a row's bytes; used by [`crate::Builder::begin_row`] and the pieces behind it alone.
+    pub row: *mut u8,
+    /// The place of its keys; used by the pieces of keys alone.
+    pub keys: *mut u8,
+    /// Bytes of the row that was made last.
+    pub row_len: usize,
+    /// Numbers of the caller's, for [`crate::Builder::input`].
+    pub inputs: [i64; INPUTS],
     /// Jumps back until the code leaves with [`Leave::Poll`].
     pub budget: u32,
+}
+
+/// Numbers that the caller can leave in a frame.
+pub const INPUTS: usize = 4;
+
+impl Frame {
+    /// A frame over slots, without anything else, for so many jumps back.
+    pub fn new(slots: *mut u8, budget: u32) -> Frame {
+        Frame {
+            slots,
+            row_count: std::ptr::null_mut(),
+            last_error: std::ptr::null_mut(),
+            context: std::ptr::null_mut(),
+            row: std::ptr::null_mut(),
+            keys: std::ptr::null_mut(),
+            row_len: 0,
+            inputs: [0; INPUTS],
+            budget,
+        }
+    }
 }
 
 /// A function of the caller's that the code calls: 0 goes on, any other answer leaves with [`Leave::Stopped`]. The argument is the

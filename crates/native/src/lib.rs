@@ -29,6 +29,7 @@
 
 mod arithmetic;
 mod builder;
+mod bytes;
 mod code;
 mod error;
 mod flow;
@@ -40,8 +41,9 @@ mod truth;
 
 pub use arithmetic::{Op, Word};
 pub use builder::Builder;
+pub use bytes::{Form, KeyForm, RowEnd, SLACK_BYTES};
 pub use code::Code;
 pub use error::NativeError;
-pub use frame::{Exit, Frame, Helper, Leave};
+pub use frame::{Exit, Frame, Helper, INPUTS, Leave};
 pub use shape::{SlotShape, Width, WidthShape};
 pub use truth::{Comparison, Truth};

@@ -2,6 +2,7 @@
 
 mod expressions;
 mod programs;
+mod rows;
 
 use crate::{Frame, SlotShape, Width, WidthShape};
 
@@ -57,11 +58,9 @@ pub(super) struct Globals {
 /// A frame over slots; its budget is large.
 pub(super) fn frame(slots: &mut [Slot], globals: &mut Globals) -> Frame {
     Frame {
-        slots: slots.as_mut_ptr().cast(),
         row_count: &raw mut globals.row_count,
         last_error: &raw mut globals.last_error,
-        context: std::ptr::null_mut(),
-        budget: u32::MAX,
+        ..Frame::new(slots.as_mut_ptr().cast(), u32::MAX)
     }
 }
 

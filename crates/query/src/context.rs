@@ -72,6 +72,8 @@ pub struct ExecutionContext {
     heap_before: i64,
     pub(crate) spare_frames: SpareFrames,
     pub(crate) call_room: CallRoom,
+    /// Counts the turns in which native code runs; see `procedural::short`.
+    pub(crate) native_turn: u64,
     /// Ticks that texts have been compiled, or looked up, since somebody took them.
     pub compile_ticks: AtomicU64,
     /// The table with IDENTITY_INSERT ON: its database, object id and name.
@@ -144,6 +146,7 @@ impl ExecutionContext {
             heap_before: 0,
             spare_frames: SpareFrames::default(),
             call_room: CallRoom::default(),
+            native_turn: 0,
             compile_ticks: AtomicU64::new(0),
             identity_insert: None,
             cursors: Cursors::default(),

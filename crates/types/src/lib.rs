@@ -69,8 +69,8 @@ pub use functions::{
 pub use like::LikePattern;
 pub use mask::{Mask, without_row_values, without_values};
 pub use row::{
-    CODED_DIGITS_MAX, ColumnData, ColumnReader, ColumnType, ColumnValues, KeyColumn, Projection, RestSplice,
-    RestTemplate, RowBytes, RowError, RowLayout, RowPlaces, content_bytes_max,
+    CODED_DIGITS_MAX, ColumnData, ColumnReader, ColumnType, ColumnValues, KeyColumn, KeyPiece, NumberForm, Projection,
+    RestPiece, RestSplice, RestTemplate, RowBytes, RowError, RowLayout, RowPlaces, content_bytes_max, number_of,
 };
 pub use rust_types::ValueMismatch;
 pub use second_name::SecondName;

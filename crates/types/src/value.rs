@@ -72,6 +72,15 @@ impl Value {
         matches!(self, Value::Null)
     }
 
+    /// Puts a value in the place of this one. Most have no memory of their own, so that there is nothing to free.
+    #[inline]
+    pub fn set(&mut self, value: Value) {
+        match self {
+            Value::Str(_) | Value::Bin(_) | Value::Variant(_) | Value::Node(_) => *self = value,
+            _ => std::mem::forget(std::mem::replace(self, value)),
+        }
+    }
+
     /// The number of its variant.
     pub fn tag(&self) -> u8 {
         // SAFETY: an enum with `repr(u8)` is a union of structs that each begin with the tag.
@@ -191,7 +200,7 @@ impl Clone for Value {
         match (self, source) {
             (Value::Str(own), Value::Str(other)) => own.clone_from(other),
             (Value::Bin(own), Value::Bin(other)) => own.clone_from(other),
-            (own, other) => *own = other.clone(),
+            (own, other) => own.set(other.clone()),
         }
     }
 }

@@ -82,7 +82,7 @@ impl<'a> Loader<'a> {
             own.rows.prefetch_nodes(keys);
         }
         for ((own, body), keys) in rows.iter().zip(&self.batch) {
-            let inserted = self.tx.insert(&own.rows, keys, body, &mut self.fingers, &mut self.name);
+            let inserted = self.tx.insert(&own.rows, keys, body, &mut self.fingers);
             inserted.map_err(|refusal| own.damage(&format!("{refusal:?}")))?;
         }
         Ok(())
@@ -104,8 +104,8 @@ impl<'a> Loader<'a> {
         own.table.keys_of_row(body, &mut self.row, &mut self.keys).map_err(|error| own.damage(&error))?;
         let key = self.keys.get(own.primary).to_vec();
         if !self.find(own, &key) {
-            let inserted = self.tx.insert(&own.rows, &self.keys, body, &mut self.fingers, &mut self.name);
-            return inserted.map_err(|refusal| own.damage(&format!("{refusal:?}")));
+            let inserted = self.tx.insert(&own.rows, &self.keys, body, &mut self.fingers);
+            return inserted.map(|_| ()).map_err(|refusal| own.damage(&format!("{refusal:?}")));
         }
         let name = std::mem::take(&mut self.name);
         let updated = self.tx.update(&own.rows, &name, &self.keys, body, &mut self.name);

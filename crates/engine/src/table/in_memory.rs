@@ -9,6 +9,7 @@
 //! A statement locks the definition alone. Nothing here waits for another transaction: the second one to change a row fails, with error
 //! 41302, and what a transaction promised about its reads is looked at when it commits.
 
+mod made;
 mod point;
 
 use std::ops::Bound;
@@ -32,7 +33,13 @@ use crate::error::{Blocked, Place};
 use crate::memory_level::MemoryLevel;
 use crate::transaction::Transaction;
 
+pub use made::{MadeRow, RowRecipe};
 pub use point::KeyLookup;
+
+/// A transaction's leave to use an in-memory table: its definition is locked until the transaction ends, and the level is known. It is for the
+/// statements of that transaction that ask for the same level.
+#[derive(Debug, Clone, Copy)]
+pub struct MemoryUse(Level);
 
 /// Bytes that a version of a row is counted with, beside its values.
 const ROW_BYTES: usize = 128;
@@ -61,6 +68,14 @@ fn logged_as(record: &TableRecord) -> Option<LoggedAs> {
     let primary = record.live_indexes().position(|index| index.primary_key)?;
     let object = record.heap.filter(|_| record.is_logged_in_memory())?.object;
     Some(LoggedAs { object, primary })
+}
+
+/// The end of putting a row.
+enum Put {
+    /// It is there, with this number.
+    Done(u64),
+    /// The index at this position has its key already.
+    Duplicate(usize),
 }
 
 /// A scan's place among the rows of an in-memory table.
@@ -287,6 +302,25 @@ impl Database {
         Ok(())
     }
 
+    /// Begins to use an in-memory table of this database, for statements that change it or only read, at the level that a hint asks for.
+    ///
+    /// # Errors
+    /// A definition that is no longer current; the levels at which in-memory tables are not used; needs.
+    pub fn try_use_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        hint: Option<MemoryLevel>,
+        changes: bool,
+    ) -> Result<MemoryUse, Blocked> {
+        if changes {
+            self.lock_to_change_in_memory(tx, table)?;
+        } else {
+            self.lock_in_memory(tx, table)?;
+        }
+        Ok(MemoryUse(self.memory_level(tx, hint)?))
+    }
+
     /// The same before a change.
     fn lock_to_change_in_memory(&self, tx: &mut Transaction, table: &Table) -> Result<(), Blocked> {
         if !tx.parts.is_empty() {
@@ -438,9 +472,28 @@ impl Database {
         writer: &mut TableWriter,
         row: &[Value],
     ) -> Result<Option<usize>, Blocked> {
-        self.lock_to_change_in_memory(tx, table)?;
-        self.memory_level(tx, writer.memory_level)?;
-        self.put_row_in_memory(tx, table, slot, writer, row)
+        let level = writer.memory_level;
+        self.try_use_in_memory(tx, table, level, true)?;
+        self.put_named_in_memory(tx, table, slot, writer, row)
+    }
+
+    /// Inserts a row of a table that the transaction uses, given in the order of its columns and already of their types.
+    ///
+    /// # Errors
+    /// 2627 and 2601 for a key that is there; 41302; values that no row has; 41805 without memory.
+    pub fn try_insert_used(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        _use: MemoryUse,
+        writer: &mut TableWriter,
+        row: &[Value],
+    ) -> Result<(), Blocked> {
+        let Some(slot) = &table.in_memory else { return Err(Blocked::Stale) };
+        match self.put_row_in_memory(tx, table, slot, writer, row)? {
+            Put::Done(_) => Ok(()),
+            Put::Duplicate(index) => Err(self.duplicate(table, index, row).into()),
+        }
     }
 
     /// Puts a row into a table that is being filled, which no other transaction knows; the position of the index that has its key already,
@@ -453,10 +506,11 @@ impl Database {
         row: &[Value],
     ) -> Result<Option<usize>, Blocked> {
         let Some(slot) = &table.in_memory else { return Ok(None) };
-        self.put_row_in_memory(tx, table, slot, writer, row)
+        self.put_named_in_memory(tx, table, slot, writer, row)
     }
 
-    fn put_row_in_memory(
+    /// Puts a row whose name is in `writer.key` then; the position of the index that has its key already, if one has.
+    fn put_named_in_memory(
         &self,
         tx: &mut Transaction,
         table: &Table,
@@ -464,13 +518,32 @@ impl Database {
         writer: &mut TableWriter,
         row: &[Value],
     ) -> Result<Option<usize>, Blocked> {
-        self.memory_keys(table, row, &mut writer.keys)?;
-        writer.encode_new(table, row).map_err(|error| self.row_error(tx, table, error))?;
-        let TableWriter { keys, fingers, rest, key, .. } = writer;
-        self.put_in_memory(tx, table, slot, (keys, rest), fingers, key)
+        match self.put_row_in_memory(tx, table, slot, writer, row)? {
+            Put::Done(number) => {
+                writer.keys.name_row(number, &mut writer.key);
+                Ok(None)
+            }
+            Put::Duplicate(index) => Ok(Some(index)),
+        }
     }
 
-    /// Puts a row by its keys and its bytes; its name goes to `name`.
+    /// Puts a row.
+    #[inline]
+    fn put_row_in_memory(
+        &self,
+        tx: &mut Transaction,
+        table: &Table,
+        slot: &TableSlot,
+        writer: &mut TableWriter,
+        row: &[Value],
+    ) -> Result<Put, Blocked> {
+        self.memory_keys(table, row, &mut writer.keys)?;
+        writer.encode_new(table, row).map_err(|error| self.row_error(tx, table, error))?;
+        let TableWriter { keys, fingers, rest, .. } = writer;
+        self.put_in_memory(tx, table, slot, (keys, rest), fingers)
+    }
+
+    /// The same by its keys and its bytes.
     fn put_in_memory(
         &self,
         tx: &mut Transaction,
@@ -478,8 +551,7 @@ impl Database {
         slot: &TableSlot,
         (keys, body): (&Keys, &[u8]),
         fingers: &mut Fingers,
-        name: &mut Vec<u8>,
-    ) -> Result<Option<usize>, Blocked> {
+    ) -> Result<Put, Blocked> {
         self.grow_in_memory(tx, slot, body.len(), |rows| rows.spare_for_rows(keys, body.len()))?;
         let guard = pikepole_memory::pin();
         let rows = rows_at(slot, &guard)?;
@@ -487,11 +559,11 @@ impl Database {
         let before = memory.mark();
         // Their room is the statement's.
         fingers.fit(rows);
-        match memory::for_others(|| memory.insert(rows, keys, body, fingers, name)) {
-            Ok(()) => Ok(None),
+        match memory::for_others(|| memory.insert(rows, keys, body, fingers)) {
+            Ok(number) => Ok(Put::Done(number)),
             Err(refusal) => {
                 memory.rollback_to(before);
-                refused(table, refusal).map(Some)
+                refused(table, refusal).map(Put::Duplicate)
             }
         }
     }
@@ -580,11 +652,11 @@ impl Database {
     ) -> Result<(), Blocked> {
         let mut row = vec![Value::Null; table.columns.len()];
         table.layout.decode_all(&[], body, &mut row).map_err(|error| self.row_error(tx, table, error))?;
-        let (mut keys, mut name) = (Keys::default(), Vec::new());
+        let mut keys = Keys::default();
         self.memory_keys(table, &row, &mut keys)?;
-        match self.put_in_memory(tx, table, slot, (&keys, body), &mut Fingers::default(), &mut name)? {
-            None => Ok(()),
-            Some(index) => Err(self.duplicate(table, index, &row).into()),
+        match self.put_in_memory(tx, table, slot, (&keys, body), &mut Fingers::default())? {
+            Put::Done(_) => Ok(()),
+            Put::Duplicate(index) => Err(self.duplicate(table, index, &row).into()),
         }
     }
 

@@ -32,11 +32,16 @@ impl Own {
             .expect("nothing fails");
         self.tx.begin_statement();
         let mark = self.tx.mark();
-        let done = self.tx.insert(table, &self.keys, key, &mut self.fingers, &mut self.name);
-        if done.is_err() {
-            self.tx.rollback_to(mark);
+        match self.tx.insert(table, &self.keys, key, &mut self.fingers) {
+            Ok(number) => {
+                self.keys.name_row(number, &mut self.name);
+                Ok(())
+            }
+            Err(refusal) => {
+                self.tx.rollback_to(mark);
+                Err(refusal)
+            }
         }
-        done
     }
 
     fn put(&mut self, table: &Arc<MemoryTable>, key: u64) {

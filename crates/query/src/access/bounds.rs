@@ -13,7 +13,18 @@ use pikepole_types::{Collation, SqlType, Value, compare};
 /// The bound of an equality: a value out of the column's range equals nothing, as NULL does.
 ///
 /// A key whose order is not that of the comparison may leave all values.
+#[inline]
 pub(crate) fn equal_bound(key: &KeyValue, env: &mut Env<'_>) -> Result<KeyBound, Fault> {
+    if let Some(width) = Width::of(&key.ty)
+        && let Some(integer) = key.expr.plain_integer(env)
+    {
+        let integer = integer?.filter(|integer| width.fits(*integer));
+        return Ok(integer.map_or(KeyBound::Nothing, |integer| KeyBound::Value(width.value(integer))));
+    }
+    other_bound(key, env)
+}
+
+fn other_bound(key: &KeyValue, env: &mut Env<'_>) -> Result<KeyBound, Fault> {
     let value = key.expr.eval(env)?;
     if let (true, Value::Str(text)) = (key.plain_only, &value)
         && !Collation::is_plain(text)
@@ -30,9 +41,7 @@ pub(super) fn of_key(value: Value, ty: &SqlType) -> Option<Value> {
     }
     let Some(width) = Width::of(ty) else { return Some(value) };
     let integer = value.as_i64().filter(|integer| width.fits(*integer))?;
-    let mut out = Value::Null;
-    width.store(Some(integer), &mut out);
-    Some(out)
+    Some(width.value(integer))
 }
 
 /// A lower (`upper` false) or upper bound: beyond the column's range it leaves all values or none.
@@ -49,9 +58,7 @@ pub(super) fn range_bound(key: &KeyValue, upper: bool, run: &mut Run<'_>) -> Res
     };
     let (smallest, _) = width.bounds();
     if width.fits(integer) {
-        let mut out = Value::Null;
-        width.store(Some(integer), &mut out);
-        return Ok(KeyBound::Value(out));
+        return Ok(KeyBound::Value(width.value(integer)));
     }
     let below_all = integer < smallest;
     Ok(if below_all != upper { KeyBound::All } else { KeyBound::Nothing })

@@ -118,9 +118,7 @@ impl Said<'_> {
     /// The bytes of an integer that the column's type has.
     fn integer_bytes(&self, column: usize, number: i64) -> Option<Vec<u8>> {
         let width = Width::of(&self.table.columns[column].ty).filter(|width| width.fits(number))?;
-        let mut value = Value::Null;
-        width.store(Some(number), &mut value);
-        self.table.engine.constant_bytes(column, &value)
+        self.table.engine.constant_bytes(column, &width.value(number))
     }
 
     /// The bytes of a constant that compares with the column as the bytes do.

@@ -21,7 +21,7 @@ use crate::plan::{
     Action, Changed, ColumnSource, Delete, Insert, More, Node, OutputPlan, RowSubqueries, Statement, TopCount, Update,
     WideTop,
 };
-use crate::program::InsertCaptured;
+use crate::program::{InsertCaptured, RowCodeCell};
 use pikepole_engine::{LockMode, Permission, TriggerEvent};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType, Value};
@@ -311,7 +311,19 @@ impl Binder<'_> {
         let explicit_identity =
             table.identity.filter(|identity| rows.iter().any(|row| !matches!(row[*identity], ColumnSource::Identity)));
         let (table_lock, memory_level, fills) = (self.table_lock, self.memory_level, self.fills);
-        Insert { table, rows, template, required, explicit_identity, table_lock, memory_level, fills, output: None }
+        let code = RowCodeCell::default();
+        Insert {
+            table,
+            rows,
+            template,
+            required,
+            explicit_identity,
+            table_lock,
+            memory_level,
+            fills,
+            output: None,
+            code,
+        }
     }
 
     /// The columns that values are given for, in the order of the values.

@@ -71,17 +71,22 @@ impl Width {
         }
     }
 
-    /// Stores a value known to fit into a place of this width.
+    /// A number known to fit, as a value of this width.
     #[inline]
-    pub fn store(self, value: Option<i64>, out: &mut Value) {
-        *out = match (value, self) {
-            (None, _) => Value::Null,
-            (Some(v), Width::Int) => Value::Int(v as i32),
-            (Some(v), Width::Big) => Value::BigInt(v),
-            (Some(v), Width::Bit) => Value::Bit(v != 0),
-            (Some(v), Width::Tiny) => Value::TinyInt(v as u8),
-            (Some(v), Width::Small) => Value::SmallInt(v as i16),
-        };
+    pub fn value(self, number: i64) -> Value {
+        match self {
+            Width::Int => Value::Int(number as i32),
+            Width::Big => Value::BigInt(number),
+            Width::Bit => Value::Bit(number != 0),
+            Width::Tiny => Value::TinyInt(number as u8),
+            Width::Small => Value::SmallInt(number as i16),
+        }
+    }
+
+    /// Stores a number known to fit, or NULL, into a place of this width.
+    #[inline]
+    pub fn store(self, number: Option<i64>, out: &mut Value) {
+        out.set(number.map_or(Value::Null, |number| self.value(number)));
     }
 }
 

@@ -193,7 +193,12 @@ impl Expr {
     ///
     /// # Errors
     /// As [`Expr::eval_ref`].
+    #[inline]
     pub fn eval_into(&self, env: &mut Env<'_>, out: &mut Value) -> Result<(), Fault> {
+        if let Expr::Integer(integer, width) = self {
+            width.store(integer.value(env)?, out);
+            return Ok(());
+        }
         self.compute_into(env, out).or_else(|fault| {
             *out = Value::Null;
             null_instead(fault, env.functions)
@@ -259,6 +264,16 @@ impl Expr {
             }
         }
         Ok(())
+    }
+
+    /// The number of an integer expression or of a slot that holds an integer; None: it is another expression.
+    #[inline]
+    pub(crate) fn plain_integer(&self, env: &mut Env<'_>) -> Option<Result<Option<i64>, Fault>> {
+        match self {
+            Expr::Integer(integer, _) => Some(integer.value(env)),
+            Expr::Slot(slot) => integer_of(&env.slots[*slot]).map(|number| Ok(Some(number))),
+            _ => None,
+        }
     }
 
     /// The value as a new value.

@@ -31,6 +31,7 @@ use crate::access::{KeyColumn, Table};
 use crate::bulk::{BulkFile, FileTable, FileValue};
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
+use crate::program::RowCodeCell;
 use pikepole_engine::{Function, LockMode, MemoryLevel, ReadHints};
 use pikepole_types::{Collation, SqlType, Value};
 
@@ -589,6 +590,8 @@ pub struct Insert {
     pub fills: bool,
     /// OUTPUT.
     pub output: Option<OutputPlan>,
+    /// The machine code that makes its row in a natively compiled module.
+    pub code: RowCodeCell,
 }
 
 /// The table that an UPDATE or DELETE changes. Its rows are found in the statement's snapshot and changed in their newest

@@ -60,7 +60,7 @@ pub use output_rows::cut_long_values;
 pub(crate) use request::CallRoom;
 pub use request::{Prepared, RowTarget, call, insert_rows};
 #[cfg(test)]
-pub(crate) use short::TAKEN;
+pub(crate) use short::{MADE, TAKEN};
 pub use transaction::RAISED_MIN;
 
 use crate::access::Stop;

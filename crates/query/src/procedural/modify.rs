@@ -155,9 +155,7 @@ pub(super) fn identity_value(dealt: i64, ty: &SqlType) -> Result<Value, Fault> {
         if !width.fits(dealt) {
             return Err(Box::new(SqlError::arithmetic_overflow("IDENTITY", ty.error_name())));
         }
-        let mut value = Value::Null;
-        width.store(Some(dealt), &mut value);
-        return Ok(value);
+        return Ok(width.value(dealt));
     }
     let value = pikepole_types::convert(&Value::BigInt(dealt), &SqlType::BigInt, ty, None)?;
     Ok(value)

@@ -101,8 +101,12 @@ unsafe extern "C" fn holds(frame: *mut Frame, at: u64) -> u32 {
 unsafe extern "C" fn statement(frame: *mut Frame, at: u64) -> u32 {
     let act = |machine: &mut Machine<'_>, program: &Program| {
         let Some(Instruction::Statement(index)) = program.instructions.get(at as usize) else { return Ok(None) };
-        let pause =
-            if machine.short_statement(program, *index)? { None } else { machine.statement(program, *index)? };
+        if machine.short_statement(program, *index)? {
+            machine.context.state.last_error = 0;
+            return Ok(None);
+        }
+        let pause = machine.statement(program, *index)?;
+        machine.begin_turn();
         if pause.is_none() {
             machine.context.state.last_error = 0;
         }
@@ -192,10 +196,11 @@ impl Machine<'_> {
 
     /// Runs the code from the program counter on, which is where it has left afterwards.
     fn run_code(&mut self, program: &Program, code: &Code) -> (Leave, Option<Result<Pause, Stop>>) {
+        // Each short statement reads rows under a guard of its own, which is a count where the thread has one.
+        let _pinned = pikepole_engine::pin();
+        self.begin_turn();
         let entry = self.frame.pc as u32;
-        let nothing = std::ptr::null_mut();
-        let (row_count, last_error) = (std::ptr::null_mut(), std::ptr::null_mut());
-        let mut frame = Frame { slots: nothing, row_count, last_error, context: nothing.cast(), budget: BUDGET };
+        let mut frame = Frame::new(std::ptr::null_mut(), BUDGET);
         self.show_to_code(&mut frame);
         let machine = std::ptr::from_mut(self).cast();
         let mut running = Running { machine, program: std::ptr::from_ref(program), stopped: None, panicked: None };

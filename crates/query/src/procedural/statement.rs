@@ -10,7 +10,7 @@ use super::function::Called;
 use super::modify::ModifyState;
 use super::output_rows::OutputState;
 use super::rules::rules_fault;
-use super::short::{Short, short_way};
+use super::short::Short;
 use super::show_plan::Began;
 use super::trigger::{Firing, Transition};
 use super::{Machine, Pause};
@@ -129,19 +129,15 @@ impl StatementState {
         self.firing.reset();
     }
 
-    /// Takes the plan for a run that ends before the state is looked at again, if the plan has a shortest way and no run is under way.
+    /// Takes the shortest way of the plan, if it has one and no run is under way, for a run that ends before the state is looked at again.
     #[inline]
-    pub(super) fn take_short_plan(&mut self) -> Option<(Arc<Statement>, Box<Short>)> {
-        if self.phase != Phase::Idle {
-            return None;
-        }
-        let way = self.short.take()?;
-        Some((self.plan.take()?, way))
+    pub(super) fn take_short(&mut self) -> Option<Box<Short>> {
+        if self.phase == Phase::Idle { self.short.take() } else { None }
     }
 
     #[inline]
-    pub(super) fn put_short_plan_back(&mut self, plan: Arc<Statement>, way: Box<Short>) {
-        (self.plan, self.short) = (Some(plan), Some(way));
+    pub(super) fn put_short_back(&mut self, short: Box<Short>) {
+        self.short = Some(short);
     }
 
     /// Tells if the permissions for its plan were checked for this state of the session's.
@@ -252,7 +248,7 @@ impl StatementState {
         self.modify = ModifyState::new(&plan);
         self.change = ChangeState::default();
         self.output = OutputState::default();
-        self.short = short_way(&plan).filter(|_| self.profile.is_none()).map(Box::new);
+        self.short = if self.profile.is_none() { Short::of(&plan).map(Box::new) } else { None };
         self.plan = Some(plan);
         self.virtual_rows.clear();
         self.virtual_ready = false;
@@ -279,7 +275,7 @@ impl Machine<'_> {
             Err(Stop::Stale) => {
                 let sent = state.has_sent();
                 state.reset();
-                state.plan = None;
+                (state.plan, state.short) = (None, None);
                 if sent {
                     self.frame.states[index] = Some(state);
                     return Err(crate::errors::definition_changed().into());

@@ -6,7 +6,7 @@ use std::fmt::Write as _;
 
 use super::joins::Chance;
 use super::*;
-use crate::procedural::{TAKEN, interpreted};
+use crate::procedural::{MADE, TAKEN, interpreted};
 use crate::program::INSTRUCTIONS_MAX;
 
 /// Bodies that are made where nothing says otherwise.
@@ -71,6 +71,16 @@ fn row_of_a_key(chance: &mut Chance) -> String {
     }
 }
 
+/// An INSERT of integers, which machine code makes, or with a text that is none of its constants.
+fn new_row(chance: &mut Chance) -> String {
+    if chance.one_in(3) {
+        return format!("INSERT INTO dbo.t (k, v, s) VALUES ({}, {}, @s)", integer(chance, 1), integer(chance, 2));
+    }
+    let values: Vec<String> = (0..5).map(|at| integer(chance, at % 2)).collect();
+    let text = chance.pick(&["'text'", "NULL", "''"]);
+    format!("INSERT INTO dbo.u (k, b, c, f, d, s) VALUES ({}, {text})", values.join(", "))
+}
+
 /// A statement; loops count with a variable of their depth, so they end.
 fn statement(chance: &mut Chance, depth: usize) -> String {
     let inner = |chance: &mut Chance| {
@@ -83,7 +93,7 @@ fn statement(chance: &mut Chance, depth: usize) -> String {
         5 => {
             format!("SET {} {} {}", VARIABLES[chance.below(5)].0, chance.pick(&["+=", "-=", "*="]), integer(chance, 1))
         }
-        6 => format!("INSERT INTO dbo.t (k, v, s) VALUES ({}, {}, @s)", integer(chance, 1), integer(chance, 2)),
+        6 => new_row(chance),
         7 => row_of_a_key(chance),
         8 | 9 => format!("IF {} BEGIN {} END ELSE BEGIN {} END", condition(chance, 2), inner(chance), inner(chance)),
         10 => format!(
@@ -129,6 +139,8 @@ fn calls(chance: &mut Chance) -> String {
              EXEC @r = dbo.p @a OUTPUT, @b OUTPUT, @c OUTPUT, @d OUTPUT, @e OUTPUT, @s OUTPUT
              SELECT @r, @a, @b, @c, @d, @e, @s, @@TRANCOUNT
              SELECT k, v, s, w FROM dbo.t ORDER BY k
+             SELECT k, b, c, f, d, s FROM dbo.u ORDER BY k DESC, b
+             SELECT k, ROW_NUMBER() OVER (ORDER BY n) FROM dbo.u ORDER BY b, n DESC
              GO
              "
         )
@@ -141,7 +153,7 @@ fn calls(chance: &mut Chance) -> String {
 fn native_modules_do_what_interpreted_ones_do() {
     let asked = |name: &str| std::env::var(name).ok().and_then(|value| value.parse().ok());
     let (runs, first) = (asked("PIKEPOLE_NATIVE_RUNS").unwrap_or(RUNS), asked("PIKEPOLE_NATIVE_SEED").unwrap_or(1));
-    let mut compiled = 0;
+    let (mut compiled, made) = (0, MADE.get());
     for seed in first..first + runs {
         let chance = &mut Chance(seed);
         let (procedure, calls) = (procedure(chance), calls(chance));
@@ -150,7 +162,10 @@ fn native_modules_do_what_interpreted_ones_do() {
             let hash = if seed % 2 == 0 { "HASH WITH (BUCKET_COUNT = 8)" } else { "" };
             client.shown(&format!(
                 "CREATE TABLE dbo.t (k int NOT NULL PRIMARY KEY NONCLUSTERED {hash}, v bigint NULL, s varchar(8) NULL, w smallint NULL, INDEX by_s (s))
-                 WITH (MEMORY_OPTIMIZED = ON)"
+                 WITH (MEMORY_OPTIMIZED = ON)
+                 GO
+                 CREATE TABLE dbo.u (k bigint NOT NULL, b tinyint NOT NULL, c smallint NULL, n int NOT NULL IDENTITY, f bit NULL, d int NULL, s varchar(8) NULL,
+                 PRIMARY KEY NONCLUSTERED (k DESC, b), INDEX by_b (b, n DESC)) WITH (MEMORY_OPTIMIZED = ON)"
             ));
             client.shown("INSERT dbo.t (k, v, s) VALUES (1, 10, 'x'), (2, NULL, 'y'), (3, 30, NULL), (7, 70, 'z')");
             let made = client.shown(&procedure);
@@ -161,6 +176,7 @@ fn native_modules_do_what_interpreted_ones_do() {
         assert_eq!(native, interpreted(run), "seed {seed}:\n{procedure}\n{calls}");
     }
     assert!(compiled * 3 > runs, "{compiled} of {runs} bodies are valid");
+    assert!(u64::from(MADE.get() - made) > runs / 10, "machine code has made {} rows", MADE.get() - made);
 }
 
 /// Runs a natively compiled procedure with this body, whose status is to be `status`; tells if it has machine code.
@@ -215,4 +231,44 @@ fn statements_about_one_row_go_the_shortest_way_from_the_second_time_on() {
         let is_short = !statement.starts_with("UPDATE") || index.is_empty();
         assert_eq!(TAKEN.get() - before, if is_short { 9 } else { 0 }, "{statement} {index}");
     }
+}
+
+#[test]
+fn rows_of_numbers_and_times_are_made_by_machine_code() {
+    let mut client = Client::alone();
+    client.shown(
+        "CREATE TABLE dbo.t (id bigint NOT NULL, at datetime NOT NULL, exact datetime2(7) NOT NULL, utc datetime NULL, s varchar(100) NOT NULL, n int NULL, \
+         c bigint NULL, i int IDENTITY(5, 5) NOT NULL, PRIMARY KEY NONCLUSTERED (id), INDEX by_time (at, i)) WITH (MEMORY_OPTIMIZED = ON)
+         GO
+         CREATE PROCEDURE dbo.p @first bigint WITH NATIVE_COMPILATION, SCHEMABINDING AS
+         BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+         DECLARE @i int = 0, @no bigint WHILE @i < 10 BEGIN
+         INSERT dbo.t (id, at, exact, utc, s, n, c) VALUES (@first + @i, GETDATE(), SYSDATETIME(), GETUTCDATE(), 'text', @i * @i, @no) SET @i += 1 END END",
+    );
+    let made = MADE.get();
+    client.quiet("EXEC dbo.p -5 EXEC dbo.p 1000000000000");
+    assert_eq!(MADE.get() - made, 19, "all rows but the first");
+    let right = "exact BETWEEN DATEADD(minute, -1, SYSDATETIME()) AND SYSDATETIME() AND ABS(DATEDIFF(millisecond, exact, at)) <= 4 AND at = utc";
+    assert_eq!(client.value(&format!("SELECT COUNT(*) FROM dbo.t WHERE {right} AND s = 'text' AND c IS NULL")), "20");
+    assert_eq!(
+        client.value(
+            "SELECT COUNT(*) FROM dbo.t WHERE n = SQUARE(CASE WHEN id < 100 THEN id + 5 ELSE id - 1000000000000 END)"
+        ),
+        "20"
+    );
+    assert_eq!(client.value("SELECT SUM(i) FROM dbo.t"), (5 * (1..=20).sum::<i32>()).to_string());
+    // Each index leads to each row.
+    for range in ["at > '2000-01-01'", "id >= -5"] {
+        assert_eq!(client.value(&format!("SELECT COUNT(*) FROM dbo.t WHERE {range}")), "20");
+    }
+    // What fails is raised as of any INSERT, and the row after it is made again.
+    let made = MADE.get();
+    let overflow = client.shown("EXEC dbo.p 9223372036854775800");
+    assert!(overflow.iter().any(|line| line.starts_with("Msg 8115")), "{overflow:?}");
+    let duplicate = client.shown("EXEC dbo.p -12");
+    assert!(duplicate.iter().any(|line| line.starts_with("Msg 2627") && line.contains("(-5)")), "{duplicate:?}");
+    assert_eq!(MADE.get() - made, 7, "those before the duplicate; numbers of 64 bits are evaluated as of any INSERT");
+    client.quiet("EXEC dbo.p 500");
+    assert_eq!(MADE.get() - made, 7 + 10);
+    assert_eq!(client.value("SELECT COUNT(*) FROM dbo.t"), "30");
 }

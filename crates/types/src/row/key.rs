@@ -155,8 +155,8 @@ pub(super) struct KeyCode {
     nullable: bool,
     /// Turns each bit of a descending column.
     flip: u64,
-    width: usize,
-    is_signed: bool,
+    pub(super) width: usize,
+    pub(super) is_signed: bool,
 }
 
 impl KeyCode {

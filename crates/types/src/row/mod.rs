@@ -22,12 +22,14 @@ mod key;
 mod limits;
 mod long;
 mod loose;
+mod recipe;
 mod rest;
 mod splice;
 mod template;
 
 pub use columns::{CODED_DIGITS_MAX, ColumnData, ColumnReader, ColumnValues, RowBytes, RowPlaces};
 pub use long::content_bytes_max;
+pub use recipe::{KeyPiece, NumberForm, RestPiece, number_of};
 pub use splice::RestSplice;
 pub use template::RestTemplate;
 

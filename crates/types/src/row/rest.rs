@@ -50,25 +50,50 @@ fn push_zigzag(number: i64, out: &mut Vec<u8>) {
 
 #[inline]
 pub(super) fn take_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
-    let (&first, mut behind) = bytes.split_first()?;
+    let (&first, behind) = bytes.split_first()?;
     if first < 0x80 {
         return Some((u64::from(first), behind));
     }
-    let mut number = u64::from(first & 0x7F);
-    let mut shift = 7;
-    loop {
-        let (&byte, rest) = behind.split_first()?;
-        behind = rest;
+    match bytes.first_chunk().and_then(|eight| first_varint(*eight)) {
+        Some((number, length)) => Some((number, &bytes[length..])),
+        None => take_long_varint(bytes),
+    }
+}
+
+/// The number that eight bytes begin with, and its length; None: it is longer. However long it is, it takes the same steps: a branch on the
+/// length would often be guessed wrongly.
+#[inline(always)]
+pub(super) fn first_varint(eight: [u8; 8]) -> Option<(u64, usize)> {
+    const LAST_BYTES: u64 = 0x8080_8080_8080_8080;
+    let word = u64::from_le_bytes(eight);
+    let last = !word & LAST_BYTES;
+    if last == 0 {
+        return None;
+    }
+    // The bits up to the top one of the last byte, without the top one of each.
+    let groups = word & (last ^ (last - 1)) & !LAST_BYTES;
+    // Groups of 7 bits become groups of 14, of 28, and the number.
+    let quarters = groups & 0x007F_007F_007F_007F | (groups & 0x7F00_7F00_7F00_7F00) >> 1;
+    let halves = quarters & 0x0000_3FFF_0000_3FFF | (quarters & 0x3FFF_0000_3FFF_0000) >> 2;
+    let number = halves & 0x0FFF_FFFF | (halves & 0x0FFF_FFFF_0000_0000) >> 4;
+    Some((number, (last.trailing_zeros() as usize).div_ceil(8)))
+}
+
+/// The number that bytes begin with, however long it is.
+fn take_long_varint(bytes: &[u8]) -> Option<(u64, &[u8])> {
+    let (mut number, mut shift) = (0, 0);
+    for (at, &byte) in bytes.iter().enumerate() {
         // The tenth byte has one bit left.
         if shift > 63 || shift == 63 && byte > 1 {
             return None;
         }
         number |= u64::from(byte & 0x7F) << shift;
         if byte < 0x80 {
-            return Some((number, behind));
+            return Some((number, &bytes[at + 1..]));
         }
         shift += 7;
     }
+    None
 }
 
 /// The number whose [`zigzag`] this is.
@@ -272,7 +297,7 @@ pub(super) fn decode<'b>(bytes: &'b [u8], column: &ColumnType, place: Option<&mu
         _ => decode_others(bytes, ty)?,
     };
     if let Some(place) = place {
-        *place = value;
+        place.set(value);
     }
     Some(behind)
 }

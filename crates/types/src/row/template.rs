@@ -11,11 +11,46 @@ use crate::value::Value;
 #[derive(Debug, Clone)]
 pub struct RestTemplate {
     /// The bitmap, with the bits of constants, and the constants before the first column that changes.
-    head: Box<[u8]>,
+    head: Constants,
     /// The columns that change, each with the bytes up to the next one.
-    parts: Box<[(RestColumn, Box<[u8]>)]>,
+    parts: Box<[(RestColumn, Constants)]>,
     /// The length of a row depends on the columns that change, and is limited.
     is_limited: bool,
+}
+
+/// Bytes that are the same in all rows.
+#[derive(Debug, Clone)]
+enum Constants {
+    /// The first ones of these: to copy all is quicker than to copy so many.
+    Short([u8; SHORT], u8),
+    Long(Box<[u8]>),
+}
+
+const SHORT: usize = 16;
+
+impl Constants {
+    fn new(bytes: &[u8]) -> Constants {
+        let mut short = [0; SHORT];
+        match short.get_mut(..bytes.len()) {
+            Some(own) => {
+                own.copy_from_slice(bytes);
+                Constants::Short(short, bytes.len() as u8)
+            }
+            None => Constants::Long(bytes.into()),
+        }
+    }
+
+    #[inline]
+    fn push_to(&self, out: &mut Vec<u8>) {
+        match self {
+            Constants::Short(bytes, len) => {
+                let end = out.len() + usize::from(*len);
+                out.extend_from_slice(bytes);
+                out.truncate(end);
+            }
+            Constants::Long(bytes) => out.extend_from_slice(bytes),
+        }
+    }
 }
 
 impl RowLayout {
@@ -40,8 +75,8 @@ impl RowLayout {
         if self.marked {
             parts.last_mut().map_or(&mut head, |(_, behind)| behind).push(0);
         }
-        let parts = parts.into_iter().map(|(column, behind)| (column, behind.into())).collect();
-        Ok(RestTemplate { head: head.into(), parts, is_limited: self.row_limit.is_some() })
+        let parts = parts.into_iter().map(|(column, behind)| (column, Constants::new(&behind))).collect();
+        Ok(RestTemplate { head: Constants::new(&head), parts, is_limited: self.row_limit.is_some() })
     }
 
     /// [`RowLayout::encode_rest`] of a row that has the template's constants.
@@ -59,16 +94,14 @@ impl RowLayout {
             self.check_row(&value)?;
         }
         let bitmap = out.len();
-        out.extend_from_slice(&template.head);
+        template.head.push_to(out);
         for (part, behind) in &template.parts {
             let value = value(part.column);
             match part.null_bit {
                 Some(bit) if value.is_null() => out[bitmap + bit / 8] |= 1 << (bit % 8),
                 _ => rest::encode(value, &self.columns[part.column].ty, part.column, out)?,
             }
-            if !behind.is_empty() {
-                out.extend_from_slice(behind);
-            }
+            behind.push_to(out);
         }
         Ok(())
     }

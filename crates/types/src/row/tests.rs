@@ -215,6 +215,20 @@ proptest! {
     }
 
     #[test]
+    fn recipes_give_the_same_bytes((columns, key, row, other) in table(), constant in proptest::collection::vec(any::<bool>(), 7), marked in any::<bool>()) {
+        let layout = RowLayout::new(&columns, &key);
+        let layout = if marked { layout.marked() } else { layout };
+        let mixed: Vec<Value> = (0..columns.len()).map(|at| if constant[at] { &row } else { &other }[at].clone()).collect();
+        let (key, rest) = encode(&layout, &mixed);
+        if let Some(recipe) = layout.rest_recipe(&row, |column| constant[column]) {
+            prop_assert_eq!(rest_by(&recipe, &mixed), rest);
+        }
+        if let Some(recipe) = layout.key_recipe(&row, |column| constant[column]) {
+            prop_assert_eq!(key_by(&recipe, &mixed), key);
+        }
+    }
+
+    #[test]
     fn a_splice_gives_the_same_bytes((columns, key, row, other) in table(), wanted in proptest::collection::vec(any::<bool>(), 7)) {
         let layout = RowLayout::new(&columns, &key);
         let changed: Vec<usize> = (0..columns.len()).filter(|at| wanted[*at] && layout.splice(&[*at]).is_some()).collect();
@@ -355,6 +369,61 @@ fn value_of(code: i64, ty: &SqlType) -> Value {
         SqlType::DateTime2(_) => Value::DateTime2(DateTime2::from_ticks(code).expect("a code of the type")),
         _ => panic!("{ty:?} has no codes"),
     }
+}
+
+/// The rest that pieces make of a row.
+fn rest_by(recipe: &[RestPiece], row: &[Value]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for piece in recipe {
+        match piece {
+            RestPiece::Bytes(bytes) => out.extend_from_slice(bytes),
+            RestPiece::Number { column, form, null_bit } => match (number_of(&row[*column]), null_bit) {
+                (Some(number), _) => match form {
+                    NumberForm::Byte => out.push(number as u8),
+                    NumberForm::Varint => super::rest::push_varint(number as u64, &mut out),
+                    NumberForm::Zigzag => super::rest::push_varint(super::rest::zigzag(number), &mut out),
+                },
+                (None, Some(bit)) => out[bit / 8] |= 1 << (bit % 8),
+                (None, None) => panic!("a column that is never NULL"),
+            },
+        }
+    }
+    out
+}
+
+/// The same of a key.
+fn key_by(recipe: &[KeyPiece], row: &[Value]) -> Vec<u8> {
+    let mut out = Vec::new();
+    for piece in recipe {
+        match *piece {
+            KeyPiece::Bytes(ref bytes) => out.extend_from_slice(bytes),
+            KeyPiece::Number { column, bytes, is_signed, descending } => {
+                let number = number_of(&row[column]).expect("never NULL") << (64 - 8 * bytes);
+                let number = if is_signed { number ^ i64::MIN } else { number };
+                let number = if descending { !number } else { number };
+                out.extend_from_slice(&number.to_be_bytes()[..bytes]);
+            }
+        }
+    }
+    out
+}
+
+#[test]
+fn most_numbers_have_recipes() {
+    let mut columns =
+        [SqlType::Bit, SqlType::TinyInt, SqlType::SmallInt, SqlType::Int, SqlType::BigInt, SqlType::DateTime]
+            .map(|ty| ColumnType::new(ty, false));
+    columns[3].nullable = true;
+    let key: Vec<KeyColumn> = [0, 1, 2, 4, 5].into_iter().map(KeyColumn::ascending).collect();
+    let row = vec![Value::Null; columns.len()];
+    let layout = RowLayout::new(&columns, &[]);
+    let rest = layout.rest_recipe(&row, |_| false).expect("all are numbers");
+    assert_eq!(rest.iter().filter(|piece| matches!(piece, RestPiece::Number { .. })).count(), columns.len());
+    assert_eq!(RowLayout::new(&columns, &key).key_recipe(&row, |_| false).map(|key| key.len()), Some(key.len()));
+    let with_null = RowLayout::new(&columns, &[KeyColumn::ascending(3)]);
+    assert_eq!(with_null.key_recipe(&row, |_| false), None, "its length would not always be the same");
+    let text = RowLayout::new(&[ColumnType::new(SqlType::VarChar(Length::Limit(9)), false)], &[]);
+    assert_eq!(text.rest_recipe(&[Value::Null], |_| false), None);
 }
 
 #[test]

@@ -6,10 +6,9 @@ use pikepole_machine::memory;
 use pikepole_types::{Projection, RestSplice, Value};
 
 use super::super::{Table, TableWriter};
-use super::{conflict, rows_at};
+use super::{MemoryUse, conflict, rows_at};
 use crate::database::Database;
 use crate::error::Blocked;
-use crate::memory_level::MemoryLevel;
 use crate::temporary::Residence;
 use crate::transaction::Transaction;
 
@@ -17,8 +16,6 @@ use crate::transaction::Transaction;
 pub struct KeyLookup {
     /// The position of its index among those of the rows.
     at: usize,
-    /// The level that a hint asks for.
-    level: Option<MemoryLevel>,
     projection: Projection,
     /// The way to change the columns that the row is looked up for, where it is a shorter one.
     splice: Option<RestSplice>,
@@ -28,20 +25,14 @@ pub struct KeyLookup {
 
 impl Table {
     /// A lookup by all `columns` of an index, which reads some columns. None: the rows are not in memory, or there may be several.
-    pub fn key_lookup(
-        &self,
-        index_id: i32,
-        columns: usize,
-        wanted: &[usize],
-        level: Option<MemoryLevel>,
-    ) -> Option<KeyLookup> {
+    pub fn key_lookup(&self, index_id: i32, columns: usize, wanted: &[usize]) -> Option<KeyLookup> {
         let is_own = self.in_memory.is_some() && self.residence == Residence::Database;
         let (position, index) = self.index_of(index_id).filter(|_| is_own)?;
         let at = self.secondary.iter().position(|own| own.at == position)?;
         if !index.unique || index.columns.len() != columns {
             return None;
         }
-        Some(KeyLookup { at, level, projection: self.layout.projection(wanted), splice: None, key: Vec::new() })
+        Some(KeyLookup { at, projection: self.layout.projection(wanted), splice: None, key: Vec::new() })
     }
 }
 
@@ -70,19 +61,18 @@ impl Database {
     /// sees none.
     ///
     /// # Errors
-    /// A definition that is no longer current; the levels at which in-memory tables are not read; damage.
+    /// Damage.
     pub fn try_look_up(
         &self,
         tx: &mut Transaction,
         table: &Table,
+        MemoryUse(level): MemoryUse,
         lookup: &mut KeyLookup,
         values: &[Value],
         out: &mut [Value],
     ) -> Result<bool, Blocked> {
         let Some(slot) = &table.in_memory else { return Ok(false) };
         lookup.encode(self, table, values)?;
-        self.lock_in_memory(tx, table)?;
-        let level = self.memory_level(tx, lookup.level)?;
         let guard = pikepole_memory::pin();
         let rows = rows_at(slot, &guard)?;
         let decode = |body: &[u8]| table.layout.decode(&[], body, &lookup.projection, out);
@@ -99,20 +89,18 @@ impl Database {
     /// [`Database::try_replace_found`] or [`Database::try_delete_found`]. False: the transaction sees none.
     ///
     /// # Errors
-    /// As of [`Database::try_look_up`]; 41302 where another transaction has changed it.
+    /// Damage; 41302 where another transaction has changed it.
     pub fn try_find_to_change(
         &self,
         tx: &mut Transaction,
         table: &Table,
-        lookup: &mut KeyLookup,
-        values: &[Value],
+        MemoryUse(level): MemoryUse,
+        (lookup, values): (&mut KeyLookup, &[Value]),
         writer: &mut TableWriter,
         out: &mut [Value],
     ) -> Result<bool, Blocked> {
         let Some(slot) = &table.in_memory else { return Ok(false) };
         lookup.encode(self, table, values)?;
-        self.lock_to_change_in_memory(tx, table)?;
-        let level = self.memory_level(tx, lookup.level)?;
         let guard = pikepole_memory::pin();
         let rows = rows_at(slot, &guard)?;
         let found = self.memory_of(tx).find_current(rows, lookup.at, &lookup.key, level, &mut writer.rest);

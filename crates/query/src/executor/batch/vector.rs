@@ -83,11 +83,7 @@ impl Code {
     pub(crate) fn decode(self, code: i64) -> Value {
         let narrow = || i32::try_from(code).ok();
         match self {
-            Code::Integer(width) => {
-                let mut value = Value::Null;
-                width.store(Some(code), &mut value);
-                value
-            }
+            Code::Integer(width) => width.value(code),
             Code::Money => Value::Money(code),
             Code::SmallMoney => narrow().map_or(Value::Null, Value::SmallMoney),
             Code::Date => narrow().and_then(Date::from_days).map_or(Value::Null, Value::Date),

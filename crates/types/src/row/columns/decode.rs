@@ -253,23 +253,12 @@ fn is_null(bytes: &[u8], place: &Place, bit: Option<usize>) -> bool {
     bit.is_some_and(|bit| bytes[place.rest as usize + bit / 8] >> (bit % 8) & 1 == 1)
 }
 
-/// The varint at a place, and the place behind it. Those of up to eight bytes, however long, take the same steps: a branch on the
-/// length would often be guessed wrongly.
+/// The varint at a place, and the place behind it.
 #[inline(always)]
 fn varint_at(bytes: &[u8], at: usize) -> Option<(u64, usize)> {
-    const LAST_BYTES: u64 = 0x8080_8080_8080_8080;
-    if let Some(&eight) = bytes.get(at..).and_then(<[u8]>::first_chunk) {
-        let word = u64::from_le_bytes(eight);
-        let last = !word & LAST_BYTES;
-        if last != 0 {
-            // The bits up to the top one of the last byte, without the top one of each.
-            let groups = word & (last ^ (last - 1)) & !LAST_BYTES;
-            // Groups of 7 bits become groups of 14, of 28, and the number.
-            let quarters = groups & 0x007F_007F_007F_007F | (groups & 0x7F00_7F00_7F00_7F00) >> 1;
-            let halves = quarters & 0x0000_3FFF_0000_3FFF | (quarters & 0x3FFF_0000_3FFF_0000) >> 2;
-            let number = halves & 0x0FFF_FFFF | (halves & 0x0FFF_FFFF_0000_0000) >> 4;
-            return Some((number, at + (last.trailing_zeros() as usize).div_ceil(8)));
-        }
+    let eight = bytes.get(at..).and_then(<[u8]>::first_chunk);
+    if let Some((number, length)) = eight.and_then(|eight| rest::first_varint(*eight)) {
+        return Some((number, at + length));
     }
     let (number, behind) = rest::take_varint(bytes.get(at..)?)?;
     Some((number, bytes.len() - behind.len()))

@@ -9,10 +9,15 @@
 //! and the program goes on in either behind any of them. An error is always raised by the machine, which runs the instruction again that the
 //! code has left without a trace.
 
+mod row;
+
 use pikepole_native::{
     Builder, Code, Comparison as Compare, Helper, NativeError, Op, SlotShape, Truth, WidthShape, Word,
 };
 use pikepole_types::Value;
+
+pub(crate) use row::RowCode;
+pub use row::RowCodeCell;
 
 use super::{Instruction, Program};
 use crate::expression::{Comparison, Expr, Integer, IntegerOp, Predicate, Width, integer_of};

@@ -1,0 +1,163 @@
+//! Machine code that makes the keys and the bytes of the rows that an INSERT puts into an in-memory table.
+//!
+//! ```text
+//!   INSERT INTO t (id, at, name, n) VALUES (@first + @i, GETDATE(), 'x', 1)
+//!            variables, inputs ──► key: id, eight bytes     bytes: bitmap | id | at | 1 x 1
+//! ```
+//! Columns that change are expressions of integers over variables, the present time, and the identity column. A value that fails, or is NULL where
+//! none may be, leaves to the machine, which evaluates the row as of any INSERT and raises the error.
+
+use std::sync::OnceLock;
+
+use pikepole_engine::{MadeRow, RowRecipe};
+use pikepole_native::{Builder, Code, Form, INPUTS, KeyForm, NativeError, SLACK_BYTES, Word};
+use pikepole_types::{Function, KeyPiece, NumberForm, RestPiece, SqlType};
+
+use super::{Lowering, PARTS_MAX, native_width, shape};
+use crate::expression::{Expr, Width};
+use crate::plan::{ColumnSource, Insert};
+use crate::program::Program;
+
+/// The code of a statement's rows; made when a session first asks for it. A copy has none yet: it may become another statement's.
+#[derive(Default)]
+pub struct RowCodeCell(OnceLock<Option<RowCode>>);
+
+impl Clone for RowCodeCell {
+    fn clone(&self) -> RowCodeCell {
+        RowCodeCell::default()
+    }
+}
+
+impl std::fmt::Debug for RowCodeCell {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("RowCodeCell").finish_non_exhaustive()
+    }
+}
+
+/// See the module.
+pub(crate) struct RowCode {
+    pub(crate) code: Code,
+    recipe: RowRecipe,
+    /// The functions whose values the code awaits, and their places among its inputs.
+    pub(crate) clocks: Box<[(usize, &'static Function)]>,
+    /// The place of the identity value among them.
+    pub(crate) identity: Option<usize>,
+}
+
+impl RowCode {
+    /// Room for a row.
+    pub(crate) fn room(&self) -> MadeRow {
+        MadeRow::new(&self.recipe, SLACK_BYTES)
+    }
+}
+
+impl RowCodeCell {
+    /// The code for the rows of a statement of a program; None: it has columns that are not compiled.
+    pub(crate) fn get(&self, program: &Program, insert: &Insert) -> Option<&RowCode> {
+        self.0.get_or_init(|| row_code_of(program, insert)).as_ref()
+    }
+}
+
+fn row_code_of(program: &Program, insert: &Insert) -> Option<RowCode> {
+    let sources = insert.rows.first()?;
+    let is_constant = |column: usize| matches!(sources[column], ColumnSource::Template);
+    let recipe = insert.table.engine.row_recipe(&insert.template, is_constant)?;
+    let lowering = Lowering { program, builder: Builder::new(shape(), 1).ok()?, parts_left: PARTS_MAX };
+    let mut row = RowLowering { lowering, clocks: Vec::new(), identity: None, inputs: 0 };
+    row.lowering.builder.begin(0);
+    let words = sources.iter().enumerate().map(|(column, source)| match source {
+        ColumnSource::Template => Some(None),
+        source => row.word(source, &insert.table.columns[column].ty).map(Some),
+    });
+    let words: Vec<Option<Word>> = words.collect::<Option<_>>()?;
+    row.put(&recipe, &words)?;
+    let RowLowering { lowering, clocks, identity, .. } = row;
+    let code: Result<Code, NativeError> = lowering.builder.finish();
+    Some(RowCode { code: code.ok()?, recipe, clocks: clocks.into(), identity })
+}
+
+struct RowLowering<'p> {
+    lowering: Lowering<'p>,
+    clocks: Vec<(usize, &'static Function)>,
+    identity: Option<usize>,
+    inputs: usize,
+}
+
+impl RowLowering<'_> {
+    fn input(&mut self) -> Option<usize> {
+        let own = self.inputs;
+        self.inputs += 1;
+        (own < INPUTS).then_some(own)
+    }
+
+    /// The number of a column's value; None: it is not compiled.
+    fn word(&mut self, source: &ColumnSource, ty: &SqlType) -> Option<Word> {
+        match (source, Width::of(ty)) {
+            (ColumnSource::Value(expr), Some(width)) => {
+                let word = self.lowering.value(expr, width)?;
+                Some(self.lowering.builder.narrow(word, native_width(width)))
+            }
+            (ColumnSource::Value(Expr::Call(call)), None) => {
+                let function = present_time(call.function, ty)?;
+                let input = self.input()?;
+                self.clocks.push((input, function));
+                Some(self.lowering.builder.input(input))
+            }
+            (ColumnSource::Identity, Some(width)) => {
+                let input = self.input()?;
+                self.identity = Some(input);
+                let word = self.lowering.builder.input(input);
+                Some(self.lowering.builder.narrow(word, native_width(width)))
+            }
+            _ => None,
+        }
+    }
+
+    /// Puts the pieces together.
+    fn put(&mut self, recipe: &RowRecipe, words: &[Option<Word>]) -> Option<()> {
+        let builder = &mut self.lowering.builder;
+        let mut offset = 0;
+        for piece in recipe.keys.iter().flatten() {
+            match *piece {
+                KeyPiece::Bytes(ref bytes) => {
+                    builder.put_key_bytes(offset, bytes);
+                    offset += bytes.len();
+                }
+                KeyPiece::Number { column, bytes, is_signed, descending } => {
+                    builder.put_key_number(offset, words[column]?, KeyForm { bytes, is_signed, descending });
+                    offset += bytes;
+                }
+            }
+        }
+        let mut end = builder.begin_row();
+        for piece in &recipe.rest {
+            end = match *piece {
+                RestPiece::Bytes(ref bytes) => builder.put_bytes(end, bytes),
+                RestPiece::Number { column, form, null_bit } => match null_bit {
+                    Some(bit) => builder.put_nullable(end, words[column]?, native_form(form), bit),
+                    None => builder.put_number(end, words[column]?, native_form(form)),
+                },
+            };
+        }
+        builder.end_row(end);
+        Some(())
+    }
+}
+
+/// The function, if it gives the present time in exactly this type.
+fn present_time(function: &'static Function, ty: &SqlType) -> Option<&'static Function> {
+    let is_exact = match function.name {
+        "GETDATE" | "GETUTCDATE" | "CURRENT_TIMESTAMP" => *ty == SqlType::DateTime,
+        "SYSDATETIME" | "SYSUTCDATETIME" => *ty == SqlType::DateTime2(7),
+        _ => false,
+    };
+    is_exact.then_some(function)
+}
+
+fn native_form(form: NumberForm) -> Form {
+    match form {
+        NumberForm::Byte => Form::Byte,
+        NumberForm::Varint => Form::Varint,
+        NumberForm::Zigzag => Form::Zigzag,
+    }
+}
