@@ -8,14 +8,20 @@
 //!   Row            Row
 //! ```
 //! A link with its lowest bit set belongs to a node that is leaving, and still linked (Harris, 2001).
+//!
+//! A node in its row's block knows how far behind the row it is. One with a block of its own has the row's address before it:
+//!
+//! ```text
+//!   | row | Node | key |
+//! ```
 
 use std::ptr::NonNull;
 
 use crossbeam_epoch::Guard;
-use pikepole_contention::sync::atomic::{AtomicBool, AtomicPtr, Ordering};
+use pikepole_contention::sync::atomic::{AtomicPtr, AtomicU32, Ordering};
 
 use crate::guarded::{Guarded, prefetch};
-use crate::row::{NodeKey, Row, padded};
+use crate::row::{ALIGN, NodeKey, Row, copy_few, padded};
 use crate::slabs::{allocate, free};
 
 /// The place of a row under one of its keys: this head, and the key behind it.
@@ -24,11 +30,15 @@ pub(crate) struct Node {
     pub next: AtomicPtr<Node>,
     /// The place in the order of a hash index; unused in others.
     pub order: u64,
-    pub row: NonNull<Row>,
     key_len: u32,
-    /// It was put into its index.
-    is_linked: AtomicBool,
+    /// Its distance behind the row, in [`ALIGN`], with [`LINKED`] in the lowest bit. Zero: it has a block of its own.
+    place: AtomicU32,
 }
+
+/// The bit of a node that was put into its index.
+const LINKED: u32 = 1;
+/// Bytes before a node that has a block of its own: the row's address.
+const OWN_HEAD: usize = size_of::<NonNull<Row>>();
 
 /// Asks the processor for a node that is about to be read, and for the row before it and the version behind it, as a row's block has them.
 #[inline(always)]
@@ -54,21 +64,23 @@ impl Node {
         padded(size_of::<Node>() + key_len)
     }
 
-    /// Makes a node in memory; it is linked nowhere.
+    /// Makes a node in memory; it is linked nowhere. It is so many bytes behind its row, in that one's block.
     ///
     /// # Safety
-    /// The memory is the caller's, is aligned and has the [`Node::size`] of the key.
-    pub unsafe fn write(memory: NonNull<u8>, row: NonNull<Row>, key: NodeKey<'_>) -> NonNull<Node> {
+    /// The memory is the caller's, is aligned and has the [`Node::size`] of the key. It is at that distance, or behind the row's address if
+    /// that is zero.
+    pub unsafe fn write(memory: NonNull<u8>, behind_row: usize, key: NodeKey<'_>) -> NonNull<Node> {
         let NodeKey { key, suffix, order } = key;
         let node = memory.cast::<Node>();
         let next = AtomicPtr::new(std::ptr::null_mut());
         let key_len = u32::try_from(key.len() + suffix.len()).unwrap_or_else(|_| unreachable!("keys are short"));
+        let place = u32::try_from(behind_row / ALIGN * 2).unwrap_or_else(|_| unreachable!("a row has less than 16 GB"));
         // SAFETY: there is room for the head and the key behind it.
         unsafe {
-            node.write(Node { next, order, row, key_len, is_linked: AtomicBool::new(false) });
+            node.write(Node { next, order, key_len, place: AtomicU32::new(place) });
             let to = node.add(1).cast::<u8>();
-            to.copy_from_nonoverlapping(NonNull::from(key).cast(), key.len());
-            to.add(key.len()).copy_from_nonoverlapping(NonNull::from(suffix).cast(), suffix.len());
+            copy_few(NonNull::from(key).cast(), to, key.len());
+            copy_few(NonNull::from(suffix).cast(), to.add(key.len()), suffix.len());
         }
         node
     }
@@ -76,24 +88,47 @@ impl Node {
     /// A node in a block of its own; it holds the row.
     pub fn new(row: Guarded<'_, Row>, key: NodeKey<'_>) -> NonNull<Node> {
         row.hold();
-        let memory = allocate(Node::size(key.key.len() + key.suffix.len()));
+        let memory = allocate(OWN_HEAD + Node::size(key.key.len() + key.suffix.len()));
         // SAFETY: just allocated with this size.
-        unsafe { Node::write(memory, row.pointer(), key) }
+        unsafe {
+            memory.cast::<NonNull<Row>>().write(row.pointer());
+            Node::write(memory.add(OWN_HEAD), 0, key)
+        }
+    }
+
+    /// Bytes that it is behind its row; zero: it has a block of its own.
+    fn behind_row(&self) -> usize {
+        (self.place.load(Ordering::Relaxed) & !LINKED) as usize / 2 * ALIGN
+    }
+
+    /// The row that it leads to.
+    ///
+    /// # Safety
+    /// The node is there, and the pointer is one for the whole block.
+    #[inline]
+    unsafe fn row_of(node: NonNull<Node>) -> NonNull<Row> {
+        // SAFETY: the caller says so: either the row is at the beginning of the block, or its address is.
+        unsafe {
+            match node.as_ref().behind_row() {
+                0 => node.cast::<NonNull<Row>>().sub(1).read(),
+                bytes => node.cast::<u8>().sub(bytes).cast(),
+            }
+        }
     }
 
     /// Notes that it is about to be put into its index. The transaction that has made it does so; others come to it through the index, or
     /// when the transaction has ended.
     pub fn note_linked(&self) {
-        self.is_linked.store(true, Ordering::Relaxed);
+        self.place.store(self.place.load(Ordering::Relaxed) | LINKED, Ordering::Relaxed);
     }
 
     /// Takes the note back: it was not put.
     pub fn note_refused(&self) {
-        self.is_linked.store(false, Ordering::Relaxed);
+        self.place.store(self.place.load(Ordering::Relaxed) & !LINKED, Ordering::Relaxed);
     }
 
     pub fn is_linked(&self) -> bool {
-        self.is_linked.load(Ordering::Relaxed)
+        self.place.load(Ordering::Relaxed) & LINKED != 0
     }
 
     /// Returns true when it is about to leave its index.
@@ -120,13 +155,13 @@ impl Node {
     /// No version is found by it, and no thread comes to it any more but those that hold guards.
     pub unsafe fn retire(node: NonNull<Node>, guard: &Guard) {
         // SAFETY: it is freed behind the guard.
-        let own = unsafe { node.as_ref() };
-        let row = own.row;
-        // SAFETY: the node holds the row.
-        if !unsafe { row.as_ref() }.has_in_block(node.as_ptr()) {
-            let (size, node) = (Node::size(own.key_len as usize), node.as_ptr());
+        let (own, row) = unsafe { (node.as_ref(), Node::row_of(node)) };
+        if own.behind_row() == 0 {
+            let size = OWN_HEAD + Node::size(own.key_len as usize);
+            // SAFETY: it is behind the row's address in its block.
+            let block = unsafe { node.cast::<u8>().sub(OWN_HEAD) }.as_ptr();
             // SAFETY: allocated by `new` with this size; readers hold guards.
-            unsafe { guard.defer_unchecked(move || free(NonNull::new_unchecked(node).cast(), size)) };
+            unsafe { guard.defer_unchecked(move || free(NonNull::new_unchecked(block), size)) };
         }
         // SAFETY: the node has held it, and its pointer is that of the block.
         unsafe { Row::release(row, guard) };
@@ -151,6 +186,6 @@ impl<'g> Guarded<'g, Node> {
     pub fn row(self, guard: &'g Guard) -> Guarded<'g, Row> {
         // SAFETY: the row goes to the epochs after the node has left its index, in which it was while the guard was held; a node that a version
         // leads to is in its index, or its transaction holds the row.
-        unsafe { Guarded::new(self.get().row, guard) }
+        unsafe { Guarded::new(Node::row_of(self.pointer()), guard) }
     }
 }

@@ -43,13 +43,32 @@ pub(crate) const STATEMENT_MAX: u64 = (1 << (64 - NODES_BITS)) - 1;
 pub(crate) const INDEXES_MAX: usize = (1 << NODES_BITS) - 1;
 
 /// The alignment of all blocks and their parts.
-const ALIGN: usize = align_of::<AtomicU64>();
+pub(crate) const ALIGN: usize = align_of::<AtomicU64>();
 
 const _: () = assert!(align_of::<Row>() == ALIGN && align_of::<Version>() == ALIGN && align_of::<Node>() == ALIGN);
 
 /// Bytes of a part of a block: the next one is aligned.
 pub(crate) const fn padded(bytes: usize) -> usize {
-    bytes.next_multiple_of(ALIGN)
+    (bytes + (ALIGN - 1)) & !(ALIGN - 1)
+}
+
+/// Copies bytes, few mostly: those of up to 32 without a call.
+///
+/// # Safety
+/// There are so many at both places, which do not overlap.
+#[inline(always)]
+pub(crate) unsafe fn copy_few(from: NonNull<u8>, to: NonNull<u8>, bytes: usize) {
+    // SAFETY: both pieces are within the bytes, and overlap in the middle or meet there.
+    let copy_ends = |size: usize| unsafe {
+        from.copy_to_nonoverlapping(to, size);
+        from.add(bytes - size).copy_to_nonoverlapping(to.add(bytes - size), size);
+    };
+    match bytes {
+        8..16 => copy_ends(8),
+        16..=32 => copy_ends(16),
+        // SAFETY: the caller says so.
+        _ => unsafe { from.copy_to_nonoverlapping(to, bytes) },
+    }
 }
 
 /// The origin of a version.
@@ -98,7 +117,7 @@ impl Version {
             version.write(head);
             if let Some(body) = body {
                 let to = Version::nodes_of(version).add(nodes).cast::<u8>();
-                to.copy_from_nonoverlapping(NonNull::from(body).cast(), body.len());
+                copy_few(NonNull::from(body).cast(), to, body.len());
             }
         }
         version
@@ -277,6 +296,7 @@ pub(crate) struct NodeKey<'k> {
 
 impl Row {
     /// A row with its first version, held by its nodes. `key_len` gives the length of the key that `key` gives.
+    #[inline]
     pub fn new<'k>(
         id: u64,
         writer: NonNull<Writer>,
@@ -297,7 +317,7 @@ impl Row {
             for number in 0..nodes {
                 let key = key(number);
                 let node_size = Node::size(key.key.len() + key.suffix.len());
-                let node = Node::write(block.add(at), row, key);
+                let node = Node::write(block.add(at), at, key);
                 at += node_size;
                 let version = *version.get_or_insert_with(|| {
                     let version = Version::write(block.add(at), writer, statement, nodes, Some(body));

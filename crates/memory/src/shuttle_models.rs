@@ -80,7 +80,7 @@ fn keys(key: u8, value: u8) -> Keys {
 
 fn insert(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, value: u8) -> Result<(), Refusal> {
     tx.begin_statement();
-    tx.insert(table, &keys(key, value), &[key, value], &mut Fingers::default()).map(|_| ())
+    tx.insert(table, &keys(key, value), &[key, value], &mut Fingers::default(), &pin()).map(|_| ())
 }
 
 /// The key of a row that is in one index.
@@ -263,7 +263,7 @@ fn set_by_key(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, to:
 /// Inserts a row into a table with one index.
 fn put(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, value: u8) -> Result<(), Refusal> {
     tx.begin_statement();
-    tx.insert(table, &key_alone(key), &[key, value], &mut Fingers::default()).map(|_| ())
+    tx.insert(table, &key_alone(key), &[key, value], &mut Fingers::default(), &pin()).map(|_| ())
 }
 
 fn filled_by_key(home: &Arc<MemoryTransactions>, table: &Arc<MemoryTable>, count: u8) {
@@ -453,7 +453,7 @@ fn insert_by(
     key: u8,
 ) {
     tx.begin_statement();
-    let done = tx.insert(table, &key_alone(key), &[key, 0], fingers).map(|_| ());
+    let done = tx.insert(table, &key_alone(key), &[key, 0], fingers, &pin()).map(|_| ());
     assert_eq!(done, Ok(()), "the key is this session's");
     end(tx, done);
     home.sweep();

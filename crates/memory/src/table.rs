@@ -137,6 +137,8 @@ pub struct LoggedAs {
 /// A table in memory.
 pub struct MemoryTable {
     pub(crate) indexes: Box<[TableIndex]>,
+    /// One of them is a hash index.
+    pub(crate) has_hash: bool,
     /// None: its rows are not logged.
     pub(crate) logged: Option<LoggedAs>,
     /// Its number in the process.
@@ -166,6 +168,7 @@ impl MemoryTable {
         };
         MemoryTable {
             indexes: shapes.iter().map(index).collect(),
+            has_hash: shapes.iter().any(|shape| matches!(shape.kind, IndexKind::Hash { .. })),
             logged: None,
             number: numbers::next(),
             is_dropped: AtomicBool::new(false),
@@ -274,6 +277,27 @@ impl MemoryTable {
     #[inline]
     pub(crate) fn is_dropped(&self) -> bool {
         self.is_dropped.load(Ordering::Relaxed)
+    }
+
+    /// Puts a node behind the last one of a finger's leaf, if it belongs there: no other one has its key then. False: it is to be put.
+    #[inline]
+    pub(crate) fn append_node<'g>(
+        &'g self,
+        at: usize,
+        node: Guarded<'g, Node>,
+        finger: Option<&mut Finger>,
+        guard: &'g Guard,
+    ) -> bool {
+        let TableIndex { index, node_bytes, .. } = &self.indexes[at];
+        let (Index::Range(index), Some(finger)) = (index, finger) else { return false };
+        node.note_linked();
+        let is_appended = index.append(node, finger, guard);
+        if is_appended {
+            node_bytes.add(Node::size(node.key().len()) as u64);
+        } else {
+            node.note_refused();
+        }
+        is_appended
     }
 
     /// Puts a node, which leads to a row of the transaction's, into an index.
@@ -421,7 +445,7 @@ impl Sight {
         other: Guarded<'g, Node>,
         guard: &'g Guard,
     ) -> Result<(), Refusal> {
-        if new.row == other.row {
+        if new.row(guard).pointer() == other.row(guard).pointer() {
             return Ok(());
         }
         let has_key = |version: Guarded<'g, Version>| version.is_found_by(other, at);

@@ -245,6 +245,7 @@ impl MemoryTransaction {
     }
 
     /// Notes a version that was put. The write holds the row, if the version is not its first: the nodes of that do.
+    #[inline]
     fn note_write(
         &mut self,
         table: &Arc<MemoryTable>,
@@ -319,48 +320,63 @@ impl MemoryTransaction {
     ///
     /// # Errors
     /// A key that is there; a conflict with another transaction about a key. Then the caller goes back to its mark.
+    #[inline]
     pub fn insert(
         &mut self,
         table: &Arc<MemoryTable>,
         keys: &Keys,
         body: &[u8],
         fingers: &mut Fingers,
+        guard: &Guard,
     ) -> Result<u64, Refusal> {
-        let guard = crossbeam_epoch::pin();
         self.begin();
         let (id, indexes) = (fingers.next_id(table), &table.indexes);
-        // They come while the row is made.
-        table.prefetch_heads(keys);
+        if table.has_hash {
+            // They come while the row is made.
+            table.prefetch_heads(keys);
+        }
         let suffix = suffix_of(id);
         let key_len = |at: usize| indexes[at].node_key_len(keys.get(at));
         let key = |at: usize| indexes[at].node_key(keys.get(at), &suffix);
         let row = Row::new(id, self.writer(), self.statement, indexes.len(), body, key_len, key);
         // SAFETY: it was just made; its nodes go with its version, which is the transaction's own.
-        let row = unsafe { Guarded::new(row, &guard) };
-        let Some(version) = row.newest(&guard) else { return Ok(id) };
-        table.prefetch_beside(version, &guard);
+        let row = unsafe { Guarded::new(row, guard) };
+        let Some(version) = row.newest(guard) else { return Ok(id) };
+        if table.has_hash {
+            table.prefetch_beside(version, guard);
+        }
         self.note_write(table, row.pointer(), version.pointer(), Some(body.len()));
         fingers.fit(table);
-        self.put_nodes(table, version, None, Some(fingers), &guard)?;
+        for at in 0..indexes.len() {
+            // Mostly keys ascend, and there is nothing to look at.
+            let append = |node| table.append_node(at, node, fingers.at(at), guard);
+            if !version.node(at, guard).is_some_and(append) {
+                self.put_nodes(table, version, (at, None), Some(fingers), guard)?;
+                break;
+            }
+        }
         Ok(id)
     }
 
-    /// Puts the nodes of a version into their indexes, but for those that a former one has.
+    /// Puts the nodes of a version into their indexes from the index at `first` on, but for those that a `former` one has.
     fn put_nodes(
         &mut self,
         table: &Arc<MemoryTable>,
         version: Guarded<'_, Version>,
-        former: Option<Guarded<'_, Version>>,
+        (first, former): (usize, Option<Guarded<'_, Version>>),
         mut fingers: Option<&mut Fingers>,
         guard: &Guard,
     ) -> Result<(), Refusal> {
         let sight = self.sight();
-        for at in 0..version.nodes().len() {
+        for at in first..version.nodes().len() {
             let Some(node) = version.node(at, guard) else { break };
             if former.is_some_and(|former| former.is_found_by(node, at)) {
                 continue;
             }
-            let finger = fingers.as_deref_mut().and_then(|fingers| fingers.at(at));
+            let mut finger = fingers.as_deref_mut().and_then(|fingers| fingers.at(at));
+            if table.append_node(at, node, finger.as_deref_mut(), guard) {
+                continue;
+            }
             let put = table.put_node(at, node, finger, &sight, guard);
             if let Err(refusal) = put {
                 self.note_seen(&sight);
@@ -445,7 +461,7 @@ impl MemoryTransaction {
                 continue;
             }
             keys.name_row(row.id, new_name);
-            self.put_nodes(table, new, Some(version), None, &guard)?;
+            self.put_nodes(table, new, (0, Some(version)), None, &guard)?;
             return Ok(true);
         }
     }

@@ -81,8 +81,9 @@ impl<'a> Loader<'a> {
         for ((own, _), keys) in rows.iter().zip(&self.batch) {
             own.rows.prefetch_nodes(keys);
         }
+        let guard = pikepole_memory::pin();
         for ((own, body), keys) in rows.iter().zip(&self.batch) {
-            let inserted = self.tx.insert(&own.rows, keys, body, &mut self.fingers);
+            let inserted = self.tx.insert(&own.rows, keys, body, &mut self.fingers, &guard);
             inserted.map_err(|refusal| own.damage(&format!("{refusal:?}")))?;
         }
         Ok(())
@@ -104,7 +105,7 @@ impl<'a> Loader<'a> {
         own.table.keys_of_row(body, &mut self.row, &mut self.keys).map_err(|error| own.damage(&error))?;
         let key = self.keys.get(own.primary).to_vec();
         if !self.find(own, &key) {
-            let inserted = self.tx.insert(&own.rows, &self.keys, body, &mut self.fingers);
+            let inserted = self.tx.insert(&own.rows, &self.keys, body, &mut self.fingers, &pikepole_memory::pin());
             return inserted.map(|_| ()).map_err(|refusal| own.damage(&format!("{refusal:?}")));
         }
         let name = std::mem::take(&mut self.name);

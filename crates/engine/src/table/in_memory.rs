@@ -544,6 +544,7 @@ impl Database {
     }
 
     /// The same by its keys and its bytes.
+    #[inline]
     fn put_in_memory(
         &self,
         tx: &mut Transaction,
@@ -559,7 +560,7 @@ impl Database {
         let before = memory.mark();
         // Their room is the statement's.
         fingers.fit(rows);
-        match memory::for_others(|| memory.insert(rows, keys, body, fingers)) {
+        match memory::for_others(|| memory.insert(rows, keys, body, fingers, &guard)) {
             Ok(number) => Ok(Put::Done(number)),
             Err(refusal) => {
                 memory.rollback_to(before);

@@ -261,6 +261,14 @@ impl RangeIndex {
         }
     }
 
+    /// Puts a node behind the last one of the finger's leaf, if its key belongs there. False: it is to be put by way of the root.
+    #[inline]
+    pub fn append<'g>(&'g self, node: Guarded<'g, Node>, finger: &mut Finger, guard: &'g Guard) -> bool {
+        // SAFETY: the index is borrowed as long as the guard.
+        let leaf = unsafe { finger.leaf(self.leaves.number, guard) };
+        leaf.is_some_and(|leaf| finger.is_below_bound(node.key()) && append(leaf, finger, node, guard))
+    }
+
     /// Puts a node in front of those of its key, unless `check` refuses one of these. A leaf that others have changed meanwhile is looked at
     /// again, so no two of them put nodes of one key without seeing each other.
     pub fn put<'g, E>(
@@ -271,14 +279,6 @@ impl RangeIndex {
         mut check: impl FnMut(Guarded<'g, Node>) -> Result<(), E>,
     ) -> Result<(), E> {
         let key = node.key();
-        if let Some(finger) = finger.as_deref_mut()
-            // SAFETY: the index is borrowed as long as the guard.
-            && let Some(leaf) = unsafe { finger.leaf(self.leaves.number, guard) }
-            && finger.is_below_bound(key)
-            && append(leaf, finger, node, guard)
-        {
-            return Ok(());
-        }
         let mut put = || -> Option<Result<(), E>> {
             let Room { leaf: (leaf, version), high } = self.try_leaf_with_room(key, finger.as_deref(), guard)?;
             let Slot { at, is_equal } = leaf.seek(key, guard)?;
@@ -506,6 +506,7 @@ fn again<T>(mut attempt: impl FnMut() -> Option<T>) -> T {
 
 /// Puts a node behind the last one of the finger's leaf, where its key belongs if it is below the finger's bound: so there is no other of its
 /// key. False: it belongs elsewhere, or has to be put by way of the root.
+#[inline]
 fn append<'g>(leaf: Guarded<'g, Page>, finger: &mut Finger, node: Guarded<'g, Node>, guard: &'g Guard) -> bool {
     let Some(version) = leaf.begin_at_once() else { return false };
     let count = leaf.count();

@@ -46,8 +46,8 @@ const PIECE: usize = SLAB * SLABS;
 const HEAD: usize = if cfg!(shuttle) { 1 << 10 } else { 64 };
 /// The largest block: larger ones are the allocator's.
 const BLOCK_MAX: usize = 4096;
-/// Sizes of blocks: steps of 16 bytes up to 256, of an eighth behind that.
-const SIZES: usize = 48;
+/// Sizes of blocks: steps of 8 bytes up to 256, of an eighth behind that.
+const SIZES: usize = 64;
 /// The part of a slab's blocks that must be free before a thread takes it again.
 const FREE_PART: usize = 16;
 /// Slabs on lists all of whose blocks are free before they are looked for, at least.
@@ -62,19 +62,19 @@ const _: () = assert!(size_of::<Slab>() <= HEAD && SIZES == size_of_bytes(BLOCK_
 /// The number of the size of blocks with room for so many bytes.
 const fn size_of_bytes(bytes: usize) -> usize {
     if bytes <= 256 {
-        return bytes.div_ceil(16).saturating_sub(1);
+        return bytes.div_ceil(8).saturating_sub(1);
     }
     let last = bytes - 1;
     let top = last.ilog2() as usize;
-    16 + (top - 8) * 8 + (last >> (top - 3) & 7)
+    32 + (top - 8) * 8 + (last >> (top - 3) & 7)
 }
 
 /// The bytes of blocks of a size.
 const fn bytes_of_size(size: usize) -> usize {
-    if size < 16 {
-        return (size + 1) * 16;
+    if size < 32 {
+        return (size + 1) * 8;
     }
-    let (top, step) = (8 + (size - 16) / 8, (size - 16) % 8);
+    let (top, step) = (8 + (size - 32) / 8, (size - 32) % 8);
     (8 + step + 1) << (top - 3)
 }
 

@@ -11,9 +11,9 @@ fn each_number_of_bytes_has_the_next_size() {
     for bytes in 1..=BLOCK_MAX {
         let size = size_of_bytes(bytes);
         let room = bytes_of_size(size);
-        assert!(room >= bytes && room.is_multiple_of(16), "{bytes} in {room}");
+        assert!(room >= bytes && room.is_multiple_of(8), "{bytes} in {room}");
         assert!(size == 0 || bytes_of_size(size - 1) < bytes, "{bytes} fit into less than {room}");
-        assert!(room <= bytes.next_multiple_of(16) || room * 8 <= bytes * 9 + 8, "{bytes} in {room}");
+        assert!(room <= bytes.next_multiple_of(8) || room * 8 <= bytes * 9 + 8, "{bytes} in {room}");
     }
 }
 
@@ -33,7 +33,7 @@ unsafe impl Send for Filled {}
 
 impl Filled {
     fn new(block: NonNull<u8>, bytes: usize, with: u8) -> Filled {
-        assert_eq!(block.addr().get() % 16, 0);
+        assert_eq!(block.addr().get() % ALIGN, 0);
         // SAFETY: the block has so many bytes.
         unsafe { block.write_bytes(with, bytes) };
         Filled(block, bytes, with)

@@ -32,7 +32,7 @@ impl Own {
             .expect("nothing fails");
         self.tx.begin_statement();
         let mark = self.tx.mark();
-        match self.tx.insert(table, &self.keys, key, &mut self.fingers) {
+        match self.tx.insert(table, &self.keys, key, &mut self.fingers, &pin()) {
             Ok(number) => {
                 self.keys.name_row(number, &mut self.name);
                 Ok(())

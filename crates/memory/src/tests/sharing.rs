@@ -7,7 +7,7 @@ use super::*;
 
 /// The number of the row that was inserted.
 fn number_of(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u32, fingers: &mut Fingers) -> u64 {
-    tx.insert(table, &keys(key, 7), &body(key, 7), fingers).expect("a new key")
+    tx.insert(table, &keys(key, 7), &body(key, 7), fingers, &pin()).expect("a new key")
 }
 
 #[test]

@@ -143,7 +143,7 @@ mod tests {
             pushed.expect("nothing fails");
         }
         tx.begin_statement();
-        tx.insert(table, &keys, &[key, value], &mut Fingers::default()).map(|_| ())
+        tx.insert(table, &keys, &[key, value], &mut Fingers::default(), &crossbeam_epoch::pin()).map(|_| ())
     }
 
     fn find(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>, key: u8, level: Level) -> Option<u8> {

@@ -391,8 +391,9 @@ impl Machine<'_> {
 
     /// A row of a table without an identity column takes `@@IDENTITY` away, unless it is a trigger that writes it.
     pub(crate) fn forget_identity(&mut self) {
-        if self.context.state.triggers.is_empty() {
-            self.context.state.identity = Value::Null;
+        let state = &mut self.context.state;
+        if !state.identity.is_null() && state.triggers.is_empty() {
+            state.identity = Value::Null;
         }
     }
 

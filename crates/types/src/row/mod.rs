@@ -109,8 +109,8 @@ pub struct RowLayout {
     key: Box<[KeyColumn]>,
     rest: Box<[RestColumn]>,
     bitmap_bytes: usize,
-    /// The key is one `bigint` that is never NULL, ascending: the column of the fast path.
-    bigint_key: Option<usize>,
+    /// The key is one `int` or `bigint` that is never NULL, ascending: the column of the fast path.
+    integer_key: Option<IntegerKey>,
     /// A byte 0 ends each rest.
     marked: bool,
     /// See [`RowLayout::with_row_limit`]; `None`: no row is too long.
@@ -118,6 +118,27 @@ pub struct RowLayout {
     /// See [`RowLayout::with_key_limit`]; `None`: no key is too long.
     key_limit: Option<usize>,
     everything: Projection,
+}
+
+/// The only column of a key, and its type.
+#[derive(Debug, Clone, Copy)]
+struct IntegerKey {
+    column: usize,
+    /// It is `bigint`, not `int`.
+    is_big: bool,
+}
+
+impl IntegerKey {
+    /// Appends the key of a value; false: it is of another type, or NULL.
+    #[inline]
+    fn encode(self, value: &Value, out: &mut Vec<u8>) -> bool {
+        match value {
+            Value::BigInt(number) if self.is_big => out.extend_from_slice(&((*number as u64) ^ 1 << 63).to_be_bytes()),
+            Value::Int(number) if !self.is_big => out.extend_from_slice(&((*number as u32) ^ 1 << 31).to_be_bytes()),
+            _ => return false,
+        }
+        true
+    }
 }
 
 /// A column of the rest and the bit that says it is NULL.
@@ -178,10 +199,12 @@ impl RowLayout {
             bits += usize::from(ty.nullable);
             rest.push(RestColumn { column, null_bit });
         }
-        let bigint_key = match key {
-            [one] if !one.descending && columns[one.column].ty == SqlType::BigInt && !columns[one.column].nullable => {
-                Some(one.column)
-            }
+        let integer_key = match key {
+            [one] if !one.descending && !columns[one.column].nullable => match columns[one.column].ty {
+                SqlType::BigInt => Some(IntegerKey { column: one.column, is_big: true }),
+                SqlType::Int => Some(IntegerKey { column: one.column, is_big: false }),
+                _ => None,
+            },
             _ => None,
         };
         let mut layout = RowLayout {
@@ -189,7 +212,7 @@ impl RowLayout {
             key: key.into(),
             rest: rest.into(),
             bitmap_bytes: bits.div_ceil(8),
-            bigint_key,
+            integer_key,
             marked: false,
             row_limit: None,
             key_limit: None,
@@ -216,10 +239,7 @@ impl RowLayout {
     /// [`RowError::WrongType`] and [`RowError::Null`]; `out` may then hold a part.
     #[inline]
     pub fn encode_key<'v>(&self, value: impl Fn(usize) -> &'v Value, out: &mut Vec<u8>) -> Result<(), RowError> {
-        if let Some(column) = self.bigint_key
-            && let Value::BigInt(number) = value(column)
-        {
-            out.extend_from_slice(&((*number as u64) ^ 1 << 63).to_be_bytes());
+        if self.integer_key.is_some_and(|key| key.encode(value(key.column), out)) {
             return Ok(());
         }
         for part in &self.key {
@@ -242,6 +262,18 @@ impl RowLayout {
             key::encode(value, part, &self.columns[part.column], out)?;
         }
         Ok(())
+    }
+
+    /// The same of all columns of the key.
+    ///
+    /// # Errors
+    /// As [`encode_key`](Self::encode_key).
+    #[inline]
+    pub fn encode_whole_key(&self, values: &[Value], out: &mut Vec<u8>) -> Result<(), RowError> {
+        match values {
+            [value] if self.integer_key.is_some_and(|key| key.encode(value, out)) => Ok(()),
+            values => self.encode_key_prefix(values, out),
+        }
     }
 
     /// Turns a prefix of keys into the least key above all that start with it; gives false, and an empty key, when there
@@ -356,12 +388,15 @@ impl RowLayout {
             for step in &projection.rest {
                 let place = step.output.map(|place| &mut out[place]);
                 let is_null = step.rest.null_bit.is_some_and(|bit| bitmap[bit / 8] >> (bit % 8) & 1 == 1);
-                if is_null {
-                    place.into_iter().for_each(|place| *place = Value::Null);
-                    continue;
-                }
-                let corrupt = RowError::Corrupt { column: step.rest.column };
-                bytes = rest::decode(bytes, &step.ty, place).ok_or(corrupt)?;
+                let behind = match place {
+                    _ if is_null => {
+                        place.into_iter().for_each(|place| place.set(Value::Null));
+                        continue;
+                    }
+                    None => rest::skip(bytes, &step.ty),
+                    Some(place) => rest::decode_into(bytes, &step.ty, place),
+                };
+                bytes = behind.ok_or(RowError::Corrupt { column: step.rest.column })?;
             }
             left = bytes.len();
         }

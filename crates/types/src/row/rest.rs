@@ -263,19 +263,53 @@ pub(super) fn take_type(bytes: &[u8]) -> Option<(SqlType, &[u8])> {
     Some((of(length), behind))
 }
 
+/// The bytes behind one value; `None` when they are damaged.
+#[inline]
+pub(super) fn skip<'b>(bytes: &'b [u8], column: &ColumnType) -> Option<&'b [u8]> {
+    match column.ty {
+        // Varints: up to the first byte without the top bit. What they are was looked at when the row was read, or is when it is.
+        SqlType::SmallInt | SqlType::Int | SqlType::BigInt | SqlType::DateTime => {
+            let ends = bytes.first_chunk().map_or(0, |eight| !u64::from_le_bytes(*eight) & 0x8080_8080_8080_8080);
+            match ends {
+                0 => take_varint(bytes).map(|(_, behind)| behind),
+                ends => bytes.get((ends.trailing_zeros() as usize).div_ceil(8)..),
+            }
+        }
+        _ => decode(bytes, column, None),
+    }
+}
+
+/// The integer of an `int` or a `bigint`, and the bytes behind it; `None` when they are damaged, or of another type.
+#[inline(always)]
+fn integer<'b>(bytes: &'b [u8], ty: &SqlType) -> Option<(Value, &'b [u8])> {
+    let (number, behind) = take_zigzag(bytes)?;
+    let value = match ty {
+        SqlType::BigInt => Value::BigInt(number),
+        SqlType::Int => Value::Int(i32::try_from(number).ok()?),
+        _ => return None,
+    };
+    Some((value, behind))
+}
+
+/// [`decode`] of a value that is wanted; of integers without a call.
+#[inline(always)]
+pub(super) fn decode_into<'b>(bytes: &'b [u8], column: &ColumnType, place: &mut Value) -> Option<&'b [u8]> {
+    match column.ty {
+        SqlType::Int | SqlType::BigInt => {
+            let (value, behind) = integer(bytes, &column.ty)?;
+            place.set(value);
+            Some(behind)
+        }
+        _ => decode(bytes, column, Some(place)),
+    }
+}
+
 /// Reads one value into `place`, if it is wanted, and gives the bytes behind it; `None` when they are damaged.
 #[inline]
 pub(super) fn decode<'b>(bytes: &'b [u8], column: &ColumnType, place: Option<&mut Value>) -> Option<&'b [u8]> {
     let ty = &column.ty;
     let (value, behind) = match *ty {
-        SqlType::Int => {
-            let (number, behind) = take_zigzag(bytes)?;
-            (Value::Int(i32::try_from(number).ok()?), behind)
-        }
-        SqlType::BigInt => {
-            let (number, behind) = take_zigzag(bytes)?;
-            (Value::BigInt(number), behind)
-        }
+        SqlType::Int | SqlType::BigInt => integer(bytes, ty)?,
         SqlType::DateTime => {
             let (ticks, behind) = take_zigzag(bytes)?;
             (Value::DateTime(DateTime::from_ticks(ticks)?), behind)

@@ -49,7 +49,7 @@ impl RowLayout {
             let is_null = rest.null_bit.is_some_and(|bit| bitmap[bit / 8] >> (bit % 8) & 1 == 1);
             let behind = match is_null {
                 true => bytes,
-                false => rest::decode(bytes, ty, None).ok_or(RowError::Corrupt { column })?,
+                false => rest::skip(bytes, ty).ok_or(RowError::Corrupt { column })?,
             };
             if output.is_some() {
                 out.extend_from_slice(&kept[..kept.len() - bytes.len()]);

@@ -66,6 +66,7 @@ impl Database {
     ///
     /// # Errors
     /// 2627 and 2601 for a key that is there; 41302; 41805 without memory.
+    #[inline]
     pub fn try_insert_made(
         &self,
         tx: &mut Transaction,
@@ -79,11 +80,16 @@ impl Database {
         let body = &rest[..length];
         match self.put_in_memory(tx, table, slot, (keys, body), fingers)? {
             Put::Done(_) => Ok(()),
-            Put::Duplicate(index) => {
-                let mut row = vec![Value::Null; table.columns.len()];
-                table.layout.decode_all(&[], body, &mut row).map_err(|error| self.row_error(tx, table, error))?;
-                Err(self.duplicate(table, index, &row).into())
-            }
+            Put::Duplicate(index) => Err(self.duplicate_made(tx, table, index, body)),
+        }
+    }
+
+    #[cold]
+    fn duplicate_made(&self, tx: &Transaction, table: &Table, index: usize, body: &[u8]) -> Blocked {
+        let mut row = vec![Value::Null; table.columns.len()];
+        match table.layout.decode_all(&[], body, &mut row) {
+            Ok(()) => self.duplicate(table, index, &row).into(),
+            Err(error) => self.row_error(tx, table, error),
         }
     }
 }

@@ -51,7 +51,7 @@ impl KeyLookup {
     /// Puts the bytes of a key together.
     fn encode(&mut self, database: &Database, table: &Table, values: &[Value]) -> Result<(), Blocked> {
         self.key.clear();
-        let encoded = table.secondary[self.at].layout.encode_key_prefix(values, &mut self.key);
+        let encoded = table.secondary[self.at].layout.encode_whole_key(values, &mut self.key);
         encoded.map_err(|error| database.unread_in_memory(table, &error).into())
     }
 }

@@ -80,11 +80,12 @@ impl Machine<'_> {
         if needs_identity {
             self.identity(insert, &mut new.row)?;
         }
-        let length = code.map(|code| self.make_row(code, insert, new)).transpose()?.flatten();
+        let length = code.and_then(|code| self.make_row(code, insert, new));
         if length.is_none() {
             self.evaluate_row(insert, new)?;
         }
-        if !needs_identity {
+        // Mostly there is none, and none to be forgotten.
+        if !needs_identity && (insert.table.identity.is_some() || !self.context.state.identity.is_null()) {
             self.identity(insert, &mut new.row)?;
         }
         let (database, tx) = self.context.engine();
@@ -104,14 +105,13 @@ impl Machine<'_> {
     }
 
     /// Has the statement's code make the row: the length of its bytes. None: a value of it is to be evaluated.
-    fn make_row(&mut self, code: &RowCode, insert: &Insert, new: &mut NewRow) -> Result<Option<usize>, Stop> {
+    fn make_row(&mut self, code: &RowCode, insert: &Insert, new: &mut NewRow) -> Option<usize> {
         let made = new.made.get_or_insert_with(|| code.room());
         let (keys, rest) = made.room();
         let (keys, row) = (keys.as_mut_ptr(), rest.as_mut_ptr());
         let mut frame = Frame { keys, row, ..Frame::new(self.frame.slots.as_mut_ptr().cast(), 0) };
-        for (input, function) in &code.clocks {
-            let time = (function.eval)(&mut self.functions, &[], &[]).map_err(Box::new)?;
-            frame.inputs[*input] = number_of(&time).unwrap_or(0);
+        for (input, clock) in &code.clocks {
+            frame.inputs[*input] = clock.number(self.functions.now)?;
         }
         if let (Some(input), Some(column)) = (code.identity, insert.table.identity) {
             frame.inputs[input] = number_of(&new.row[column]).unwrap_or(0);
@@ -119,7 +119,7 @@ impl Machine<'_> {
         // SAFETY: the slots are those of the program's frame, of which the code reads variables. It writes into the two places of the room that was
         // made for it, and calls nothing.
         let exit = unsafe { code.code.run(&mut frame, 0) };
-        Ok((exit.leave == Leave::End).then_some(frame.row_len))
+        (exit.leave == Leave::End).then_some(frame.row_len)
     }
 
     fn evaluate_row(&mut self, insert: &Insert, new: &mut NewRow) -> Result<(), Stop> {

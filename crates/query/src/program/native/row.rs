@@ -11,12 +11,42 @@ use std::sync::OnceLock;
 
 use pikepole_engine::{MadeRow, RowRecipe};
 use pikepole_native::{Builder, Code, Form, INPUTS, KeyForm, NativeError, SLACK_BYTES, Word};
-use pikepole_types::{Function, KeyPiece, NumberForm, RestPiece, SqlType};
+use pikepole_types::{DateTime, DateTimeOffset, KeyPiece, Moment, NumberForm, RestPiece, SqlType};
 
 use super::{Lowering, PARTS_MAX, native_width, shape};
 use crate::expression::{Expr, Width};
 use crate::plan::{ColumnSource, Insert};
 use crate::program::Program;
+
+/// A form of the present time.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Clock {
+    is_utc: bool,
+    /// As `datetime` counts it, not as `datetime2(7)` does.
+    is_rounded: bool,
+}
+
+impl Clock {
+    /// The form that a function gives, if it is that of a type.
+    fn of(function: &str, ty: &SqlType) -> Option<Clock> {
+        let (is_utc, is_rounded) = match function {
+            "GETDATE" | "CURRENT_TIMESTAMP" => (false, true),
+            "GETUTCDATE" => (true, true),
+            "SYSDATETIME" => (false, false),
+            "SYSUTCDATETIME" => (true, false),
+            _ => return None,
+        };
+        let own = if is_rounded { SqlType::DateTime } else { SqlType::DateTime2(7) };
+        (*ty == own).then_some(Clock { is_utc, is_rounded })
+    }
+
+    /// The number that this time is in the form.
+    #[inline]
+    pub(crate) fn number(self, now: DateTimeOffset) -> Option<i64> {
+        let moment = if self.is_utc { Moment::local(now.utc_ticks()) } else { now.moment() };
+        if self.is_rounded { DateTime::from_moment(moment).map(DateTime::ticks) } else { Some(moment.ticks) }
+    }
+}
 
 /// The code of a statement's rows; made when a session first asks for it. A copy has none yet: it may become another statement's.
 #[derive(Default)]
@@ -38,8 +68,8 @@ impl std::fmt::Debug for RowCodeCell {
 pub(crate) struct RowCode {
     pub(crate) code: Code,
     recipe: RowRecipe,
-    /// The functions whose values the code awaits, and their places among its inputs.
-    pub(crate) clocks: Box<[(usize, &'static Function)]>,
+    /// The forms in which the code awaits the present time, and their places among its inputs.
+    pub(crate) clocks: Box<[(usize, Clock)]>,
     /// The place of the identity value among them.
     pub(crate) identity: Option<usize>,
 }
@@ -78,7 +108,7 @@ fn row_code_of(program: &Program, insert: &Insert) -> Option<RowCode> {
 
 struct RowLowering<'p> {
     lowering: Lowering<'p>,
-    clocks: Vec<(usize, &'static Function)>,
+    clocks: Vec<(usize, Clock)>,
     identity: Option<usize>,
     inputs: usize,
 }
@@ -98,9 +128,9 @@ impl RowLowering<'_> {
                 Some(self.lowering.builder.narrow(word, native_width(width)))
             }
             (ColumnSource::Value(Expr::Call(call)), None) => {
-                let function = present_time(call.function, ty)?;
+                let clock = Clock::of(call.function.name, ty)?;
                 let input = self.input()?;
-                self.clocks.push((input, function));
+                self.clocks.push((input, clock));
                 Some(self.lowering.builder.input(input))
             }
             (ColumnSource::Identity, Some(width)) => {
@@ -142,16 +172,6 @@ impl RowLowering<'_> {
         builder.end_row(end);
         Some(())
     }
-}
-
-/// The function, if it gives the present time in exactly this type.
-fn present_time(function: &'static Function, ty: &SqlType) -> Option<&'static Function> {
-    let is_exact = match function.name {
-        "GETDATE" | "GETUTCDATE" | "CURRENT_TIMESTAMP" => *ty == SqlType::DateTime,
-        "SYSDATETIME" | "SYSUTCDATETIME" => *ty == SqlType::DateTime2(7),
-        _ => false,
-    };
-    is_exact.then_some(function)
 }
 
 fn native_form(form: NumberForm) -> Form {
