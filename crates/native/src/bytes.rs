@@ -1,5 +1,9 @@
 //! Rows: their keys and their bytes, written into two places of the frame.
 //!
+//! ```text
+//!   Frame::keys ──► key of index 0 | key of index 1 | slack        at offsets that are known when the code is made
+//!   Frame::row  ──► bytes | number | bytes | number | .. slack     each behind the one before, however long that is
+//! ```
 //! What an instruction has written there is of no use until it has ended: so it may leave to the interpreter behind it.
 
 use crate::arithmetic::Word;

@@ -16,6 +16,9 @@
 //! that has no code or that would overflow, divide by zero or meet a slot of another type. The interpreter runs that one
 //! instruction, raises the error if there is one, and runs the code again from the next.
 //!
+//! A program of one instruction can also make a row: the bytes of its keys and of its columns, in two places of the caller's
+//! ([`Builder::begin_row`]). Those are no effects: what stands there is of no use unless the program has come to its end.
+//!
 //! Invariants:
 //!
 //! * An instruction that is left with [`Leave::Interpret`] has changed nothing: all that can fault comes before its first effect.

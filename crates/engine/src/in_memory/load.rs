@@ -26,6 +26,7 @@ use super::files::{Manifest, RowsHead, RowsOf, RowsTail};
 use crate::Table;
 use crate::chunk::{Chunk, ChunkKind, ChunkReader};
 use crate::database::{Database, RecoveryWatch, Teller, lock};
+use crate::table::KeyColumns;
 
 /// Chunks that are read ahead of the threads.
 const AHEAD: usize = 8;
@@ -39,6 +40,7 @@ struct Loaded {
     since: u64,
     /// The position of its primary key among the indexes.
     primary: usize,
+    key_columns: KeyColumns,
 }
 
 /// The tables of a database, by their numbers in the log.
@@ -75,7 +77,7 @@ impl<'a> Loader<'a> {
     /// in two steps because nodes are found by the heads of their chains: so the misses of a batch overlap.
     fn insert_batch(&mut self, rows: &[(&Loaded, &[u8])]) -> Result<(), String> {
         for ((own, body), keys) in rows.iter().zip(&mut self.batch) {
-            own.table.keys_of_row(body, &mut self.row, keys).map_err(|error| own.damage(&error))?;
+            own.table.keys_of_row(body, &own.key_columns, &mut self.row, keys).map_err(|error| own.damage(&error))?;
             own.rows.prefetch_heads(keys);
         }
         for ((own, _), keys) in rows.iter().zip(&self.batch) {
@@ -102,7 +104,8 @@ impl<'a> Loader<'a> {
     }
 
     fn put(&mut self, own: &Loaded, body: &[u8]) -> Result<(), String> {
-        own.table.keys_of_row(body, &mut self.row, &mut self.keys).map_err(|error| own.damage(&error))?;
+        let read = own.table.keys_of_row(body, &own.key_columns, &mut self.row, &mut self.keys);
+        read.map_err(|error| own.damage(&error))?;
         let key = self.keys.get(own.primary).to_vec();
         if !self.find(own, &key) {
             let inserted = self.tx.insert(&own.rows, &self.keys, body, &mut self.fingers, &pikepole_memory::pin());
@@ -331,6 +334,7 @@ fn loaded(table: &Arc<Table>) -> Option<(u32, Arc<Loaded>)> {
     let rows = table.rows_in_memory()?;
     let logged = rows.logged_as()?;
     let since = table.record().memory?.since;
-    let own = Loaded { table: table.clone(), rows, since, primary: logged.primary };
+    let key_columns = table.key_columns();
+    let own = Loaded { table: table.clone(), rows, since, primary: logged.primary, key_columns };
     Some((logged.object, Arc::new(own)))
 }

@@ -22,7 +22,7 @@ use pikepole_memory::{
     Refusal, TableSlot,
 };
 use pikepole_transaction::{Isolation, LockMode};
-use pikepole_types::{ColumnReader, RowError, SqlError, Value};
+use pikepole_types::{ColumnReader, Projection, RowError, SqlError, Value};
 
 use super::read_lock::{ReadHints, ReadLevel};
 use super::scan::{Source, encode_bound};
@@ -78,6 +78,14 @@ enum Put {
     Duplicate(usize),
 }
 
+/// The columns of a table's keys, as they are read from rows.
+pub(crate) struct KeyColumns {
+    projection: Projection,
+    /// The place of each column among those that are read, if it is.
+    places: Box<[usize]>,
+    count: usize,
+}
+
 /// A scan's place among the rows of an in-memory table.
 pub(super) struct MemoryRows {
     scan: MemoryScan,
@@ -113,13 +121,33 @@ impl Table {
         Some(slot.get(&pikepole_memory::pin()).map_or(0, |rows| rows.bytes()) / PAGE_BYTES)
     }
 
-    /// The keys of a row that is there as bytes. `row` is room for its values.
-    pub(crate) fn keys_of_row(&self, body: &[u8], row: &mut Vec<Value>, keys: &mut Keys) -> Result<(), RowError> {
-        row.resize(self.columns.len(), Value::Null);
-        self.layout.decode_all(&[], body, row)?;
+    /// The columns of its keys.
+    pub(crate) fn key_columns(&self) -> KeyColumns {
+        let mut wanted: Vec<usize> =
+            self.secondary.iter().flat_map(|index| index.layout.key_columns()).map(|part| part.column).collect();
+        wanted.sort_unstable();
+        wanted.dedup();
+        let place = |column: usize| wanted.binary_search(&column).unwrap_or_default();
+        KeyColumns {
+            projection: self.layout.projection(&wanted),
+            places: (0..self.columns.len()).map(place).collect(),
+            count: wanted.len(),
+        }
+    }
+
+    /// The keys of a row that is there as bytes. `row` is room for the values of its key columns.
+    pub(crate) fn keys_of_row(
+        &self,
+        body: &[u8],
+        columns: &KeyColumns,
+        row: &mut Vec<Value>,
+        keys: &mut Keys,
+    ) -> Result<(), RowError> {
+        row.resize(columns.count, Value::Null);
+        self.layout.decode(&[], body, &columns.projection, row)?;
         keys.clear();
         for index in &self.secondary {
-            keys.push(|key| index.layout.encode_key(|i| &row[i], key))?;
+            keys.push(|key| index.layout.encode_key(|column| &row[columns.places[column]], key))?;
         }
         Ok(())
     }

@@ -46,6 +46,7 @@ use crate::database::limits;
 use crate::temporary::Residence;
 pub use bulk::BulkWriter;
 pub use ignored::Placed;
+pub(crate) use in_memory::KeyColumns;
 pub use in_memory::{KeyLookup, MadeRow, MemoryUse, RowRecipe};
 pub use newest::Met;
 pub use online_check::{CheckWatch, TableCheck, TableFinding};
