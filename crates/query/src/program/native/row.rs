@@ -50,7 +50,7 @@ impl Clock {
 
 /// The code of a statement's rows; made when a session first asks for it. A copy has none yet: it may become another statement's.
 #[derive(Default)]
-pub struct RowCodeCell(OnceLock<Option<RowCode>>);
+pub struct RowCodeCell(OnceLock<Option<Box<RowCode>>>);
 
 impl Clone for RowCodeCell {
     fn clone(&self) -> RowCodeCell {
@@ -84,7 +84,7 @@ impl RowCode {
 impl RowCodeCell {
     /// The code for the rows of a statement of a program; None: it has columns that are not compiled.
     pub(crate) fn get(&self, program: &Program, insert: &Insert) -> Option<&RowCode> {
-        self.0.get_or_init(|| row_code_of(program, insert)).as_ref()
+        self.0.get_or_init(|| row_code_of(program, insert).map(Box::new)).as_deref()
     }
 }
 
