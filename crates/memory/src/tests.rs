@@ -9,6 +9,7 @@ use pikepole_contention::{SpinlockClass, Statistics};
 use super::*;
 
 mod fingers;
+mod freed;
 mod histories;
 mod sharing;
 

@@ -35,6 +35,8 @@ use pikepole_machine::memory::count_block;
 mod models;
 #[cfg(all(test, not(shuttle), not(loom)))]
 mod tests;
+#[cfg(all(test, not(shuttle), not(loom)))]
+pub(crate) use tests::blocks_out;
 
 /// Bytes of a slab, and its alignment.
 const SLAB: usize = if cfg!(shuttle) { 4 << 10 } else { 64 << 10 };
@@ -578,6 +580,8 @@ fn layout_of(bytes: usize) -> Layout {
 /// Memory for a block, which is aligned as an address is.
 #[inline]
 pub(crate) fn allocate(bytes: usize) -> NonNull<u8> {
+    #[cfg(all(test, not(shuttle), not(loom)))]
+    tests::note_out(bytes, 1);
     #[cfg(not(any(shuttle, loom)))]
     if bytes <= BLOCK_MAX {
         let size = size_of_bytes(bytes);
@@ -603,6 +607,12 @@ pub(crate) fn spare(bytes: usize) -> u64 {
 /// # Safety
 /// The block was allocated with so many bytes, and nothing uses it any more.
 pub(crate) unsafe fn free(block: NonNull<u8>, bytes: usize) {
+    #[cfg(all(test, not(shuttle), not(loom)))]
+    {
+        tests::note_out(bytes, -1);
+        // SAFETY: the caller says so. Who reads it still is found out.
+        unsafe { block.write_bytes(0xDD, bytes) };
+    }
     #[cfg(not(any(shuttle, loom)))]
     if bytes <= BLOCK_MAX {
         count_block(-(bytes_of_size(size_of_bytes(bytes)) as isize));

@@ -1,10 +1,23 @@
 //! Blocks by one thread and by many, with the pieces that they leave.
 
-use std::collections::HashSet;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::mpsc;
 use std::thread;
 
 use super::*;
+
+/// Blocks that are out, by their bytes.
+static OUT: Mutex<BTreeMap<usize, i64>> = Mutex::new(BTreeMap::new());
+
+/// Counts a block that is taken, or freed.
+pub(crate) fn note_out(bytes: usize, change: i64) {
+    *lock(&OUT).entry(bytes).or_default() += change;
+}
+
+/// Blocks of so many bytes that have been taken and not freed.
+pub(crate) fn blocks_out(bytes: usize) -> i64 {
+    lock(&OUT).get(&bytes).copied().unwrap_or(0)
+}
 
 #[test]
 fn each_number_of_bytes_has_the_next_size() {
