@@ -139,6 +139,15 @@ fn commit(tx: &mut MemoryTransaction) -> Result<(), Invalid> {
     valid
 }
 
+/// Has the epochs free what they hold, which the tests beside this one can keep for a while, until something is so; false: it did not come.
+fn free_until(is_so: impl Fn() -> bool) -> bool {
+    (0..10_000).any(|_| {
+        pin().flush();
+        std::thread::sleep(std::time::Duration::from_micros(100));
+        is_so()
+    })
+}
+
 const KINDS: [IndexKind; 2] = [IndexKind::Range, IndexKind::Hash { buckets: 1 }];
 
 #[test]

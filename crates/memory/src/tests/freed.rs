@@ -71,18 +71,6 @@ fn found(tx: &mut MemoryTransaction, table: &Arc<MemoryTable>) -> Vec<u8> {
     all.into_iter().next().unwrap_or_default()
 }
 
-/// Waits until as many blocks of a size are out as wanted; the number then.
-fn out_at_last(wanted: [i64; 4], sizes: [usize; 4]) -> [i64; 4] {
-    for _ in 0..20_000 {
-        if sizes.map(blocks_out) == wanted {
-            break;
-        }
-        pin().flush();
-        std::thread::yield_now();
-    }
-    sizes.map(blocks_out)
-}
-
 #[test]
 fn what_nothing_leads_to_is_freed_and_nothing_else() {
     let key_len = |at| KEY + if at == 0 { 0 } else { 8 };
@@ -126,5 +114,6 @@ fn what_nothing_leads_to_is_freed_and_nothing_else() {
         home.sweep();
         drop((table, home));
     }
-    assert_eq!(out_at_last(before, sizes), before);
+    free_until(|| sizes.map(blocks_out) == before);
+    assert_eq!(sizes.map(blocks_out), before);
 }

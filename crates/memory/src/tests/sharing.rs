@@ -45,16 +45,8 @@ fn written() -> (TableSlot, Weak<MemoryTable>, MemoryTransaction) {
     (slot, Arc::downgrade(&table), tx)
 }
 
-/// Has the epochs free what they hold.
 fn is_gone(table: &Weak<MemoryTable>) -> bool {
-    for _ in 0..10_000 {
-        if table.strong_count() == 0 {
-            return true;
-        }
-        pin().flush();
-        std::thread::yield_now();
-    }
-    false
+    free_until(|| table.strong_count() == 0)
 }
 
 #[test]
