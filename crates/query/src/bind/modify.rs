@@ -18,10 +18,10 @@ use crate::expression::{Expr, Fault, Integer, Predicate};
 use crate::output::CapturedRows;
 use crate::output::{ColumnInfo, DecimalName};
 use crate::plan::{
-    Action, Changed, ColumnSource, Delete, Insert, More, Node, OutputPlan, RowSubqueries, Statement, TopCount, Update,
-    WideTop,
+    Action, Changed, ColumnSource, Delete, Insert, More, Node, OutputPlan, RowCodeCell, RowSubqueries, Statement,
+    TopCount, Update, WideTop,
 };
-use crate::program::{InsertCaptured, RowCodeCell};
+use crate::program::InsertCaptured;
 use pikepole_engine::{LockMode, Permission, TriggerEvent};
 use pikepole_tsql as tree;
 use pikepole_types::{SqlError, SqlType, Value};

@@ -10,6 +10,7 @@ mod explicit;
 mod live;
 mod modify;
 mod more;
+mod row_code;
 mod trigger;
 mod uses;
 
@@ -22,6 +23,8 @@ pub use more::{
     TopCount, WholeRows, WideTop, WindowFunction, Windows,
 };
 
+pub use row_code::RowCodeCell;
+pub(crate) use row_code::{Clock, RowCode};
 pub use trigger::{FiringEvent, Instead, Triggers};
 
 use std::cmp::Ordering;
@@ -31,7 +34,6 @@ use crate::access::{KeyColumn, Table};
 use crate::bulk::{BulkFile, FileTable, FileValue};
 use crate::expression::{Expr, Integer, Predicate, Width};
 use crate::output::ColumnInfo;
-use crate::program::RowCodeCell;
 use pikepole_engine::{Function, LockMode, MemoryLevel, ReadHints};
 use pikepole_types::{Collation, SqlType, Value};
 

@@ -26,9 +26,7 @@ pub(crate) use function::check_statements;
 pub use handle::TextHandle;
 #[cfg(test)]
 pub(crate) use native::INSTRUCTIONS_MAX;
-pub(crate) use native::RowCode;
-pub use native::RowCodeCell;
-pub(crate) use native::{Helpers, code_of};
+pub(crate) use native::{Helpers, code_of, row_code_of};
 
 use std::ops::Range;
 use std::sync::{Arc, OnceLock};

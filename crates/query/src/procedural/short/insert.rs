@@ -5,8 +5,8 @@ use std::sync::Arc;
 use super::super::Machine;
 use super::is_in_memory;
 use crate::access::{Stop, check_required};
-use crate::plan::{ColumnSource, Insert, Node, Statement};
-use crate::program::{Program, RowCode};
+use crate::plan::{ColumnSource, Insert, Node, RowCode, Statement};
+use crate::program::{Program, row_code_of};
 use pikepole_engine::{MadeRow, MemoryLevel, MemoryUse, Table, TableWriter};
 use pikepole_native::{Frame, Leave};
 use pikepole_types::{Value, number_of};
@@ -75,7 +75,7 @@ impl Machine<'_> {
         new: &mut NewRow,
         used: MemoryUse,
     ) -> Result<(), Stop> {
-        let code = insert.code.get(program, insert);
+        let code = insert.code.get_or_make(|| row_code_of(program, insert));
         let needs_identity = code.is_some_and(|code| code.identity.is_some());
         if needs_identity {
             self.identity(insert, &mut new.row)?;

@@ -16,8 +16,7 @@ use pikepole_native::{
 };
 use pikepole_types::Value;
 
-pub(crate) use row::RowCode;
-pub use row::RowCodeCell;
+pub(crate) use row::row_code_of;
 
 use super::{Instruction, Program};
 use crate::expression::{Comparison, Expr, Integer, IntegerOp, Predicate, Width, integer_of};

@@ -7,88 +7,17 @@
 //! Columns that change are expressions of integers over variables, the present time, and the identity column. A value that fails, or is NULL where
 //! none may be, leaves to the machine, which evaluates the row as of any INSERT and raises the error.
 
-use std::sync::OnceLock;
-
-use pikepole_engine::{MadeRow, RowRecipe};
-use pikepole_native::{Builder, Code, Form, INPUTS, KeyForm, NativeError, SLACK_BYTES, Word};
-use pikepole_types::{DateTime, DateTimeOffset, KeyPiece, Moment, NumberForm, RestPiece, SqlType};
+use pikepole_engine::RowRecipe;
+use pikepole_native::{Builder, Code, Form, INPUTS, KeyForm, NativeError, Word};
+use pikepole_types::{KeyPiece, NumberForm, RestPiece, SqlType};
 
 use super::{Lowering, PARTS_MAX, native_width, shape};
 use crate::expression::{Expr, Width};
-use crate::plan::{ColumnSource, Insert};
+use crate::plan::{Clock, ColumnSource, Insert, RowCode};
 use crate::program::Program;
 
-/// A form of the present time.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) struct Clock {
-    is_utc: bool,
-    /// As `datetime` counts it, not as `datetime2(7)` does.
-    is_rounded: bool,
-}
-
-impl Clock {
-    /// The form that a function gives, if it is that of a type.
-    fn of(function: &str, ty: &SqlType) -> Option<Clock> {
-        let (is_utc, is_rounded) = match function {
-            "GETDATE" | "CURRENT_TIMESTAMP" => (false, true),
-            "GETUTCDATE" => (true, true),
-            "SYSDATETIME" => (false, false),
-            "SYSUTCDATETIME" => (true, false),
-            _ => return None,
-        };
-        let own = if is_rounded { SqlType::DateTime } else { SqlType::DateTime2(7) };
-        (*ty == own).then_some(Clock { is_utc, is_rounded })
-    }
-
-    /// The number that this time is in the form.
-    #[inline]
-    pub(crate) fn number(self, now: DateTimeOffset) -> Option<i64> {
-        let moment = if self.is_utc { Moment::local(now.utc_ticks()) } else { now.moment() };
-        if self.is_rounded { DateTime::from_moment(moment).map(DateTime::ticks) } else { Some(moment.ticks) }
-    }
-}
-
-/// The code of a statement's rows; made when a session first asks for it. A copy has none yet: it may become another statement's.
-#[derive(Default)]
-pub struct RowCodeCell(OnceLock<Option<Box<RowCode>>>);
-
-impl Clone for RowCodeCell {
-    fn clone(&self) -> RowCodeCell {
-        RowCodeCell::default()
-    }
-}
-
-impl std::fmt::Debug for RowCodeCell {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_struct("RowCodeCell").finish_non_exhaustive()
-    }
-}
-
-/// See the module.
-pub(crate) struct RowCode {
-    pub(crate) code: Code,
-    recipe: RowRecipe,
-    /// The forms in which the code awaits the present time, and their places among its inputs.
-    pub(crate) clocks: Box<[(usize, Clock)]>,
-    /// The place of the identity value among them.
-    pub(crate) identity: Option<usize>,
-}
-
-impl RowCode {
-    /// Room for a row.
-    pub(crate) fn room(&self) -> MadeRow {
-        MadeRow::new(&self.recipe, SLACK_BYTES)
-    }
-}
-
-impl RowCodeCell {
-    /// The code for the rows of a statement of a program; None: it has columns that are not compiled.
-    pub(crate) fn get(&self, program: &Program, insert: &Insert) -> Option<&RowCode> {
-        self.0.get_or_init(|| row_code_of(program, insert).map(Box::new)).as_deref()
-    }
-}
-
-fn row_code_of(program: &Program, insert: &Insert) -> Option<RowCode> {
+/// The code for the rows of a statement of a program; None: it has columns that are not compiled.
+pub(crate) fn row_code_of(program: &Program, insert: &Insert) -> Option<RowCode> {
     let sources = insert.rows.first()?;
     let is_constant = |column: usize| matches!(sources[column], ColumnSource::Template);
     let recipe = insert.table.engine.row_recipe(&insert.template, is_constant)?;
