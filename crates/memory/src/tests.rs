@@ -1,7 +1,7 @@
 //! Tables in memory by one thread, sessions in turn; and by several at once.
 
 use std::collections::BTreeMap;
-use std::ops::Bound;
+use std::ops::{Bound, RangeBounds};
 use std::sync::Arc;
 
 use pikepole_contention::{SpinlockClass, Statistics};
@@ -492,18 +492,8 @@ fn keys_of_any_shape_are_in_their_order_while_rows_come_and_go() {
                 std::mem::swap(&mut low, &mut high);
             }
             let (low, high) = (bound(random(), low), bound(random(), high));
-            let is_in = |key: &[u8]| {
-                (match &low {
-                    Bound::Unbounded => true,
-                    Bound::Included(low) => key >= low.as_slice(),
-                    Bound::Excluded(low) => key > low.as_slice(),
-                }) && match &high {
-                    Bound::Unbounded => true,
-                    Bound::Included(high) => key <= high.as_slice(),
-                    Bound::Excluded(high) => key < high.as_slice(),
-                }
-            };
-            let expected: Vec<&Vec<u8>> = names.keys().filter(|key| is_in(key)).collect();
+            let wanted = (low.clone(), high.clone());
+            let expected: Vec<&Vec<u8>> = names.keys().filter(|key| wanted.contains(*key)).collect();
             for reverse in [false, true] {
                 let mut scan = MemoryScan::default();
                 scan.restart(0, KeyRange::Between(low.clone(), high.clone()), reverse);

@@ -4,7 +4,7 @@
 //!   Frame::keys ──► key of index 0 | key of index 1 | slack        at offsets that are known when the code is made
 //!   Frame::row  ──► bytes | number | bytes | number | .. slack     each behind the one before, however long that is
 //! ```
-//! What an instruction has written there is of no use until it has ended: so it may leave to the interpreter behind it.
+//! An instruction may leave to the interpreter behind a write: bytes that are there are of no use until it has ended.
 
 use crate::arithmetic::Word;
 use crate::builder::{Builder, memory};

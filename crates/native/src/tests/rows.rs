@@ -38,7 +38,7 @@ fn code(write: impl FnOnce(&mut Builder)) -> Code {
     builder.finish().expect("a program without mistakes")
 }
 
-/// What a code makes of slots: its keys and its row; None: it leaves to the interpreter.
+/// The keys and the row that a code makes of slots; None: it leaves to the interpreter.
 fn made(code: &Code, slots: &mut [Slot], inputs: [i64; 4], keys: usize) -> Option<(Vec<u8>, Vec<u8>)> {
     let (mut key, mut row) = (vec![0xEE; keys + SLACK_BYTES], vec![0xEE; 200]);
     let mut globals = Globals::default();

@@ -272,3 +272,29 @@ fn rows_of_numbers_and_times_are_made_by_machine_code() {
     assert_eq!(MADE.get() - made, 7 + 10);
     assert_eq!(client.value("SELECT COUNT(*) FROM dbo.t"), "30");
 }
+
+#[test]
+fn rows_of_many_numbers_or_long_constants_are_evaluated() {
+    let columns = |ty: &str, count: usize| (0..count).map(|at| format!(", c{at} {ty} NOT NULL")).collect::<String>();
+    let long = "x".repeat(3_000);
+    for (columns, values, is_made) in [
+        (columns("int", 90), ", @i".repeat(90), true),
+        (columns("int", 110), ", @i".repeat(110), false),
+        (columns("varchar(8000)", 1), ", 'short'".to_owned(), true),
+        (columns("varchar(8000)", 1), format!(", '{long}'"), false),
+    ] {
+        let mut client = Client::alone();
+        let made = MADE.get();
+        client.quiet(&format!(
+            "CREATE TABLE dbo.t (k int NOT NULL PRIMARY KEY NONCLUSTERED{columns}) WITH (MEMORY_OPTIMIZED = ON)
+             GO
+             CREATE PROCEDURE dbo.p WITH NATIVE_COMPILATION, SCHEMABINDING AS
+             BEGIN ATOMIC WITH (TRANSACTION ISOLATION LEVEL = SNAPSHOT, LANGUAGE = N'us_english')
+             DECLARE @i int = 0 WHILE @i < 4 BEGIN INSERT dbo.t VALUES (@i{values}) SET @i += 1 END END
+             GO
+             EXEC dbo.p"
+        ));
+        assert_eq!(MADE.get() - made, if is_made { 3 } else { 0 });
+        assert_eq!(client.value("SELECT COUNT(DISTINCT k) + COUNT(c0) FROM dbo.t"), "8");
+    }
+}

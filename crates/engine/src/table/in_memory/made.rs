@@ -15,9 +15,9 @@ const NUMBER_BYTES_MAX: usize = 10;
 /// The pieces of a table's new rows.
 #[derive(Debug, Clone)]
 pub struct RowRecipe {
-    /// Those of the keys, which follow each other, in the order of the indexes.
+    /// The pieces of the keys, which follow each other, in the order of the indexes.
     pub keys: Box<[Vec<KeyPiece>]>,
-    /// Those of the row's bytes.
+    /// The pieces of the row's bytes.
     pub rest: Vec<RestPiece>,
 }
 

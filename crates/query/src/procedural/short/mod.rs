@@ -5,8 +5,8 @@
 //! come to their end, or have changed nothing. What they do is undone with the block, and seen by the statements behind it. Whatever is not
 //! as it mostly is goes the general way: the first run, a plan that is outdated, a client that wants to see plans or times.
 //!
-//! Whether all is as it mostly is, and whether the table may be used, is looked at once in a turn of the machine: as long as a module's code
-//! runs and nothing but its short statements does ([`Machine::begin_turn`]).
+//! A turn of the machine lasts as long as a module's code runs and nothing but its short statements does ([`Machine::begin_turn`]). It is looked
+//! at once in a turn if all is as it mostly is, and if the table may be used.
 
 mod insert;
 mod point;

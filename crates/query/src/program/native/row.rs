@@ -16,11 +16,31 @@ use crate::expression::{Expr, Width};
 use crate::plan::{Clock, ColumnSource, Insert, RowCode};
 use crate::program::Program;
 
-/// The code for the rows of a statement of a program; None: it has columns that are not compiled.
+/// Numbers in the keys and the bytes of a row that is compiled, and bytes of its constants: the generator takes its time for each, in which the
+/// scheduler runs nothing else.
+const NUMBERS_MAX: usize = 100;
+const CONSTANT_BYTES_MAX: usize = 2_000;
+
+/// Tells if a row has few pieces enough to be compiled.
+fn is_short(recipe: &RowRecipe) -> bool {
+    let of_keys = recipe.keys.iter().flatten().map(|piece| match piece {
+        KeyPiece::Bytes(bytes) => (0, bytes.len()),
+        KeyPiece::Number { .. } => (1, 0),
+    });
+    let of_rest = recipe.rest.iter().map(|piece| match piece {
+        RestPiece::Bytes(bytes) => (0, bytes.len()),
+        RestPiece::Number { .. } => (1, 0),
+    });
+    let (numbers, bytes) =
+        of_keys.chain(of_rest).fold((0, 0), |(numbers, bytes), (number, more)| (numbers + number, bytes + more));
+    numbers <= NUMBERS_MAX && bytes <= CONSTANT_BYTES_MAX
+}
+
+/// The code for the rows of a statement of a program; None: it has columns that are not compiled, or is long.
 pub(crate) fn row_code_of(program: &Program, insert: &Insert) -> Option<RowCode> {
     let sources = insert.rows.first()?;
     let is_constant = |column: usize| matches!(sources[column], ColumnSource::Template);
-    let recipe = insert.table.engine.row_recipe(&insert.template, is_constant)?;
+    let recipe = insert.table.engine.row_recipe(&insert.template, is_constant).filter(is_short)?;
     let lowering = Lowering { program, builder: Builder::new(shape(), 1).ok()?, parts_left: PARTS_MAX };
     let mut row = RowLowering { lowering, clocks: Vec::new(), identity: None, inputs: 0 };
     row.lowering.builder.begin(0);
